@@ -1,0 +1,83 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "handshake",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "OAuth", targets: ["OAuth"]),
+        .library(name: "Handshake", targets: ["Handshake"]),
+        .library(name: "Sandbox", targets: ["Sandbox"]),
+        .executable(name: "handshake", targets: ["HandshakeCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    ],
+    targets: [
+        // Floor 0: the protocol as values.
+        .target(
+            name: "OAuth",
+            dependencies: [httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
+            swiftSettings: strict),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth"], swiftSettings: strict),
+
+        // Floor 1: accounts, vaults, transports.
+        .target(
+            name: "Handshake",
+            dependencies: [
+                "OAuth", httpTypes, crypto, logging,
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(platforms: [.linux])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(platforms: [.linux])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
+            ],
+            resources: [.embedInCode("Words/Strings.xcstrings")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HandshakeTests", dependencies: ["Handshake", "Sandbox", crypto], swiftSettings: strict),
+
+        // Floor 3: the stand-ins. Imports nothing of ours.
+        .target(
+            name: "Sandbox",
+            dependencies: [
+                httpTypes, crypto, logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "SandboxTests", dependencies: ["Sandbox", crypto], swiftSettings: strict),
+
+        // Floor 5: the command.
+        .executableTarget(
+            name: "HandshakeCLI",
+            dependencies: [
+                "Handshake", "Sandbox",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
+            ],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)
