@@ -1,0 +1,91 @@
+import HTTPTypes
+
+/// The faults that one request meets.
+struct FaultPlan: Sendable {
+    private(set) var delay: Double = 0
+    private var headers: [(name: String, value: String)] = []
+    private var main: FaultRule.Action?
+
+    /// How the answer leaves the sandbox.
+    enum Delivery: Sendable {
+        /// Completely.
+        case whole(Answer)
+        /// Its headers, then so many bytes of its body, then the end of the connection.
+        case cut(Answer, bytes: Int)
+        /// Not at all: the connection ends.
+        case dropped
+        /// Headers, then bytes until the client leaves.
+        case endless
+        /// So many bytes.
+        case huge(bytes: Int)
+
+        /// The status that the client sees.
+        var status: Int? {
+            switch self {
+            case .whole(let answer), .cut(let answer, _): answer.status
+            case .dropped: nil
+            case .endless, .huge: 200
+            }
+        }
+    }
+
+    /// Collects the rules that fit, up to the first that does not combine, and uses up the limited ones among them.
+    init(taking rules: inout [FaultRule], for request: IncomingRequest, at service: SandboxService.Name) {
+        var spent: [Int] = []
+        for index in rules.indices where rules[index].fits(request, at: service) {
+            if let remaining = rules[index].remaining {
+                rules[index].remaining = remaining - 1
+                if remaining <= 1 { spent.append(index) }
+            }
+            add(rules[index].action)
+            if !rules[index].action.combines { break }
+        }
+        for index in spent.reversed() { rules.remove(at: index) }
+    }
+
+    private mutating func add(_ action: FaultRule.Action) {
+        switch action {
+        case .delay(let seconds): delay += seconds
+        case .header(let name, let value): headers.append((name, value))
+        default: main = action
+        }
+    }
+
+    /// The delivery of a request's answer; `process` is called at most once, and not at all where the fault takes the
+    /// place of the service.
+    func delivery(_ process: () -> Answer) -> Delivery {
+        switch main {
+        case nil, .delay, .header: return .whole(finished(process()))
+        case .cut(let bytes): return .cut(finished(process()), bytes: bytes)
+        case .drop:
+            _ = process()
+            return .dropped
+        case .body(let text):
+            var answer = process()
+            answer.status = 200
+            answer.body = Array(text.utf8)
+            answer.headers[.contentType] = "application/json"
+            return .whole(finished(answer))
+        case .status(let code, let body): return .whole(finished(Self.failure(code, body)))
+        case .redirect(let url, let status): return .whole(finished(.redirect(to: url, status: status)))
+        case .garbage: return .whole(finished(Self.garbage))
+        case .endless: return .endless
+        case .huge(let bytes): return .huge(bytes: bytes)
+        }
+    }
+
+    private func finished(_ answer: Answer) -> Answer {
+        headers.reduce(answer) { $0.setting($1.name, $1.value) }
+    }
+
+    private static func failure(_ code: Int, _ body: String) -> Answer {
+        let isJSON = body.hasPrefix("{") || body.hasPrefix("[")
+        var answer = Answer.text(body, status: code)
+        if isJSON { answer.headers[.contentType] = "application/json" }
+        return answer
+    }
+
+    private static let garbage = Answer(
+        status: 200, headers: [.contentType: "text/html"],
+        body: Array("<html><body>It works! ".utf8) + [0xFF, 0xFE, 0x00, 0xC3, 0x28] + Array("</body>".utf8))
+}

@@ -1,0 +1,50 @@
+import HTTPTypes
+
+/// One answer as the stand-ins give it: complete, before any fault touches it.
+struct Answer: Sendable {
+    var status: Int
+    var headers: HTTPFields
+    var body: [UInt8]
+
+    init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// A JSON answer.
+    static func json(_ value: JSON, status: Int = 200) -> Answer {
+        Answer(status: status, headers: [.contentType: "application/json"], body: Array(value.text.utf8))
+    }
+
+    /// A JSON answer that no cache may keep, as RFC 6749 section 5.1 asks where tokens are inside.
+    static func uncachedJSON(_ value: JSON, status: Int = 200) -> Answer {
+        json(value, status: status).adding(.cacheControl, "no-store").setting("Pragma", "no-cache")
+    }
+
+    /// A plain text answer.
+    static func text(_ text: String, status: Int = 200) -> Answer {
+        Answer(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Array(text.utf8))
+    }
+
+    /// A redirect; its target may carry a code and is never kept.
+    static func redirect(to location: String, status: Int = 302) -> Answer {
+        Answer(status: status, headers: [.location: location, .cacheControl: "no-store"])
+            .setting("Referrer-Policy", "no-referrer")
+    }
+
+    func adding(_ name: HTTPField.Name, _ value: String) -> Answer {
+        var answer = self
+        answer.headers.append(HTTPField(name: name, value: value))
+        return answer
+    }
+
+    /// The answer with this field in place of any of its name; a name that is no token (RFC 9110 section 5.1) changes
+    /// nothing.
+    func setting(_ name: String, _ value: String) -> Answer {
+        guard let name = HTTPField.Name(name) else { return self }
+        var answer = self
+        answer.headers[name] = value
+        return answer
+    }
+}

@@ -1,0 +1,97 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A JSON value to write, whose objects keep the order in which they were written down.
+enum JSON: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case number(Int)
+    case string(String)
+    case array([JSON])
+    case object([Member])
+
+    /// One member of an object.
+    struct Member: Sendable, Equatable {
+        let name: String
+        let value: JSON
+    }
+
+    init(_ text: String?) {
+        self = text.map(JSON.string) ?? .null
+    }
+
+    init(_ texts: [String]) {
+        self = .array(texts.map(JSON.string))
+    }
+
+    /// The object with more members at its end; any other value stays as it is.
+    func adding(_ name: String, _ value: JSON?) -> JSON {
+        guard case .object(let members) = self, let value else { return self }
+        return .object(members + [Member(name: name, value: value)])
+    }
+
+    /// RFC 8259 text without white space.
+    var text: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number(let value): String(value)
+        case .string(let value): Self.quoted(value)
+        case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { "\(Self.quoted($0.name)):\($0.value.text)" }.joined(separator: ",") + "}"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    init(stringLiteral value: String) { self = .string(value) }
+    init(integerLiteral value: Int) { self = .number(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(nilLiteral: ()) { self = .null }
+    init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    init(dictionaryLiteral elements: (String, JSON)...) {
+        self = .object(elements.map { Member(name: $0.0, value: $0.1) })
+    }
+}
+
+/// A scalar of a flat JSON object, read as text whatever its type: Rails reads request bodies this way.
+struct JSONScalarText: Decodable {
+    let text: String?
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            text = nil
+        } else if let number = try? container.decode(Int.self) {
+            text = String(number)
+        } else if let flag = try? container.decode(Bool.self) {
+            text = String(flag)
+        } else {
+            text = try container.decode(String.self)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Hummingbird
+
+/// Bodies that no well-behaved service sends.
+enum SpoiledBody {
+    /// Thrown in the middle of a body: the server then closes the connection.
+    private struct CutHere: Error {}
+
+    /// The first bytes of a body under its true length, then the end of the connection.
+    static func cut(_ body: [UInt8], after count: Int) -> ResponseBody {
+        ResponseBody(contentLength: body.count) { writer in
+            if count > 0 { try await writer.write(ByteBuffer(bytes: body.prefix(count))) }
+            throw CutHere()
+        }
+    }
+
+    /// White space after an opening brace, a little every 20 ms, until writing fails or the sandbox stops.
+    static var endless: ResponseBody {
+        ResponseBody { writer in
+            try await writer.write(ByteBuffer(string: "{"))
+            while true {
+                try await Task.sleep(for: .milliseconds(20))
+                try await writer.write(ByteBuffer(string: "        "))
+            }
+        }
+    }
+
+    /// Valid JSON of exactly this many bytes, so that nothing but its size speaks against it.
+    static func huge(_ count: Int) -> ResponseBody {
+        ResponseBody(contentLength: count) { writer in
+            let opening = #"{"padding":""#
+            let closing = #""}"#
+            let padding = max(0, count - opening.utf8.count - closing.utf8.count)
+            if padding > 0 { try await writer.write(ByteBuffer(string: opening)) }
+            var left = padding > 0 ? padding : count
+            let chunk = ByteBuffer(repeating: UInt8(ascii: padding > 0 ? "a" : " "), count: 64 << 10)
+            while left > 0 {
+                let size = min(left, chunk.readableBytes)
+                try await writer.write(
+                    size == chunk.readableBytes ? chunk : ByteBuffer(chunk.readableBytesView.prefix(size)))
+                left -= size
+            }
+            if padding > 0 { try await writer.write(ByteBuffer(string: closing)) }
+            try await writer.finish(nil)
+        }
+    }
+}

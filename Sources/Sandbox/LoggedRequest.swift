@@ -1,0 +1,52 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// One request that a service received, without anything secret in it.
+///
+/// Only the names of parameters are kept, of `Authorization` only its scheme and of the body only `grant_type`, so that
+/// a log may be printed. Requests to `/_sandbox` are not logged. Source: Recurse Center dossier, section 6, row "log".
+public struct LoggedRequest: Sendable, Equatable {
+    /// The service that was asked.
+    public let service: SandboxService.Name
+    /// The request method.
+    public let method: String
+    /// The path without the query.
+    public let path: String
+    /// The names in the query, each once, in order of appearance.
+    public let queryParameterNames: [String]
+    /// The names in the form or JSON body, each once, in order of appearance (JSON: alphabetically).
+    public let formParameterNames: [String]
+    /// `grant_type` of a token request.
+    public let grantType: String?
+    /// The scheme of the `Authorization` field, such as `Basic` or `Bearer`.
+    public let authorizationScheme: String?
+    /// The status that was answered; nil when a fault closed the connection without an answer.
+    public let status: Int?
+    /// When the answer was decided, on the sandbox's clock; a delay comes after it.
+    public let at: Date
+
+    init(_ request: IncomingRequest, service: SandboxService.Name, status: Int?, at seconds: Double) {
+        let form = request.formOrJSON ?? FormParameters()
+        self.service = service
+        self.method = request.method
+        self.path = request.path
+        self.queryParameterNames = request.query.names
+        self.formParameterNames = form.names
+        self.grantType = form["grant_type"]
+        self.authorizationScheme = request.authorizationScheme
+        self.status = status
+        self.at = Date(timeIntervalSince1970: seconds)
+    }
+
+    var json: JSON {
+        [
+            "service": .string(service.rawValue), "method": .string(method), "path": .string(path),
+            "query_parameter_names": JSON(queryParameterNames), "form_parameter_names": JSON(formParameterNames),
+            "grant_type": JSON(grantType), "authorization_scheme": JSON(authorizationScheme),
+            "status": status.map(JSON.number) ?? .null, "at": .number(Int(at.timeIntervalSince1970)),
+        ]
+    }
+}

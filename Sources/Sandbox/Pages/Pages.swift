@@ -1,0 +1,59 @@
+import HTTPTypes
+import Mustache
+
+/// The pages of one service, in the words of its dialect.
+///
+/// Every page is complete without scripts and without anything from elsewhere; its content security policy says so.
+struct Pages: Sendable {
+    let dialect: Dialect
+
+    /// What every page is set in.
+    private struct Frame {
+        let title: String
+        let brand: String
+        let service: String
+        let isWide: Bool
+        let css: String
+        let content: String
+    }
+
+    /// A whole page.
+    ///
+    /// - Parameter formTargets: where a form's answer may redirect, besides this service; Chromium applies
+    ///   `form-action` to redirects too.
+    func page(
+        _ title: String, _ content: String, status: Int = 200, isWide: Bool = false, formTargets: [String] = []
+    ) -> Answer {
+        let frame = Frame(
+            title: "\(title) · \(dialect.title) (sandbox)", brand: dialect.title, service: dialect.name.rawValue,
+            isWide: isWide, css: Stylesheet.text, content: content)
+        let policy = [
+            "default-src 'none'", "style-src '\(Stylesheet.hash)'",
+            "form-action \((["'self'"] + formTargets).joined(separator: " "))", "base-uri 'none'",
+            "frame-ancestors 'none'",
+        ]
+        return Answer(
+            status: status,
+            headers: [
+                .contentType: "text/html; charset=utf-8", .contentSecurityPolicy: policy.joined(separator: "; "),
+                .cacheControl: "no-store", .xContentTypeOptions: "nosniff",
+            ],
+            body: Array(Template.frame.render(frame).utf8)
+        ).setting("Referrer-Policy", "no-referrer").setting("X-Frame-Options", "DENY")
+    }
+
+    /// The page for a request that cannot be answered with a redirect.
+    func refusal(_ detail: String) -> Answer {
+        page("This request cannot go on", Template.refusal.render(["detail": detail]), status: 400)
+    }
+
+    /// The page that shows a code to copy.
+    func code(_ code: String, for authorization: AuthorizationRequest) -> Answer {
+        page("Copy your code", Template.code.render(["code": code, "client": authorization.client.id]))
+    }
+
+    /// The page for an address that the service does not have.
+    func notFound() -> Answer {
+        page("Nothing here", Template.notFound.render([:] as [String: String]), status: 404)
+    }
+}

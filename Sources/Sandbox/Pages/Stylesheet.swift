@@ -1,0 +1,87 @@
+import Crypto
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The one stylesheet of all pages, and the hash by which the content security policy lets it in.
+enum Stylesheet {
+    static let hash = "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+
+    static let text = layout + parts
+
+    private static let layout = """
+        :root{color-scheme:light dark;--ground:#f5f4f0;--card:#fff;--line:#d8d5cc;--field:#80796b;--ink:#1c2024;\
+        --quiet:#53585f;--accent:#24507e;--accent-ink:#fff;--tint:#eef3f8;--bad:#a11b1b;--bad-tint:#fdf0ef}
+        .sequencing{--accent:#0b635c;--tint:#eaf4f2}
+        .recurse-center{--accent:#2d651d;--tint:#eef5ea}
+        @media (prefers-color-scheme:dark){:root{--ground:#15181b;--card:#1e2226;--line:#383e44;--field:#8b939b;\
+        --ink:#eceef0;--quiet:#b4bbc2;--accent:#9ec5ee;--accent-ink:#0d1b29;--tint:#222c36;--bad:#ffb4ab;\
+        --bad-tint:#3a2221}
+        .sequencing{--accent:#82d2c8;--accent-ink:#06211e;--tint:#1d2e2c}
+        .recurse-center{--accent:#a3d68f;--accent-ink:#0f2108;--tint:#232e1f}}
+        *{box-sizing:border-box}
+        body{margin:0;min-height:100vh;display:flex;flex-direction:column;background:var(--ground);color:var(--ink);\
+        font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}
+        header,main,footer{width:100%;max-width:30rem;margin:0 auto;padding:0 1rem}
+        .wide header,.wide main,.wide footer{max-width:46rem}
+        header{padding-top:clamp(1rem,6vh,3.5rem);padding-bottom:.75rem}
+        .brand{margin:0;display:flex;flex-wrap:wrap;gap:.25rem .6rem;align-items:center;font-weight:650}
+        .badge{padding:.05rem .5rem;border:1px solid currentColor;border-radius:99rem;color:var(--accent);\
+        font-size:.8rem;font-weight:600}
+        main{flex:1}
+        .card{padding:clamp(1.1rem,5vw,2rem);background:var(--card);border:1px solid var(--line);border-radius:.75rem}
+        footer{padding-top:1.25rem;padding-bottom:2rem;color:var(--quiet);font-size:.9rem}
+        footer p{margin:0}
+        h1{margin:0 0 .5rem;font-size:1.5rem;line-height:1.25;letter-spacing:-.01em;text-wrap:balance}
+        h2{margin:1.75rem 0 .5rem;font-size:1rem}
+        p{margin:0 0 1rem}
+        .quiet{color:var(--quiet)}
+        a{color:var(--accent)}
+        code{padding:.1rem .3rem;border-radius:.25rem;background:var(--tint);\
+        font:.92em/1.4 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+        :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+
+        """
+
+    private static let parts = """
+        form{margin:0}
+        .field{margin:0 0 1rem}
+        label{display:block;margin-bottom:.25rem;font-weight:600}
+        .note{margin:.25rem 0 0;color:var(--quiet);font-size:.9rem}
+        input[type=email],input[type=password],input[type=text]{width:100%;min-height:2.75rem;padding:.5rem .75rem;\
+        border:1px solid var(--field);border-radius:.5rem;background:var(--card);color:inherit;font:inherit}
+        input[aria-invalid=true]{border-color:var(--bad);border-width:2px}
+        .check{display:flex;gap:.6rem;align-items:center;margin-bottom:1.25rem}
+        .check label{margin:0;font-weight:400;padding:.25rem 0}
+        .check input{flex:none;width:1.25rem;height:1.25rem;margin:0;accent-color:var(--accent)}
+        button{width:100%;min-height:2.75rem;padding:.55rem 1rem;border:1px solid var(--accent);border-radius:.5rem;\
+        background:var(--accent);color:var(--accent-ink);font:inherit;font-weight:600;cursor:pointer}
+        button:hover{filter:brightness(1.08)}
+        button.second{background:transparent;color:var(--accent)}
+        button.link{width:auto;min-height:1.75rem;padding:.1rem 0;border:0;background:none;color:var(--accent);\
+        font-weight:400;text-decoration:underline}
+        .choices{display:grid;gap:.75rem;margin:1.5rem 0 1rem}
+        .problem{margin:0 0 1.25rem;padding:.75rem 1rem;border:1px solid var(--bad);border-left-width:.35rem;\
+        border-radius:.5rem;background:var(--bad-tint);color:var(--bad)}
+        .problem p{margin:0}
+        .hint{margin:1.5rem 0 0;padding:1rem;border-radius:.5rem;background:var(--tint)}
+        .hint h2{margin:0 0 .25rem}
+        .hint .note{margin:0 0 .5rem}
+        .hint code{background:var(--card)}
+        ul{margin:0;padding:0;list-style:none}
+        .people li{padding:.45rem 0}
+        .people li+li,.rows li+li{border-top:1px solid var(--line)}
+        .people a{display:inline-block;padding:.15rem 0;font-weight:600}
+        .people span{display:block;font-size:.9rem}
+        .rows li{padding:.6rem 0}
+        .rows p{margin:.2rem 0 0;color:var(--quiet);font-size:.92rem}
+        .scopes li{position:relative;padding:.2rem 0 .2rem 1.5rem}
+        .scopes li::before{content:"";position:absolute;left:.3rem;top:.75rem;width:.5rem;height:.5rem;\
+        border-radius:50%;background:var(--accent)}
+        .code{display:block;margin:0 0 1rem;padding:.9rem 1rem;font-size:1.05rem;user-select:all}
+
+        """
+}

@@ -1,0 +1,122 @@
+import HTTPTypes
+import Synchronization
+
+/// The Recurse Center's authorization server and identity routes (Recurse Center dossier, sections 2, 3, 4 and 6).
+///
+/// Its quirks: form and JSON token requests, the secret in the body, `created_at`, single-use refresh tokens, the
+/// out-of-band redirect, the token in a query, `?as=` and `?deny=1`, and three ways to say "unauthorized".
+///
+/// A class, since the way to say "unauthorized" can be switched while it runs.
+final class RecurseCenterStandIn: StandIn {
+    let server: AuthorizationServer
+    private let authorization: AuthorizationEndpoint
+    private let unauthorized = Mutex(UnauthorizedAnswer.status401)
+
+    init(server: AuthorizationServer) {
+        self.server = server
+        authorization = AuthorizationEndpoint(server: server)
+    }
+
+    var routes: RouteTable {
+        var routes = RouteTable(routes: table) { _ in .json(["message": "not_found"], status: 404) }
+        routes.hidesWrongMethods = true
+        return routes
+    }
+
+    private var table: [Route] {
+        [
+            Route(
+                "GET", path: "/oauth/authorize", note: "sign in and consent; as=ID answers yes, deny=1 no, at once",
+                answer: authorization.show),
+            Route("POST", path: "/oauth/authorize", note: "the forms of those pages", answer: authorization.submit),
+            Route("POST", path: "/oauth/token", note: "code and refresh; form or JSON", answer: token),
+            Route("POST", path: "/oauth/revoke", note: "revocation (RFC 7009)", answer: revoke),
+            Route("GET", path: "/api/v1/profiles/me", note: "own profile, today's shape") { [self] request in
+                person(for: request) { $0.profile(origin: $1) }
+            },
+            Route("GET", path: "/api/v1/people/me", note: "own profile, legacy shape") { [self] request in
+                person(for: request) { $0.legacy(origin: $1) }
+            },
+        ]
+    }
+
+    var controlRoutes: [Route] {
+        [
+            Route(
+                "POST", path: ControlRoutes.prefix + "/unauthorized",
+                note: "how the API says unauthorized: 401, 200 (as in 2014) or 404 (masked)"
+            ) { [self] request in
+                let text = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
+                guard let style = Int(text).flatMap(UnauthorizedAnswer.init(rawValue:)) else {
+                    return .text("Expected 401, 200 or 404 as the body.\n", status: 400)
+                }
+                answerUnauthorized(with: style)
+                return ControlRoutes.done
+            }
+        ]
+    }
+
+    func answerUnauthorized(with style: UnauthorizedAnswer) {
+        unauthorized.withLock { $0 = style }
+    }
+
+    private func token(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            guard let parameters = request.formOrJSON else {
+                throw .invalidRequest("The body is not a flat JSON object.")
+            }
+            let client = try authenticated(request, parameters)
+            let tokens = try server.exchange(parameters, by: client)
+            let answer: JSON = [
+                "access_token": .string(tokens.accessToken), "token_type": "bearer",
+                "expires_in": .number(tokens.lifetime),
+            ]
+            return .uncachedJSON(
+                answer.adding("refresh_token", tokens.refreshToken.map(JSON.string))
+                    .adding("scope", .string(tokens.scope.joined(separator: " ")))
+                    .adding("created_at", .number(Int(tokens.issuedAt))))
+        } catch {
+            return error.answer
+        }
+    }
+
+    /// Doorkeeper answers `{}` to a revocation and 403 when the token is another client's.
+    private func revoke(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            guard let parameters = request.formOrJSON else {
+                throw .invalidRequest("The body is not a flat JSON object.")
+            }
+            let client = try authenticated(request, parameters)
+            guard let token = parameters["token"] else { return .json([:]) }
+            try server.revoke(token, by: client, revokesFamily: false)
+            return .json([:])
+        } catch {
+            var failure = error
+            if failure.code == "unauthorized_client" { failure.status = 403 }
+            return failure.answer
+        }
+    }
+
+    /// The secret stands in the body; Basic is accepted too, undecoded, as Doorkeeper does.
+    private func authenticated(
+        _ request: IncomingRequest, _ parameters: FormParameters
+    ) throws(OAuthFailure) -> SandboxClient {
+        if let credentials = request.basicCredentials {
+            return try server.client(id: credentials.id, secret: credentials.secret)
+        }
+        guard let id = parameters["client_id"] else { throw .invalidClient("The client did not say who it is.") }
+        return try server.client(id: id, secret: parameters["client_secret"])
+    }
+
+    private func person(for request: IncomingRequest, _ shape: (RecursePerson, String) -> JSON) -> Answer {
+        guard let token = request.bearerToken ?? request.query["access_token"], let subject = subject(of: token),
+            let person = RecurseCenterFixtures.people.first(where: { String($0.id) == subject })
+        else { return unauthorized.withLock { $0 }.answer }
+        return .json(shape(person, server.origin))
+    }
+
+    private func subject(of token: String) -> String? {
+        if token == RecurseCenterFixtures.personalAccessToken { return server.dialect.users.first?.subject }
+        return server.liveAccess(token)?.grant.user?.subject
+    }
+}

@@ -1,0 +1,24 @@
+extension Sandbox {
+    /// How a sandbox is started; every value has a default that suits a test.
+    public struct Configuration: Sendable {
+        /// The address to listen on, `127.0.0.1` by default. Anything that is not loopback exposes the fixtures.
+        public var host: String
+        /// 0 lets the kernel choose three ports; N makes the services listen on N (`sequencing`), N + 1
+        /// (`recurse-center`) and N + 2 (`standard`).
+        public var port: Int
+        /// The faults to begin with.
+        public var faults: [FaultRule]
+        /// Seconds that access tokens live at every service; nil keeps each dossier's own: 3600, 7200 and 3600.
+        public var accessTokenLifetime: Int?
+
+        /// Makes a configuration.
+        public init(
+            host: String = "127.0.0.1", port: Int = 0, faults: [FaultRule] = [], accessTokenLifetime: Int? = nil
+        ) {
+            self.host = host
+            self.port = port
+            self.faults = faults
+            self.accessTokenLifetime = accessTokenLifetime
+        }
+    }
+}

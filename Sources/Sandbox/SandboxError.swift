@@ -1,0 +1,26 @@
+/// What can go wrong with a sandbox itself, as opposed to the answers of its services.
+public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A service could not listen: the port is taken, out of range, or the address is not of this machine.
+    case cannotListen(host: String, port: Int, reason: String)
+    /// The URL given for approval does not start with the origin of one of this sandbox's services.
+    case notOurs(url: String)
+    /// The service has no such user.
+    case unknownUser(name: String, known: [String])
+    /// The browser would have been shown a page where a redirect was expected, so there is nothing to return.
+    case pageInsteadOfRedirect(status: Int, text: String)
+
+    /// What happened and what to do about it.
+    public var description: String {
+        switch self {
+        case .cannotListen(let host, let port, let reason):
+            "The sandbox cannot listen on \(host) port \(port): \(reason). Choose another port, or 0 for any free one."
+        case .notOurs(let url):
+            "No service of this sandbox serves \(url.prefix { $0 != "?" }); "
+                + "expected an authorization URL of one of them."
+        case .unknownUser(let name, let known):
+            "The service has no user \(name); it has \(known.joined(separator: ", "))."
+        case .pageInsteadOfRedirect(let status, let text):
+            "The service answered with a page (status \(status)) and not with a redirect: \(text)"
+        }
+    }
+}

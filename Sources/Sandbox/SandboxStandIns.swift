@@ -1,0 +1,39 @@
+/// The three stand-ins of one sandbox, in the order of their ports.
+struct SandboxStandIns: Sendable {
+    let sequencing: SequencingStandIn
+    let recurseCenter: RecurseCenterStandIn
+    let standard: StandardStandIn
+
+    init(panel: ControlPanel, accessTokenLifetime: Int?) {
+        func server(_ dialect: Dialect) -> AuthorizationServer {
+            AuthorizationServer(dialect: dialect, clock: panel.clock)
+        }
+        sequencing = SequencingStandIn(
+            server: server(SequencingFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
+        recurseCenter = RecurseCenterStandIn(
+            server: server(RecurseCenterFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 7200)))
+        standard = StandardStandIn(
+            server: server(StandardFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
+    }
+
+    var all: [any StandIn] {
+        [sequencing, recurseCenter, standard]
+    }
+
+    subscript(name: SandboxService.Name) -> any StandIn {
+        switch name {
+        case .sequencing: sequencing
+        case .recurseCenter: recurseCenter
+        case .standard: standard
+        }
+    }
+}
+
+extension AuthorizationServer {
+    /// The public description of the service, once it listens.
+    func service(personalAccessToken: String? = nil) -> SandboxService {
+        SandboxService(
+            name: dialect.name, origin: origin, clients: dialect.clients, users: dialect.users,
+            personalAccessToken: personalAccessToken)
+    }
+}

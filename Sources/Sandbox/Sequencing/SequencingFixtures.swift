@@ -1,0 +1,43 @@
+/// Who is registered at the Sequencing.com stand-in (Sequencing dossier, section 9.3).
+enum SequencingFixtures {
+    static let legacyClient = SandboxClient(
+        id: "My Genome App (iPhone)",
+        secret: "c2FuZGJveC1zZWNyZXQtZm9yLXRlc3RzLW9ubHktbm90aGluZy1yZWFsLWhlcmU_sandbox-_0123456789abc",
+        kind: .confidential, redirectURIs: ["authapp://Default/Authcallback"] + SharedRedirects.all,
+        grantTypes: ["authorization_code", "refresh_token"],
+        note: "legacy: raw Basic authentication, PKCE not demanded, refresh tokens are kept")
+
+    static let publicClient = SandboxClient(
+        id: "my-genome-app", secret: nil, kind: .public, redirectURIs: SharedRedirects.all,
+        grantTypes: ["authorization_code", "refresh_token"],
+        note: "PKCE with S256 demanded, refresh tokens rotate")
+
+    static let users = [
+        SandboxUser(
+            name: "ada@example.test", password: "analytical-engine", subject: "4711", displayName: "Ada Example",
+            oneTimeCode: nil, note: "has files"),
+        SandboxUser(
+            name: "charles@example.test", password: "difference-engine", subject: "4712",
+            displayName: "Charles Example", oneTimeCode: nil, note: "has no files"),
+        SandboxUser(
+            name: "grace@example.test", password: "nanosecond-wire", subject: "4713",
+            displayName: "Grace Example", oneTimeCode: "314159", note: "needs a two-factor code"),
+    ]
+
+    static func dialect(accessTokenLifetime: Int) -> Dialect {
+        Dialect(
+            name: .sequencing, title: "Sequencing.com", clients: [publicClient, legacyClient], users: users,
+            scopes: Dialect.ScopeRules(
+                known: ["demo", "external"], separators: [" ", ",", "|", "+"], standard: ["demo"]),
+            codeLifetime: 60, accessTokenLifetime: accessTokenLifetime, tokenForm: .hexadecimal,
+            wording: Dialect.ConsentWording(
+                allow: "Yes (I authorize access)", refuse: "No (do not provide access)",
+                scopes: [
+                    "demo": "use the sample files and run app chains on them",
+                    "external": "use your own files, run app chains on them and import more",
+                ],
+                facts: ["Security grade: A. Developer: verified. Both are made up."]),
+            asksForTwoFactorCode: true,
+            refresh: { $0.kind == .public ? .rotatedWithReuseDetection : .kept })
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPTypes
+
+/// Sequencing.com's authorization server and identity routes (Sequencing dossier, sections 1.2 to 1.9 and 9.2).
+///
+/// Its quirks: two spellings of every URL, Basic authentication without form-encoding, `expires_in` as a string,
+/// four scope separators, refresh answers without a refresh token for legacy clients, and a token in a path.
+struct SequencingStandIn: StandIn {
+    let server: AuthorizationServer
+    private let authorization: AuthorizationEndpoint
+    private static let identityPrefix = "js/custom_oauth2_server/custom-token-info/"
+
+    init(server: AuthorizationServer) {
+        self.server = server
+        authorization = AuthorizationEndpoint(server: server)
+    }
+
+    var routes: RouteTable {
+        RouteTable(routes: table) { [authorization] _ in authorization.pages.notFound() }
+    }
+
+    private var table: [Route] {
+        [
+            Route("GET", path: "/oauth2/authorize", note: "sign in and consent", answer: authorization.show),
+            Route("POST", path: "/oauth2/authorize", note: "the forms of those pages", answer: authorization.submit),
+            Route("POST", path: "/oauth2/token", note: "code and refresh; any q is ignored", answer: token),
+            Route("POST", path: "/oauth2/revoke", note: "revocation (RFC 7009), new", answer: revoke),
+            Route("GET", path: "/me", note: "who is the user; Bearer, new", answer: me),
+            Route(
+                "GET", "POST", path: "/indexApi.php",
+                note: "front controller: q=oauth2/authorize, oauth2/token, oauth2/revoke, \(Self.identityPrefix)TOKEN",
+                answer: frontController),
+        ]
+    }
+
+    private func frontController(_ request: IncomingRequest) -> Answer {
+        let q = request.query["q"] ?? ""
+        switch (request.method, q) {
+        case ("GET", "oauth2/authorize"): return authorization.show(request)
+        case ("POST", "oauth2/authorize"): return authorization.submit(request)
+        case ("POST", "oauth2/token"): return token(request)
+        case ("POST", "oauth2/revoke"): return revoke(request)
+        case ("GET", _) where q.hasPrefix(Self.identityPrefix):
+            let access = server.liveAccess(String(q.dropFirst(Self.identityPrefix.count)))
+            return .json(Self.identity(access?.grant.user) ?? [:])
+        default: return authorization.pages.notFound()
+        }
+    }
+
+    private func token(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticated(request)
+            let tokens = try server.exchange(request.form, by: client)
+            let answer: JSON = [
+                "access_token": .string(tokens.accessToken), "expires_in": .string(String(tokens.lifetime)),
+                "token_type": "Bearer", "scope": .string(tokens.scope.joined(separator: " ")),
+            ]
+            return .uncachedJSON(answer.adding("refresh_token", tokens.refreshToken.map(JSON.string)))
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
+    private func revoke(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticated(request)
+            guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
+            try server.revoke(token, by: client, revokesFamily: true)
+            return Answer(status: 200)
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
+    /// Legacy clients show id and secret raw in Basic; public ones name themselves in the body.
+    private func authenticated(_ request: IncomingRequest) throws(OAuthFailure) -> SandboxClient {
+        if let credentials = request.basicCredentials {
+            return try server.client(id: credentials.id, secret: credentials.secret)
+        }
+        guard let id = request.form["client_id"] else { throw .invalidClient("The client did not say who it is.") }
+        let client = try server.client(id: id, secret: nil)
+        return client
+    }
+
+    private func me(_ request: IncomingRequest) -> Answer {
+        guard let access = server.liveAccess(request.bearerToken), let identity = Self.identity(access.grant.user)
+        else {
+            let body: JSON = [
+                "error": "invalid_token", "error_description": "The access token is missing or not valid.",
+            ]
+            return .json(body, status: 401).adding(
+                .wwwAuthenticate, "Bearer realm=\"sequencing\", error=\"invalid_token\"")
+        }
+        return .json(identity)
+    }
+
+    private static func identity(_ user: SandboxUser?) -> JSON? {
+        guard let user else { return nil }
+        let username = user.name.prefix { $0 != "@" }
+        return ["uid": .string(user.subject), "username": .string(String(username)), "email": .string(user.name)]
+    }
+}

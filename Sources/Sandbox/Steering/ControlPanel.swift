@@ -1,0 +1,52 @@
+import Synchronization
+
+/// What all services of one sandbox share: the clock, the faults and the request log.
+///
+/// A class, since the three services and the sandbox steer by the same one.
+final class ControlPanel: Sendable {
+    let clock = SandboxClock()
+    private let faults: Mutex<[FaultRule]>
+    private let log = Mutex<[LoggedRequest]>([])
+    private let sandboxDescription = Mutex<String?>(nil)
+
+    /// When so many requests are logged, the older half is forgotten, so that a long run does not grow without bound.
+    static let logLimit = 100_000
+
+    init(faults: [FaultRule]) {
+        self.faults = Mutex(faults)
+    }
+
+    /// The JSON description of the whole sandbox; nil until all services listen.
+    var description: String? {
+        get { sandboxDescription.withLock { $0 } }
+        set { sandboxDescription.withLock { $0 = newValue } }
+    }
+
+    func inject(_ rules: [FaultRule]) {
+        faults.withLock { $0 += rules }
+    }
+
+    func clearFaults() {
+        faults.withLock { $0 = [] }
+    }
+
+    /// The faults for this request; limited ones are used up by it.
+    func takeFaults(for request: IncomingRequest, at service: SandboxService.Name) -> FaultPlan {
+        faults.withLock { FaultPlan(taking: &$0, for: request, at: service) }
+    }
+
+    func record(_ entry: LoggedRequest) {
+        log.withLock { entries in
+            if entries.count >= Self.logLimit { entries.removeFirst(Self.logLimit / 2) }
+            entries.append(entry)
+        }
+    }
+
+    func requests(_ service: SandboxService.Name?) -> [LoggedRequest] {
+        log.withLock { entries in entries.filter { service == nil || $0.service == service } }
+    }
+
+    func clearRequests() {
+        log.withLock { $0 = [] }
+    }
+}

@@ -1,0 +1,59 @@
+import Sandbox
+import Testing
+
+@Suite("Fault rules")
+struct FaultRuleTests {
+    @Test(
+        "a rule that fits the grammar is read",
+        arguments: [
+            "/token => drop", "  /token   =>   drop  ", "* /token => delay 0.05", "standard /token => cut 0",
+            "POST /token => status 503", "recurse-center POST /oauth/token => drop x1",
+            "sequencing GET /oauth2/* => garbage x12", "* => endless", "* * => endless",
+            "/indexApi.php?q=oauth2/token => huge 10",
+            "/token => redirect https://example.test/ 308", "/token => redirect http://127.0.0.1:1/x x2",
+            #"/token => status 400 {"error": "invalid_grant"} x3"#, "/token => header Retry-After 120",
+            #"/token => body {"a": "=> b"}"#, "/api/echo => delay 0",
+        ])
+    func wellFormed(_ text: String) throws {
+        _ = try FaultRule(parsing: text)
+    }
+
+    @Test(
+        "a rule that does not fit says what was found",
+        arguments: [
+            ("/token drop", FaultRuleError.arrowMissing(rule: "/token drop")),
+            ("", .arrowMissing(rule: "")),
+            ("=> drop", .routeUnclear(found: "")),
+            ("a b c /d => drop", .routeUnclear(found: "a b c /d")),
+            ("nobody GET /x => drop", .serviceUnknown(found: "nobody")),
+            ("nobody /x => drop", .methodUnclear(found: "nobody")),
+            ("standard get /x => drop", .methodUnclear(found: "get")),
+            ("token => drop", .pathUnclear(found: "token")),
+            ("/a*b => drop", .pathUnclear(found: "/a*b")),
+            ("/a => ", .actionUnknown(found: "")),
+            ("/a => explode", .actionUnknown(found: "explode")),
+            ("/a => x3", .actionUnknown(found: "")),
+            ("/a => delay", .argumentUnclear(action: "delay", found: "", expected: "seconds from 0 to 86400")),
+            ("/a => delay -1", .argumentUnclear(action: "delay", found: "-1", expected: "seconds from 0 to 86400")),
+            ("/a => delay nan", .argumentUnclear(action: "delay", found: "nan", expected: "seconds from 0 to 86400")),
+            (
+                "/a => status 99",
+                .argumentUnclear(
+                    action: "status", found: "99", expected: "a status from 200 to 599 and perhaps a body")
+            ),
+            ("/a => cut -5", .argumentUnclear(action: "cut", found: "-5", expected: "a number of bytes")),
+            ("/a => huge", .argumentUnclear(action: "huge", found: "", expected: "a number of bytes")),
+            ("/a => drop now", .argumentUnclear(action: "drop", found: "now", expected: "no argument")),
+            (
+                "/a => redirect",
+                .argumentUnclear(
+                    action: "redirect", found: "", expected: "a URL and perhaps a status from 300 to 399")
+            ),
+            ("/a => header X", .argumentUnclear(action: "header", found: "X", expected: "a field name and a value")),
+            ("/a => body", .argumentUnclear(action: "body", found: "", expected: "a JSON text")),
+        ])
+    func malformed(_ text: String, _ expected: FaultRuleError) {
+        #expect(throws: expected) { _ = try FaultRule(parsing: text) }
+        #expect("\(expected)".lowercased().contains("expect") || "\(expected)".contains("reads"))
+    }
+}

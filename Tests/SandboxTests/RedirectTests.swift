@@ -1,0 +1,80 @@
+import Foundation
+import Sandbox
+import Testing
+
+@Suite("Redirect URIs and the in-process browser")
+struct RedirectTests {
+    private static let cases: [(uri: String, isAccepted: Bool)] = [
+        ("http://127.0.0.1/callback", true), ("http://127.0.0.1:1/callback", true),
+        ("http://127.0.0.1:65535/callback", true), ("http://[::1]:9/callback", true), ("http://[::1]/callback", true),
+        ("http://127.0.0.1:8765/callback", true), ("com.example.app:/callback", true),
+        ("https://app.example.test/callback", true),
+        ("http://127.0.0.1:0/callback", false), ("http://127.0.0.1:65536/callback", false),
+        ("http://127.0.0.1:/callback", false), ("http://127.0.0.1:80a/callback", false),
+        ("http://127.0.0.1:80@evil.test/callback", false), ("http://127.0.0.1:80/callback/", false),
+        ("http://127.0.0.1:80/callback?x=1", false), ("http://127.0.0.1:80/", false), ("http://127.0.0.1:80", false),
+        ("https://127.0.0.1:80/callback", false), ("http://localhost:80/callback", false),
+        ("http://127.0.0.1.evil.test/callback", false), ("HTTP://127.0.0.1/callback", false),
+        ("https://app.example.test:443/callback", false), ("https://app.example.test/callback#x", false),
+        ("com.example.app://callback", false), ("", false),
+    ]
+
+    @Test("only the port of a loopback redirect is free", arguments: cases)
+    func matching(_ uri: String, _ isAccepted: Bool) async throws {
+        try await withSandbox { sandbox in
+            for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+                let steps = try OAuthSteps(sandbox, service)
+                let answer = try await steps.wire.send("GET", steps.authorizationTarget(["redirect_uri": uri]))
+                #expect(answer.status == (isAccepted ? 200 : 400))
+                #expect(answer["Location"] == nil)
+                if isAccepted {
+                    let redirect = try await steps.redirect(["redirect_uri": uri])
+                    #expect(redirect.hasPrefix(uri + "?code="))
+                } else {
+                    await #expect(throws: SandboxError.self) { _ = try await steps.redirect(["redirect_uri": uri]) }
+                }
+            }
+        }
+    }
+
+    @Test("an unknown client is told on a page, never by a redirect", arguments: [nil, "nobody"])
+    func unknownClient(_ id: String?) async throws {
+        try await withSandbox { sandbox in
+            for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+                let steps = try OAuthSteps(sandbox, service)
+                let answer = try await steps.wire.send("GET", steps.authorizationTarget(["client_id": id]))
+                #expect(answer.status == 400)
+                #expect(answer["Location"] == nil)
+                #expect(answer["Content-Type"]?.hasPrefix("text/html") == true)
+            }
+        }
+    }
+
+    @Test("approving and refusing give the redirect that a browser gets")
+    func approving() async throws {
+        try await withSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.standard)
+            let url = sandbox.standard.origin + steps.authorizationTarget(["state": "a b&c=d%+é"])
+            let yes = try await sandbox.approve(url, as: "zoe@example.test")
+            #expect(OAuthSteps.parameter("state", of: yes) == "a b&c=d%+é")
+            #expect(OAuthSteps.parameter("iss", of: yes) == sandbox.standard.origin)
+            let no = try await sandbox.refuse(url)
+            #expect(OAuthSteps.parameter("error", of: no) == "access_denied")
+            #expect(OAuthSteps.parameter("iss", of: no) == sandbox.standard.origin)
+            #expect(sandbox.requests().isEmpty)
+        }
+    }
+
+    @Test("a foreign URL and an unknown user are errors that say so")
+    func mistakes() async throws {
+        try await withSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.standard)
+            await #expect(throws: SandboxError.notOurs(url: "https://example.test/authorize?x=1")) {
+                _ = try await sandbox.approve("https://example.test/authorize?x=1")
+            }
+            let url = sandbox.standard.origin + steps.authorizationTarget()
+            let error = SandboxError.unknownUser(name: "eve", known: sandbox.standard.users.map(\.name))
+            await #expect(throws: error) { _ = try await sandbox.approve(url, as: "eve") }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Sandbox
+import Testing
+
+@Suite("A sandbox's life")
+struct SandboxLifeTests {
+    @Test("it starts with three services that answer at once")
+    func starts() async throws {
+        let clock = ContinuousClock()
+        var times: [Duration] = []
+        for _ in 0..<5 {
+            let start = clock.now
+            let sandbox = try await Sandbox.start()
+            times.append(clock.now - start)
+            for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+                let answer = try await WireClient(origin: service.origin).send("GET", "/")
+                #expect(answer.status == 200)
+            }
+            await sandbox.stop()
+        }
+        print("start times:", times.map { "\($0)" }.joined(separator: ", "))
+    }
+
+    @Test("several sandboxes beside each other share nothing")
+    func besideEachOther() async throws {
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    let sandbox = try await Sandbox.start()
+                    let steps = try OAuthSteps(sandbox, sandbox.standard)
+                    let tokens = try await steps.signIn()
+                    let me = try await steps.get("/api/whoami", bearer: tokens.access)
+                    #expect(me.status == 200)
+                    #expect(sandbox.requests().count == 2)
+                    await sandbox.stop()
+                    return sandbox.standard.origin
+                }
+            }
+            var origins: Set<String> = []
+            for try await origin in group { origins.insert(origin) }
+            #expect(origins.count == 6)
+        }
+    }
+
+    @Test("a given port puts the services on it and the next two")
+    func fixedPorts() async throws {
+        let (sandbox, base) = try await sandboxOnFixedPorts()
+        #expect(sandbox.sequencing.origin == "http://127.0.0.1:\(base)")
+        #expect(sandbox.recurseCenter.origin == "http://127.0.0.1:\(base + 1)")
+        #expect(sandbox.standard.origin == "http://127.0.0.1:\(base + 2)")
+        await sandbox.stop()
+    }
+
+    @Test("a port that is taken or out of range is an error, and nothing is left listening")
+    func takenPorts() async throws {
+        let (sandbox, base) = try await sandboxOnFixedPorts()
+        for port in [base, base - 2, 65_534, 70_000, -1] {
+            await #expect(throws: SandboxError.self) { _ = try await Sandbox.start(.init(port: port)) }
+        }
+        #expect(throws: WireClient.Failure.self) { _ = try WireClient.connected(to: UInt16(base - 2)) }
+        await sandbox.stop()
+    }
+
+    /// A sandbox on three ports below the range from which the kernel chooses, so that other tests are not in the way.
+    private func sandboxOnFixedPorts() async throws -> (Sandbox, Int) {
+        for _ in 0..<50 {
+            let base = Int.random(in: 20_000..<30_000)
+            if let sandbox = try? await Sandbox.start(.init(port: base)) { return (sandbox, base) }
+        }
+        throw WireClient.Failure(description: "no three free ports in a row")
+    }
+
+    @Test("stopping is idempotent, frees the ports and does not wait for endless answers or idle connections")
+    func stops() async throws {
+        let sandbox = try await Sandbox.start()
+        sandbox.inject(try FaultRule(parsing: "/jwks => endless"))
+        sandbox.inject(try FaultRule(parsing: "/api/echo => delay 600"))
+        let wire = try WireClient(origin: sandbox.standard.origin)
+        let idle = try WireClient.connected(to: wire.port)
+        async let endless = wire.send("GET", "/jwks")
+        async let delayed = wire.exchange(Array("GET /api/echo HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+        while sandbox.requests(.standard).count < 2 { await Task.yield() }
+        let clock = ContinuousClock()
+        let start = clock.now
+        async let first: Void = sandbox.stop()
+        async let second: Void = sandbox.stop()
+        _ = await (first, second)
+        await sandbox.stop()
+        #expect(clock.now - start < .seconds(5))
+        _ = try? await endless
+        _ = try? await delayed
+        close(idle)
+        #expect(throws: WireClient.Failure.self) { _ = try WireClient.connected(to: wire.port) }
+    }
+
+    @Test("a sandbox that is let go stops listening")
+    func letGo() async throws {
+        func openEndlessAnswer() async throws -> Task<WireClient.Answer, any Error> {
+            let sandbox = try await Sandbox.start(.init(faults: [try FaultRule(parsing: "/jwks => endless")]))
+            let wire = try WireClient(origin: sandbox.standard.origin)
+            let task = Task { try await wire.send("GET", "/jwks") }
+            while sandbox.requests().isEmpty { await Task.yield() }
+            return task
+        }
+        let answer = try await openEndlessAnswer().value
+        #expect(answer.status == 200)
+    }
+
+    @Test("the description names origins, clients and users in a stable order")
+    func description() async throws {
+        try await withSandbox { sandbox in
+            let text = sandbox.descriptionJSON()
+            let order = ["sequencing", "recurse-center", "standard"].compactMap {
+                text.range(of: "\"\($0)\":")?.lowerBound
+            }
+            #expect(order.count == 3)
+            #expect(order == order.sorted())
+            let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            let services = try #require(parsed?["services"] as? [String: [String: Any]])
+            let standard = try #require(services["standard"])
+            #expect(standard["issuer"] as? String == sandbox.standard.origin)
+            let client = try #require((services["sequencing"]?["clients"] as? [[String: Any]])?.last)
+            #expect(client["id"] as? String == "My Genome App (iPhone)")
+            #expect(Set(client.keys).isSuperset(of: ["id", "secret", "kind", "redirect_uris"]))
+            let user = try #require((services["recurse-center"]?["users"] as? [[String: Any]])?.first)
+            #expect(Set(user.keys).isSuperset(of: ["name", "password", "subject", "display_name"]))
+            let answer = try await WireClient(origin: sandbox.sequencing.origin).send("GET", "/_sandbox")
+            #expect(answer.text == text)
+        }
+    }
+
+    @Test("a body beyond one mebibyte is answered with 413, whether its length is announced or not")
+    func bodyLimit() async throws {
+        try await withSandbox { sandbox in
+            let wire = try WireClient(origin: sandbox.standard.origin)
+            let body = String(repeating: "a", count: (1 << 20) + 1)
+            let announced = try await wire.send("POST", "/token", body: body)
+            #expect(announced.status == 413)
+            let chunked =
+                "POST /token HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "100001\r\n\(body)\r\n0\r\n\r\n"
+            let answer = try await wire.exchange(Array(chunked.utf8))
+            #expect(String(decoding: answer.prefix(12), as: UTF8.self) == "HTTP/1.1 413")
+        }
+    }
+
+    @Test("the request log names parameters and schemes but holds no secret")
+    func log() async throws {
+        try await withSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.sequencing, client: 1)
+            let tokens = try await steps.signIn()
+            _ = try await steps.get("/me?access_token=\(tokens.access)", bearer: tokens.access)
+            let entries = sandbox.requests(.sequencing)
+            #expect(entries.map(\.path) == ["/oauth2/token", "/me"])
+            #expect(entries.first?.grantType == "authorization_code")
+            #expect(entries.first?.authorizationScheme == "Basic")
+            #expect(entries.first?.formParameterNames == ["code", "code_verifier", "grant_type", "redirect_uri"])
+            #expect(entries.last?.queryParameterNames == ["access_token"])
+            #expect(entries.map(\.status) == [200, 200])
+            let printed = "\(entries)" + (try await steps.control("GET", "/requests").text)
+            for secret in [tokens.access, tokens.refresh, OAuthSteps.verifier, steps.client.secret ?? ""] {
+                #expect(!printed.contains(secret))
+            }
+            #expect(sandbox.requests(.standard).isEmpty)
+            sandbox.clearRequests()
+            #expect(sandbox.requests().isEmpty)
+        }
+    }
+}
