@@ -1,0 +1,100 @@
+/// What an authorization server says of itself, or what was configured by hand in its place (RFC 8414, section 2).
+public struct AuthorizationServerMetadata: Sendable, Hashable {
+    /// Who the server is. A pending authorization remembers it, and a code goes to no other (`oauth-security.md` B1).
+    public var issuer: Issuer
+    public var authorizationEndpoint: EndpointURL?
+    public var tokenEndpoint: EndpointURL
+    public var revocationEndpoint: EndpointURL?
+    public var introspectionEndpoint: EndpointURL?
+    public var userInfoEndpoint: EndpointURL?
+    public var keysEndpoint: EndpointURL?
+
+    /// `code_challenge_methods_supported`; nil when the server does not say.
+    public var codeChallengeMethods: [String]?
+    /// `token_endpoint_auth_methods_supported`; nil when the server does not say.
+    public var tokenEndpointAuthMethods: [String]?
+    /// `grant_types_supported`; nil when the server does not say.
+    public var grantTypes: [String]?
+    /// `scopes_supported`; nil when the server does not say.
+    public var scopes: [String]?
+    /// `id_token_signing_alg_values_supported`; nil when the server does not say.
+    public var idTokenSigningAlgorithms: [String]?
+    /// Whether the server announces `iss` in every authorization response (RFC 9207, section 3).
+    public var announcesIssuerInResponse = false
+
+    /// Where these values come from; shown in diagnostics (`oauth-security.md` H5).
+    public var source: Source
+
+    /// The rules under which the addresses were accepted; shown in diagnostics (`oauth-security.md` C7).
+    public var security: TransportSecurity
+
+    /// Where metadata comes from.
+    public enum Source: String, Sendable, Hashable, Codable {
+        /// The server's own documents.
+        case discovered
+        /// Written by hand, in the app or on the command line.
+        case configured
+    }
+
+    /// Describes a server by hand. Discovery is better where the server has it.
+    public init(
+        issuer: Issuer, authorizationEndpoint: EndpointURL? = nil, tokenEndpoint: EndpointURL,
+        security: TransportSecurity = .httpsOnly
+    ) {
+        self.issuer = issuer
+        self.authorizationEndpoint = authorizationEndpoint
+        self.tokenEndpoint = tokenEndpoint
+        self.security = security
+        source = .configured
+    }
+}
+
+extension AuthorizationServerMetadata {
+    /// Reads a metadata document of RFC 8414 or of OpenID Connect Discovery.
+    ///
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when the document names another issuer than the one
+    ///   asked (RFC 8414, section 3.3); ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is wrong.
+    public init(
+        parsing content: [UInt8], expected issuer: Issuer, security: TransportSecurity = .httpsOnly
+    ) throws(OAuthError) {
+        let document = try AnswerReader(step: .metadata, content: content)
+        let stated = try document.requiredString("issuer")
+        guard issuer.isSpelled(stated) else {
+            throw .refused(Refusal(.issuer, expected: issuer.string, found: quoted(stated, limit: 200)))
+        }
+        self.init(
+            issuer: issuer,
+            authorizationEndpoint: try document.endpoint("authorization_endpoint", security: security),
+            tokenEndpoint: try document.requiredEndpoint("token_endpoint", security: security),
+            security: security)
+        revocationEndpoint = try document.endpoint("revocation_endpoint", security: security)
+        introspectionEndpoint = try document.endpoint("introspection_endpoint", security: security)
+        userInfoEndpoint = try document.endpoint("userinfo_endpoint", security: security)
+        keysEndpoint = try document.endpoint("jwks_uri", security: security)
+        codeChallengeMethods = try document.strings("code_challenge_methods_supported")
+        tokenEndpointAuthMethods = try document.strings("token_endpoint_auth_methods_supported")
+        grantTypes = try document.strings("grant_types_supported")
+        scopes = try document.strings("scopes_supported")
+        idTokenSigningAlgorithms = try document.strings("id_token_signing_alg_values_supported")
+        announcesIssuerInResponse = try document.bool("authorization_response_iss_parameter_supported") ?? false
+        source = .discovered
+    }
+
+    /// Fills what this document leaves out from another document of the same issuer. What is here stays.
+    ///
+    /// Servers with both kinds of document put revocation and introspection in one of them and keys in the other.
+    public mutating func fillGaps(from other: AuthorizationServerMetadata) {
+        guard other.issuer == issuer else { return }
+        authorizationEndpoint = authorizationEndpoint ?? other.authorizationEndpoint
+        revocationEndpoint = revocationEndpoint ?? other.revocationEndpoint
+        introspectionEndpoint = introspectionEndpoint ?? other.introspectionEndpoint
+        userInfoEndpoint = userInfoEndpoint ?? other.userInfoEndpoint
+        keysEndpoint = keysEndpoint ?? other.keysEndpoint
+        codeChallengeMethods = codeChallengeMethods ?? other.codeChallengeMethods
+        tokenEndpointAuthMethods = tokenEndpointAuthMethods ?? other.tokenEndpointAuthMethods
+        grantTypes = grantTypes ?? other.grantTypes
+        scopes = scopes ?? other.scopes
+        idTokenSigningAlgorithms = idTokenSigningAlgorithms ?? other.idTokenSigningAlgorithms
+        announcesIssuerInResponse = announcesIssuerInResponse || other.announcesIssuerInResponse
+    }
+}

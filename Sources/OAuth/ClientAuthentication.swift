@@ -1,0 +1,93 @@
+import HTTPTypes
+
+/// How a client proves to the token endpoint who it is (RFC 6749, section 2.3). Exactly one method goes into a request.
+public enum ClientAuthentication: Sendable {
+    /// A public client: it names its identifier and proves nothing (RFC 6749, section 3.2.1).
+    case none
+
+    /// HTTP Basic with identifier and secret (RFC 6749, section 2.3.1).
+    case basic(secret: Secret, encoding: CredentialEncoding = .formEncoded)
+
+    /// Identifier and secret in the form (RFC 6749, section 2.3.1). For servers that do not take Basic.
+    case post(secret: Secret)
+
+    /// What is done to identifier and secret before they are joined and encoded in Base64.
+    public enum CredentialEncoding: String, Sendable, Hashable, Codable {
+        /// Each is form-encoded first, as RFC 6749, section 2.3.1 demands.
+        case formEncoded = "form_encoded"
+        /// Neither is: a deviation of some servers, such as Sequencing.com (`sequencing.md` 1.5).
+        case raw
+    }
+
+    /// The method's registered name (RFC 7591, section 2).
+    public var method: String {
+        switch self {
+        case .none: "none"
+        case .basic: "client_secret_basic"
+        case .post: "client_secret_post"
+        }
+    }
+
+    /// The safest method that a server's metadata allows for a client with this secret.
+    ///
+    /// Basic keeps the secret out of the content, where it is logged more easily. A server that names no method takes Basic
+    /// (RFC 8414, section 2).
+    public static func safest(
+        secret: Secret?, supported methods: [String]?
+    ) throws(OAuthError) -> ClientAuthentication {
+        guard let secret else { return .none }
+        guard let methods, !methods.contains("client_secret_basic") else { return .basic(secret: secret) }
+        guard methods.contains("client_secret_post") else {
+            throw .configuration(
+                member: "client_secret",
+                problem: "the server takes only \(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
+        }
+        return .post(secret: secret)
+    }
+
+    /// Writes the proof into a request.
+    ///
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for an empty identifier, an empty secret, or an identifier with a
+    ///   colon in raw Basic, where the colon ends it (RFC 7617, section 2).
+    func apply(clientID: String, to parameters: inout Parameters, _ headers: inout HTTPFields) throws(OAuthError) {
+        try Self.check(clientID: clientID)
+        if case .basic(let secret, _) = self, secret.isEmpty { throw Self.emptySecret }
+        if case .post(let secret) = self, secret.isEmpty { throw Self.emptySecret }
+        switch self {
+        case .none:
+            try parameters.add("client_id", clientID)
+        case .basic(let secret, let encoding):
+            guard encoding == .formEncoded || !clientID.utf8.contains(0x3A) else {
+                throw .configuration(member: "client_id", problem: "a colon cannot stand in raw Basic credentials")
+            }
+            let encode = encoding == .formEncoded ? PercentEncoding.form : { $0 }
+            let credentials = encode(clientID) + ":" + encode(secret.reveal())
+            headers[.authorization] = "Basic " + Base64.encode(Array(credentials.utf8))
+        case .post(let secret):
+            try parameters.add("client_id", clientID)
+            try parameters.add("client_secret", secret.reveal())
+        }
+    }
+
+    /// An empty parameter would be left out (RFC 6749, section 3.1), and the request would speak for nobody.
+    static func check(clientID: String) throws(OAuthError) {
+        guard !clientID.isEmpty else { throw .configuration(member: "client_id", problem: "it is empty") }
+    }
+
+    private static let emptySecret = OAuthError.configuration(
+        member: "client_secret", problem: "it is empty; a client without a secret authenticates by none")
+}
+
+/// The plain Base64 alphabet with padding (RFC 4648, section 4), which HTTP Basic uses.
+enum Base64 {
+    static func encode(_ bytes: [UInt8]) -> String {
+        let text = Base64URL.encode(bytes).utf8.map { byte -> UInt8 in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        return String(decoding: text, as: UTF8.self) + String(repeating: "=", count: (4 - text.count % 4) % 4)
+    }
+}

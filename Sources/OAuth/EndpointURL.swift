@@ -1,0 +1,108 @@
+/// Whether plain `http:` is ever acceptable.
+///
+/// Reached by name only, and shown in diagnostics (`oauth-security.md` C7 and M1).
+public enum TransportSecurity: String, Sendable, Hashable, Codable {
+    /// `https:` everywhere, without exception. The default.
+    case httpsOnly = "https_only"
+
+    /// `https:` everywhere but on this machine: plain `http:` is accepted for `127.0.0.0/8`, `[::1]` and `localhost`.
+    /// For tests and local servers.
+    case allowingInsecureLoopback = "insecure_loopback_allowed"
+}
+
+/// An absolute address that a request can go to: `https:`, or by ``TransportSecurity`` plain `http:` on this machine.
+///
+/// A value of this type has no user name, no password, no fragment, no control character and a port between 1 and 65535.
+/// It keeps its spelling, because issuers and redirect URIs are compared character for character (RFC 3986, section 6.2.1).
+public struct EndpointURL: Sendable, Hashable {
+    /// The address as it was given.
+    public let string: String
+
+    /// Scheme, host and port.
+    public let origin: Origin
+
+    /// The path as it was given, `/` when it was empty.
+    public let path: String
+
+    /// The query without its question mark, when there is one.
+    public let query: String?
+
+    /// Path and query: what stands in the request line (RFC 9112, section 3.2.1).
+    public var requestTarget: String {
+        query.map { path + "?" + $0 } ?? path
+    }
+
+    /// Reads and checks an address.
+    ///
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/insecureTransport`` for plain `http:` that is not allowed,
+    ///   ``OAuthError/configuration(member:problem:)`` for everything else; `member` is the name given here.
+    public init(
+        _ string: String, security: TransportSecurity = .httpsOnly, member: String = "url"
+    ) throws(OAuthError) {
+        func wrong(_ problem: String) -> OAuthError { .configuration(member: member, problem: problem) }
+        guard string.utf8.count <= 8192 else { throw wrong("the address is longer than 8192 bytes") }
+        guard string.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }) else {
+            throw wrong("the address has a space, a backslash, a control or a non-ASCII character; percent-encode it")
+        }
+        guard let colon = string.firstIndex(of: ":"), let scheme = Origin.Scheme(string[..<colon]),
+            string[colon...].hasPrefix("://")
+        else { throw wrong("expected an absolute https address, found “\(quoted(string, limit: 80))”") }
+        guard !string.contains("#") else { throw wrong("the address must not have a fragment") }
+        let rest = string[string.index(colon, offsetBy: 3)...]
+        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        guard let origin = Origin(scheme: scheme, authority: rest[..<authorityEnd]) else {
+            throw wrong("the host or port is not valid, or the address holds a user name")
+        }
+        guard scheme == .https || (security == .allowingInsecureLoopback && origin.isLoopback) else {
+            throw .refused(
+                Refusal(.insecureTransport, expected: "https for \(member)", found: "http://\(origin.authority)"))
+        }
+        let target = rest[authorityEnd...]
+        let mark = target.firstIndex(of: "?")
+        let path = String(target[..<(mark ?? target.endIndex)])
+        self.string = string
+        self.origin = origin
+        self.path = path.isEmpty ? "/" : path
+        query = mark.map { String(target[target.index(after: $0)...]) }
+    }
+
+    private init(origin: Origin, path: String) {
+        string = origin.description + path
+        self.origin = origin
+        self.path = path.isEmpty ? "/" : path
+        query = nil
+    }
+
+    /// An address written down in our own source, such as a built-in service's; a test reads each one with the checking initialiser.
+    package init(https host: StaticString, path: StaticString) {
+        self.init(origin: Origin(scheme: .https, host: "\(host)", port: 443), path: "\(path)")
+    }
+
+    /// The origin alone, spelled without a path.
+    var originOnly: EndpointURL {
+        EndpointURL(origin: origin, path: "")
+    }
+
+    /// Another path at the same origin. `path` must begin with a slash.
+    package func at(path: String) -> EndpointURL {
+        EndpointURL(origin: origin, path: path)
+    }
+}
+
+extension EndpointURL {
+    /// The spelling alone decides: all else is read out of it.
+    public static func == (left: EndpointURL, right: EndpointURL) -> Bool {
+        left.string == right.string
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(string)
+    }
+}
+
+extension EndpointURL: CustomStringConvertible {
+    /// The address without its query, which is the form that may be logged (`oauth-security.md` L2).
+    public var description: String {
+        origin.description + path
+    }
+}

@@ -1,0 +1,51 @@
+/// What the user gave: the tokens, when they really expire, and for what (RFC 6749, sections 1.4 and 1.5).
+public struct Grant: Sendable {
+    /// Opaque: nothing here or above ever looks inside (`oauth-security.md` D13).
+    public let accessToken: Secret
+    /// Seconds since 1970 at which the access token really expires, without any margin; nil when the server did not say.
+    public let expiresAt: Double?
+    /// Seconds since 1970 at which the access token was asked for.
+    public let issuedAt: Double
+    public let refreshToken: Secret?
+    /// The granted scope, which may be another than the one asked for.
+    public let scopes: [String]
+    /// Who the user is, from a verified ID token; nil when there was none.
+    public let identity: IDTokenClaims?
+
+    /// States a grant.
+    public init(
+        accessToken: Secret, expiresAt: Double?, issuedAt: Double, refreshToken: Secret?, scopes: [String],
+        identity: IDTokenClaims? = nil
+    ) {
+        self.accessToken = accessToken
+        self.expiresAt = expiresAt
+        self.issuedAt = issuedAt
+        self.refreshToken = refreshToken
+        self.scopes = scopes
+        self.identity = identity
+    }
+
+    /// The grant of a first exchange.
+    ///
+    /// - Parameter requested: the scope asked for, which counts when the server does not name the granted one.
+    public init(_ response: TokenResponse, requested: [String], identity: IDTokenClaims? = nil, now: Double) {
+        self.init(
+            accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
+            refreshToken: response.refreshToken, scopes: response.scopes ?? requested, identity: identity)
+    }
+
+    /// The grant after a refresh: what the answer leaves out stays as it was (RFC 6749, section 6).
+    public func refreshed(by response: TokenResponse, identity newIdentity: IDTokenClaims? = nil, now: Double) -> Grant {
+        Grant(
+            accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
+            refreshToken: response.refreshToken ?? refreshToken, scopes: response.scopes ?? scopes,
+            identity: newIdentity ?? identity)
+    }
+
+    /// Whether the access token can still be used at `now`, keeping `margin` seconds in reserve but never more than half of its
+    /// whole lifetime (`sequencing.md` 9.4). A token of unknown life counts as usable until a service says otherwise.
+    public func isFresh(at now: Double, margin: Double) -> Bool {
+        guard let expiresAt else { return true }
+        return now < expiresAt - min(margin, (expiresAt - issuedAt) / 2)
+    }
+}

@@ -1,0 +1,44 @@
+/// An authorization server's identifier, compared character for character (RFC 8414, sections 2 and 3.3).
+public struct Issuer: Sendable, Hashable {
+    /// The identifier as an address: `https:`, no query, no fragment.
+    public let url: EndpointURL
+
+    /// The identifier's exact spelling.
+    public var string: String { url.string }
+
+    /// Checks an issuer identifier.
+    ///
+    /// - Throws: ``OAuthError`` when it is not an acceptable address, or has a query.
+    public init(_ string: String, security: TransportSecurity = .httpsOnly) throws(OAuthError) {
+        url = try EndpointURL(string, security: security, member: "issuer")
+        guard url.query == nil else {
+            throw .configuration(member: "issuer", problem: "an issuer has no query (RFC 8414, section 2)")
+        }
+    }
+
+    /// The identity of a server that names no issuer of its own: its origin.
+    package init(originOf endpoint: EndpointURL) {
+        url = endpoint.originOnly
+    }
+
+    /// Whether `text` is this identifier, byte for byte. Swift's own equality also takes canonically equivalent spellings.
+    func isSpelled(_ text: String) -> Bool {
+        string.utf8.elementsEqual(text.utf8)
+    }
+
+    /// Where this issuer's metadata may stand, in the order to ask (RFC 8414, sections 3.1 and 5; OpenID Connect Discovery 4).
+    ///
+    /// For `https://host/tenant`: `https://host/.well-known/oauth-authorization-server/tenant`, then
+    /// `https://host/tenant/.well-known/openid-configuration`.
+    public var metadataLocations: [EndpointURL] {
+        let path = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
+        return [
+            url.at(path: "/.well-known/oauth-authorization-server" + path),
+            url.at(path: path + "/.well-known/openid-configuration"),
+        ]
+    }
+}
+
+extension Issuer: CustomStringConvertible {
+    public var description: String { string }
+}

@@ -1,0 +1,52 @@
+extension JSONValue {
+    /// The value as compact JSON text, members sorted by name, numbers in the spelling they came in (RFC 8259).
+    package var json: String {
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    private func write(to text: inout String) {
+        switch self {
+        case .object(let members):
+            text += "{"
+            var separator = ""
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                text += separator
+                Self.write(name, to: &text)
+                text += ":"
+                value.write(to: &text)
+                separator = ","
+            }
+            text += "}"
+        case .array(let elements):
+            text += "["
+            var separator = ""
+            for element in elements {
+                text += separator
+                element.write(to: &text)
+                separator = ","
+            }
+            text += "]"
+        case .string(let string): Self.write(string, to: &text)
+        case .number(let spelling): text += spelling
+        case .bool(let truth): text += truth ? "true" : "false"
+        case .null: text += "null"
+        }
+    }
+
+    /// Writes a string. Only what RFC 8259, section 7 demands is escaped.
+    private static func write(_ string: String, to text: inout String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\u{0}"..<"\u{10}": text += "\\u000" + String(scalar.value, radix: 16)
+            case "\u{10}"..<"\u{20}": text += "\\u00" + String(scalar.value, radix: 16)
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}

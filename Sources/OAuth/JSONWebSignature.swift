@@ -1,0 +1,100 @@
+/// A signed text in its compact form: read, but not believed before ``verify(with:allowing:)`` (RFC 7515, section 7.1).
+struct JSONWebSignature: Sendable {
+    /// `alg` as the header states it: a claim of the sender, not a choice.
+    let algorithm: String?
+    /// `kid`.
+    let keyID: String?
+    /// What was signed, decoded.
+    private let payload: [UInt8]
+    /// Header and payload as they were encoded, with the dot between.
+    private let signedBytes: [UInt8]
+    private let signature: [UInt8]
+
+    /// The longest token that is read, in bytes.
+    static let maximumLength = 65_536
+
+    /// Takes a token apart.
+    ///
+    /// The header's `jwk`, `jku`, `x5u` and `x5c` are never looked at: a signature cannot bring its own key (RFC 8725, section
+    /// 3.10). No extension is known here, so any `crit` stops (RFC 7515, section 4.1.11).
+    init(compact token: Secret) throws(OAuthError) {
+        let text = token.reveal()
+        guard text.utf8.count <= Self.maximumLength else {
+            throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(text.utf8.count)")
+        }
+        let parts = text.split(separator: ".", maxSplits: 5, omittingEmptySubsequences: false)
+        guard parts.count == 3 else {
+            throw Self.wrong(
+                "token", "a signed token of three parts",
+                found: parts.count == 5 ? "an encrypted one of five" : "\(parts.count) parts")
+        }
+        let header = try Self.header(Base64URL.decode(parts[0]))
+        guard let payload = Base64URL.decode(parts[1]) else {
+            throw Self.wrong("payload", "Base64URL without padding", found: "something else")
+        }
+        guard let signature = Base64URL.decode(parts[2]) else {
+            throw Self.wrong("signature", "Base64URL without padding", found: "something else")
+        }
+        algorithm = try Self.string("alg", in: header)
+        keyID = try Self.string("kid", in: header)
+        if let type = try Self.string("typ", in: header), !["jwt", "application/jwt"].contains(type.lowercased()) {
+            throw Self.wrong("typ", "JWT", found: quoted(type, limit: 40))
+        }
+        if let critical = header["crit"] {
+            let names = critical.array?.compactMap(\.string).joined(separator: ", ") ?? critical.kind
+            throw Self.wrong("crit", "no extension that must be understood", found: quoted(names, limit: 100))
+        }
+        self.payload = payload
+        self.signature = signature
+        signedBytes = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+    }
+
+    /// Checks the signature and only then gives the signed text away.
+    ///
+    /// - Parameter algorithms: the client's policy. The header's `alg` has to be one of these, and the key has to fit it.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/algorithm``, ``Refusal/Check/key`` when the set has no key of
+    ///   this name that fits, or ``Refusal/Check/signature``.
+    func verify(
+        with keys: JSONWebKeySet, allowing algorithms: [SignatureAlgorithm]
+    ) throws(OAuthError) -> (payload: [UInt8], algorithm: SignatureAlgorithm) {
+        guard let algorithm = algorithms.first(where: { $0.rawValue == self.algorithm }) else {
+            let allowed = algorithms.map(\.rawValue).joined(separator: ", ")
+            throw .refused(
+                Refusal(.algorithm, expected: "alg: \(allowed)", found: self.algorithm.map { quoted($0, limit: 40) } ?? "nothing"))
+        }
+        let candidates = keys.candidates(keyID: keyID, algorithm: algorithm)
+        guard !candidates.isEmpty else {
+            throw .refused(
+                Refusal(
+                    .key, expected: "a key for \(algorithm.rawValue)" + (keyID.map { " named “\(quoted($0, limit: 100))”" } ?? ""),
+                    found: "none among the server's \(keys.count)"))
+        }
+        guard candidates.contains(where: { $0.verifies(signature, of: signedBytes, by: algorithm) }) else {
+            throw .refused(
+                Refusal(.signature, expected: "a signature by the server's key", found: "one that does not verify"))
+        }
+        return (payload, algorithm)
+    }
+
+    private static func header(_ bytes: [UInt8]?) throws(OAuthError) -> [String: JSONValue] {
+        guard let bytes else { throw wrong("header", "Base64URL without padding", found: "something else") }
+        guard let header = (try? JSONValue(parsing: bytes))?.object else {
+            throw wrong("header", "a JSON object", found: "something else")
+        }
+        return header
+    }
+
+    private static func string(_ name: String, in header: [String: JSONValue]) throws(OAuthError) -> String? {
+        guard let value = header[name] else { return nil }
+        guard let text = value.string else { throw wrong(name, "a string", found: value.kind) }
+        return text
+    }
+
+    private static func wrong(_ member: String, _ expected: String, found: String) -> OAuthError {
+        .refused(Refusal(.tokenForm, expected: "\(member): \(expected)", found: found))
+    }
+}
+
+extension JSONWebSignature: CustomReflectable {
+    var customMirror: Mirror { Mirror(self, children: ["algorithm": algorithm as Any, "keyID": keyID as Any]) }
+}

@@ -1,0 +1,77 @@
+/// Scheme, host and port: who one talks to (RFC 6454).
+public struct Origin: Sendable, Hashable {
+    /// The two schemes that carry requests.
+    public enum Scheme: String, Sendable, Hashable {
+        case https, http
+
+        init?(_ text: some StringProtocol) {
+            self.init(rawValue: text.lowercased())
+        }
+
+        var defaultPort: Int {
+            self == .https ? 443 : 80
+        }
+    }
+
+    public let scheme: Scheme
+    /// The host in lower case; an IPv6 address keeps its brackets.
+    public let host: String
+    public let port: Int
+
+    /// Host and port as they stand in a `Host` field: the port only when it is not the scheme's own.
+    public var authority: String {
+        port == scheme.defaultPort ? host : "\(host):\(port)"
+    }
+
+    /// Whether the host is this machine: `127.0.0.0/8`, `[::1]` or `localhost`.
+    public var isLoopback: Bool {
+        if host == "localhost" || host == "[::1]" { return true }
+        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("+") }
+    }
+
+    /// An origin whose parts are known to be right: `host` in lower case, `port` from 1 to 65535.
+    init(scheme: Scheme, host: String, port: Int) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `host[:port]`; nil for user information, an empty or impossible host, or a port outside 1 to 65535.
+    init?(scheme: Scheme, authority: Substring) {
+        var host = authority
+        var port = scheme.defaultPort
+        let bracket = authority.lastIndex(of: "]")
+        if let colon = authority.lastIndex(of: ":"), bracket.map({ $0 < colon }) ?? true {
+            let digits = authority[authority.index(after: colon)...]
+            guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(digits), (1...65535).contains(number)
+            else { return nil }
+            port = number
+            host = authority[..<colon]
+        }
+        guard Self.isHost(host) else { return nil }
+        self.scheme = scheme
+        self.host = host.lowercased()
+        self.port = port
+    }
+
+    private static func isHost(_ host: Substring) -> Bool {
+        guard (1...255).contains(host.utf8.count) else { return false }
+        if host.hasPrefix("[") {
+            let address = host.dropFirst().dropLast()
+            return host.hasSuffix("]") && address.contains(":")
+                && address.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit || $0 == 0x3A || $0 == 0x2E }
+        }
+        return host.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+            default: false
+            }
+        } && !host.hasPrefix(".") && !host.contains("..")
+    }
+}
+
+extension Origin: CustomStringConvertible {
+    public var description: String { scheme.rawValue + "://" + authority }
+}

@@ -1,0 +1,53 @@
+/// Where the browser brings the answer, checked for its kind (RFC 8252, section 7).
+public struct RedirectURI: Sendable, Hashable {
+    /// The exact string that is registered, sent and compared.
+    public let string: String
+
+    /// The three kinds of redirect.
+    public let kind: Kind
+
+    /// How a redirect reaches the app.
+    public enum Kind: String, Sendable, Hashable {
+        /// `http://127.0.0.1:PORT/…` or `http://[::1]:PORT/…` (RFC 8252, section 7.3).
+        case loopback
+        /// `https:` that the app or its server has claimed (RFC 8252, section 7.2).
+        case claimed
+        /// A private scheme in reverse-domain form (RFC 8252, section 7.1).
+        case privateScheme = "private_scheme"
+    }
+
+    /// Checks a redirect URI.
+    ///
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a private scheme without a period (RFC 8252, section 8.4), for
+    ///   `http:` elsewhere than at a loopback address literal, for a fragment (RFC 6749, section 3.1.2), and for other forms.
+    public init(_ string: String) throws(OAuthError) {
+        func wrong(_ problem: String) -> OAuthError { .configuration(member: "redirect_uri", problem: problem) }
+        guard let colon = string.firstIndex(of: ":"), string.utf8.count <= 2048,
+            string.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C && $0 != 0x23 })
+        else { throw wrong("expected an absolute URI of printable ASCII without fragment") }
+        let scheme = string[..<colon].lowercased()
+        switch scheme {
+        case "https", "http":
+            let url = try EndpointURL(string, security: .allowingInsecureLoopback, member: "redirect_uri")
+            if scheme == "http", url.origin.host == "localhost" {
+                throw wrong("use 127.0.0.1 or [::1], never localhost (RFC 8252, section 8.3)")
+            }
+            kind = scheme == "https" ? .claimed : .loopback
+        default:
+            guard scheme.contains("."), !scheme.hasPrefix("."), !scheme.hasSuffix("."),
+                scheme.utf8.first.map({ (0x61...0x7A).contains($0) }) ?? false,
+                scheme.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) })
+            else {
+                throw wrong(
+                    "a private scheme must be a domain name in reverse order with a period, such as com.example.app:/callback "
+                        + "(RFC 8252, section 7.1)")
+            }
+            kind = .privateScheme
+        }
+        self.string = string
+    }
+}
+
+extension RedirectURI: CustomStringConvertible {
+    public var description: String { string }
+}

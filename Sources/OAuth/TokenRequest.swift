@@ -1,0 +1,102 @@
+import HTTPTypes
+
+/// A request to the token endpoint (RFC 6749, section 3.2): a form, posted, with one way of client authentication.
+public struct TokenRequest: Sendable {
+    /// What is exchanged for tokens. There is no password grant (RFC 9700, section 2.4).
+    public enum GrantType: Sendable {
+        /// RFC 6749, section 4.1.3 with the verifier of RFC 7636, section 4.5.
+        case authorizationCode(AuthorizationCode)
+        /// RFC 6749, section 6.
+        case refreshToken(Secret)
+        /// RFC 6749, section 4.4.
+        case clientCredentials(scopes: [String])
+    }
+
+    public let server: AuthorizationServerMetadata
+    public let clientID: String
+    public let authentication: ClientAuthentication
+    public let grantType: GrantType
+    /// The APIs that the token is for (RFC 8707, section 2).
+    public let resources: [String]
+    /// Parameters that the service wants beyond the standard's.
+    public let extras: [String: String]
+    /// What stands between two scopes.
+    public let scopeDelimiter: String
+
+    /// Prepares an exchange with `server`.
+    public init(
+        _ grantType: GrantType, at server: AuthorizationServerMetadata, clientID: String,
+        authentication: ClientAuthentication, resources: [String] = [], extras: [String: String] = [:],
+        scopeDelimiter: String = " "
+    ) {
+        self.grantType = grantType
+        self.server = server
+        self.clientID = clientID
+        self.authentication = authentication
+        self.resources = resources
+        self.extras = extras
+        self.scopeDelimiter = scopeDelimiter
+    }
+
+    /// The request to send.
+    ///
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when a code was issued by another server than the one it
+    ///   would be sent to (`oauth-security.md` B1); ``OAuthError/configuration(member:problem:)`` for a colliding parameter.
+    public var message: RequestMessage {
+        get throws(OAuthError) {
+            var parameters = Parameters()
+            switch grantType {
+            case .authorizationCode(let code):
+                guard code.request.server.issuer == server.issuer else {
+                    throw .refused(
+                        Refusal(.issuer, expected: code.request.server.issuer.string, found: server.issuer.string))
+                }
+                guard code.request.clientID == clientID else {
+                    throw .configuration(member: "client_id", problem: "the code was asked for by another client")
+                }
+                try parameters.add("grant_type", "authorization_code")
+                try parameters.add("code", code.secret.reveal())
+                try parameters.add("redirect_uri", code.request.redirectURI.string)
+                try parameters.add("code_verifier", code.request.verifier.secret.reveal())
+            case .refreshToken(let token):
+                try parameters.add("grant_type", "refresh_token")
+                try parameters.add("refresh_token", token.reveal())
+            case .clientCredentials(let scopes):
+                try parameters.add("grant_type", "client_credentials")
+                try parameters.add("scope", scopes.joined(separator: scopeDelimiter))
+            }
+            try parameters.addEach("resource", resources)
+            try parameters.add(extras: extras, reserved: Self.reservedNames)
+            var headers = HTTPFields()
+            try authentication.apply(clientID: clientID, to: &parameters, &headers)
+            return RequestMessage(form: parameters, to: server.tokenEndpoint, headers: headers)
+        }
+    }
+
+    /// Reads the answer (RFC 6749, sections 5.1 and 5.2).
+    ///
+    /// - Parameter now: seconds since 1970 when the request was sent, so that an expiry is never later than the server's own.
+    /// - Throws: ``OAuthError/server(_:)`` for the server's own errors; ``OAuthError/malformed(step:member:expected:found:)`` naming
+    ///   the member that is missing, of the wrong type or doubled; ``OAuthError/redirected(step:status:)``.
+    public func response(from response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
+        try response.requireSuccess(.token)
+        return try TokenResponse(parsing: response.content, now: now)
+    }
+
+    static let reservedNames: Set<String> = [
+        "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "client_id", "client_secret", "scope", "resource",
+        "client_assertion", "client_assertion_type", "username", "password",
+    ]
+}
+
+extension TokenRequest: CustomReflectable {
+    /// Without the values of the extra parameters, among which a service may want secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "issuer": server.issuer.string, "clientID": clientID, "authentication": authentication,
+                "grantType": grantType, "resources": resources, "extras": extras.keys.sorted(),
+            ], displayStyle: .struct)
+    }
+}
