@@ -1,0 +1,46 @@
+import OAuth
+
+/// Which account: a user's place at a service, as seen through one client, for one set of APIs.
+public struct AccountID: Sendable, Hashable, Codable {
+    /// The service's name.
+    public let service: String
+    /// The authorization server's issuer. An account never speaks to another one.
+    public let issuer: String
+    /// The client's identifier at the service.
+    public let client: String
+    /// The APIs that the tokens are for; usually none is named.
+    public let resources: [String]
+    /// The app's own name for the account: a user's key in a server, `default` where there is one user.
+    public let name: String
+
+    /// The name used when an app has one account a service.
+    public static let defaultName = "default"
+
+    init(_ client: Client, name: String) {
+        service = client.service.name
+        issuer = client.service.authorizationServer.issuer.string
+        self.client = client.id
+        resources = client.resources.map(\.string)
+        self.name = name
+    }
+
+    /// The record that holds the account.
+    var vaultKey: VaultKey {
+        VaultKey(.account, [service, issuer, client, name] + resources)
+    }
+
+    init?(_ key: VaultKey) {
+        guard key.kind == .account, key.components.count >= 4 else { return nil }
+        service = key.components[0]
+        issuer = key.components[1]
+        client = key.components[2]
+        name = key.components[3]
+        resources = Array(key.components[4...])
+    }
+}
+
+extension AccountID: CustomStringConvertible {
+    public var description: String {
+        name == Self.defaultName ? service : "\(service)/\(quoted(name, limit: 100))"
+    }
+}

@@ -1,0 +1,66 @@
+import OAuth
+
+/// All that the vault holds of one account.
+struct AccountRecord: Sendable {
+    /// Where the session stands.
+    enum State: Sendable, Hashable {
+        /// The grant is the newest one.
+        case signedIn
+        /// A refresh was begun at this time, seconds since 1970, and its outcome was not stored: the refresh token may be used up.
+        case refreshing(since: Double)
+        /// The session is over.
+        case ended(HandshakeError.SignInReason)
+        /// A sign-out has begun; these tokens are still to be revoked, in this order.
+        case signingOut(remaining: [RevocationRequest.TokenKind])
+    }
+
+    /// How a new access token is got.
+    enum Renewal: Sendable, Hashable {
+        case refreshToken
+        /// The client asks in its own name (RFC 6749, section 4.4).
+        case clientCredentials
+    }
+
+    let id: AccountID
+    var grant: Grant
+    var state: State
+    var renewal: Renewal
+    /// Counts the stored grants of this session, so that two holders can tell which is newer.
+    var generation: Int
+    /// The discovered server's metadata as of the sign-in; nil for a service that is described by hand.
+    var server: AuthorizationServerMetadata?
+
+    /// The same account with the next grant.
+    func renewed(_ grant: Grant) -> AccountRecord {
+        var next = self
+        next.grant = grant
+        next.state = .signedIn
+        next.generation += 1
+        return next
+    }
+
+    /// The same account in another state.
+    func entering(_ state: State) -> AccountRecord {
+        var next = self
+        next.state = state
+        return next
+    }
+
+    /// The same account without its tokens, and with the reason.
+    func ended(_ reason: HandshakeError.SignInReason) -> AccountRecord {
+        var next = self
+        next.state = .ended(reason)
+        next.grant = Grant(
+            accessToken: Secret(""), expiresAt: 0, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
+            identity: grant.identity)
+        return next
+    }
+
+    /// Whether the record's access token can be handed out at all.
+    var isUsable: Bool {
+        switch state {
+        case .signedIn, .refreshing: true
+        case .ended, .signingOut: false
+        }
+    }
+}

@@ -1,0 +1,49 @@
+public import OAuth
+
+/// An account without its secrets: what may be shown, logged and pasted.
+public struct AccountStatus: Sendable, Hashable {
+    /// Where the session stands.
+    public enum State: Sendable, Hashable {
+        case signedIn
+        /// A refresh was begun and its outcome is not known; the next request finds out.
+        case refreshUncertain
+        /// The user has to sign in again.
+        case ended(HandshakeError.SignInReason)
+        /// A sign-out has begun and is not complete.
+        case signingOut
+    }
+
+    public let id: AccountID
+    public let state: State
+    public let scopes: [String]
+    /// Seconds since 1970 at which the access token was asked for.
+    public let issuedAt: Double
+    /// Seconds since 1970 at which the access token really expires; nil when the service did not say.
+    public let expiresAt: Double?
+    /// Whether a new access token can be had without the user.
+    public let isRefreshable: Bool
+    /// Who the user is, from the verified ID token; nil when the service gave none.
+    public let identity: IDTokenClaims?
+    /// How many grants this session has had.
+    public let generation: Int
+    /// Where the server's addresses come from, and whether plain `http:` on this machine was allowed; nil for a built-in service.
+    public let server: AuthorizationServerMetadata?
+
+    init(_ record: AccountRecord) {
+        id = record.id
+        state =
+            switch record.state {
+            case .signedIn: .signedIn
+            case .refreshing: .refreshUncertain
+            case .ended(let reason): .ended(reason)
+            case .signingOut: .signingOut
+            }
+        scopes = record.grant.scopes
+        issuedAt = record.grant.issuedAt
+        expiresAt = record.grant.expiresAt
+        isRefreshable = record.isUsable && (record.grant.refreshToken != nil || record.renewal == .clientCredentials)
+        identity = record.grant.identity
+        generation = record.generation
+        server = record.server
+    }
+}

@@ -1,0 +1,62 @@
+import HTTPTypes
+public import OAuth
+
+/// Who the user of an account is, as the service's API says.
+public struct Identity: Sendable, Hashable {
+    /// What identifies the user at this service.
+    public let subject: String
+    /// A name for people; nil when the service gives none.
+    public let name: String?
+    /// Everything the service said.
+    public let members: [String: JSONValue]
+}
+
+extension Account {
+    /// Asks the service's API who the user is.
+    ///
+    /// At an OpenID provider this is the user-info endpoint, and its subject must be the ID token's (OpenID Connect Core, 5.3.2).
+    ///
+    /// - Throws: what ``send(_:limits:)`` throws; ``HandshakeError/exchange(_:)`` for an error status, an answer that is not valid, or a
+    ///   subject that is not the one who signed in; ``HandshakeError/configuration(member:problem:)`` when the service has no such
+    ///   endpoint.
+    public func identity() async throws -> Identity {
+        guard let endpoint = identityEndpoint else {
+            throw HandshakeError.configuration(
+                member: "userinfo_endpoint", problem: "\(client.service.displayName) does not say where it tells who the user is")
+        }
+        let response = try await send(RequestMessage(.get, endpoint.url, headers: [.accept: "application/json"]))
+        do {
+            return try Self.identity(from: response, at: endpoint, expecting: record.grant.identity?.subject)
+        } catch {
+            throw HandshakeError.exchange(error)
+        }
+    }
+
+    private var identityEndpoint: Service.IdentityEndpoint? {
+        client.service.identityEndpoint
+            ?? record.server?.userInfoEndpoint.map {
+                Service.IdentityEndpoint(url: $0, subjectMember: "sub", nameMembers: ["name", "preferred_username", "email"])
+            }
+    }
+
+    private static func identity(
+        from response: ResponseMessage, at endpoint: Service.IdentityEndpoint, expecting subject: String?
+    ) throws(OAuthError) -> Identity {
+        guard response.head.status.kind == .successful else {
+            throw .server(ServerError(step: .userInfo, response))
+        }
+        guard let members = (try? JSONValue(parsing: response.content))?.object else {
+            throw .malformed(step: .userInfo, member: "content", expected: "a JSON object", found: "something else")
+        }
+        let value = members[endpoint.subjectMember]
+        guard let found = value?.string ?? value?.integer.map(String.init), !found.isEmpty else {
+            throw .malformed(
+                step: .userInfo, member: endpoint.subjectMember, expected: "a string or number", found: value?.kind ?? "nothing")
+        }
+        if let subject, subject != found {
+            throw .refused(Refusal(.subject, expected: quoted(subject, limit: 200), found: quoted(found, limit: 200)))
+        }
+        let name = endpoint.nameMembers.lazy.compactMap { members[$0]?.string }.first { !$0.isEmpty }
+        return Identity(subject: found, name: name, members: members)
+    }
+}

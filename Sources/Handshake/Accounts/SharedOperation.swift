@@ -1,0 +1,57 @@
+import Synchronization
+
+/// One running piece of work that any number of callers wait for, each with its own cancellation.
+///
+/// The work runs in a task of its own, so a caller that leaves, even the one that started it, neither stops it nor fails the
+/// others (`oauth-security.md` E3). When it ends, everybody who waits gets the same outcome, and the next call starts anew.
+final class SharedOperation<Value: Sendable>: Sendable {
+    private struct State {
+        var isRunning = false
+        var waiters: [UInt64: CheckedContinuation<Value, any Error>] = [:]
+        var nextWaiter: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Joins the running work, or starts `work` when none is running, and waits for its outcome.
+    ///
+    /// - Throws: what the work throws; `CancellationError` at once when the calling task is cancelled.
+    func join(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let (id, starts) = state.withLock { state in
+            defer {
+                state.nextWaiter += 1
+                state.isRunning = true
+            }
+            return (state.nextWaiter, !state.isRunning)
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLock { $0.waiters[id] = continuation }
+                if starts { run(work) }
+                if Task.isCancelled { leave(id) }
+            }
+        } onCancel: {
+            leave(id)
+        }
+    }
+
+    private func run(_ work: @escaping @Sendable () async throws -> Value) {
+        Task.detached {
+            let outcome: Result<Value, any Error>
+            do {
+                outcome = .success(try await work())
+            } catch {
+                outcome = .failure(error)
+            }
+            let waiters = self.state.withLock { state in
+                defer { state = State(nextWaiter: state.nextWaiter) }
+                return state.waiters.values
+            }
+            for waiter in waiters { waiter.resume(with: outcome) }
+        }
+    }
+
+    private func leave(_ id: UInt64) {
+        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+    }
+}

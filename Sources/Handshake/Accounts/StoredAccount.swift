@@ -1,0 +1,103 @@
+import OAuth
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// An account record as bytes, for the inside of a sealed vault record and nowhere else: it holds tokens in clear.
+private struct StoredAccount: Codable {
+    var version = 1
+    let id: AccountID
+    let accessToken: String
+    let expiresAt: Double?
+    let issuedAt: Double
+    let refreshToken: String?
+    let scopes: [String]
+    let identity: String?
+    let state: String
+    let since: Double?
+    let reason: HandshakeError.SignInReason?
+    let remaining: [RevocationRequest.TokenKind]?
+    let isClientCredentials: Bool
+    let generation: Int
+    let server: StoredServer?
+}
+
+extension AccountRecord {
+    /// The record as bytes to be sealed.
+    func stored() throws(HandshakeError) -> [UInt8] {
+        var since: Double?
+        var reason: HandshakeError.SignInReason?
+        var remaining: [RevocationRequest.TokenKind]?
+        let word: String
+        switch state {
+        case .signedIn: word = "signed_in"
+        case .refreshing(let start): (word, since) = ("refreshing", start)
+        case .ended(let why): (word, reason) = ("ended", why)
+        case .signingOut(let tokens): (word, remaining) = ("signing_out", tokens)
+        }
+        return try StoredForm.encode(
+            StoredAccount(
+                id: id, accessToken: grant.accessToken.reveal(), expiresAt: grant.expiresAt, issuedAt: grant.issuedAt,
+                refreshToken: grant.refreshToken?.reveal(), scopes: grant.scopes, identity: grant.identity?.json,
+                state: word, since: since, reason: reason, remaining: remaining,
+                isClientCredentials: renewal == .clientCredentials, generation: generation,
+                server: server.map(StoredServer.init)))
+    }
+
+    /// Reads what ``stored()`` wrote.
+    ///
+    /// - Throws: ``VaultError/damaged(what:reason:)`` inside ``HandshakeError/vault(_:)`` when the bytes are not such a record, or are
+    ///   another account's.
+    init(stored bytes: [UInt8], expected id: AccountID) throws(HandshakeError) {
+        let damaged = { (reason: String) in
+            HandshakeError.vault(.damaged(what: "the account \(id)", reason: reason))
+        }
+        let stored: StoredAccount = try StoredForm.decode(bytes, what: "the account \(id)")
+        guard stored.version == 1 else { throw damaged("it was written by a newer version (format \(stored.version))") }
+        guard stored.id == id else { throw damaged("it belongs to \(stored.id)") }
+        switch stored.state {
+        case "signed_in": state = .signedIn
+        case "refreshing": state = .refreshing(since: stored.since ?? stored.issuedAt)
+        case "ended": state = .ended(stored.reason ?? .refreshRejected)
+        case "signing_out": state = .signingOut(remaining: stored.remaining ?? [])
+        default: throw damaged("its state “\(quoted(stored.state, limit: 40))” is not known")
+        }
+        self.id = id
+        do {
+            grant = Grant(
+                accessToken: Secret(stored.accessToken), expiresAt: stored.expiresAt, issuedAt: stored.issuedAt,
+                refreshToken: stored.refreshToken.map(Secret.init), scopes: stored.scopes,
+                identity: try stored.identity.map { text in
+                    try IDTokenClaims(claims: JSONValue(parsing: Array(text.utf8)).object ?? [:])
+                })
+            server = try stored.server?.metadata()
+        } catch {
+            throw damaged("\(error)")
+        }
+        renewal = stored.isClientCredentials ? .clientCredentials : .refreshToken
+        generation = stored.generation
+    }
+}
+
+/// The codec of everything that goes sealed into a vault.
+enum StoredForm {
+    static func encode(_ value: some Encodable) throws(HandshakeError) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(value))
+        } catch {
+            throw .vault(.unavailable("a record could not be written as JSON"))
+        }
+    }
+
+    static func decode<Value: Decodable>(_ bytes: [UInt8], what: String) throws(HandshakeError) -> Value {
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(bytes))
+        } catch {
+            // The decoder's own text may quote the record.
+            throw .vault(.damaged(what: what, reason: "its content is not a record of this version"))
+        }
+    }
+}

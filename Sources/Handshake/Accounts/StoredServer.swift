@@ -1,0 +1,55 @@
+import OAuth
+
+/// Authorization server metadata as it is kept beside a grant or a pending sign-in.
+struct StoredServer: Codable, Sendable {
+    let issuer: String
+    let security: TransportSecurity
+    let source: AuthorizationServerMetadata.Source
+    let authorization: String?
+    let token: String
+    let revocation: String?
+    let introspection: String?
+    let userInfo: String?
+    let keys: String?
+    let challengeMethods: [String]?
+    let authenticationMethods: [String]?
+    let signingAlgorithms: [String]?
+    let announcesIssuer: Bool
+
+    init(_ server: AuthorizationServerMetadata) {
+        issuer = server.issuer.string
+        security = server.security
+        source = server.source
+        authorization = server.authorizationEndpoint?.string
+        token = server.tokenEndpoint.string
+        revocation = server.revocationEndpoint?.string
+        introspection = server.introspectionEndpoint?.string
+        userInfo = server.userInfoEndpoint?.string
+        keys = server.keysEndpoint?.string
+        challengeMethods = server.codeChallengeMethods
+        authenticationMethods = server.tokenEndpointAuthMethods
+        signingAlgorithms = server.idTokenSigningAlgorithms
+        announcesIssuer = server.announcesIssuerInResponse
+    }
+
+    /// The metadata again, with every address checked as if it had just arrived.
+    func metadata() throws(OAuthError) -> AuthorizationServerMetadata {
+        func endpoint(_ text: String?) throws(OAuthError) -> EndpointURL? {
+            guard let text else { return nil }
+            return try EndpointURL(text, security: security, member: "stored endpoint")
+        }
+        var server = AuthorizationServerMetadata(
+            issuer: try Issuer(issuer, security: security), authorizationEndpoint: try endpoint(authorization),
+            tokenEndpoint: try EndpointURL(token, security: security, member: "stored endpoint"), security: security)
+        server.revocationEndpoint = try endpoint(revocation)
+        server.introspectionEndpoint = try endpoint(introspection)
+        server.userInfoEndpoint = try endpoint(userInfo)
+        server.keysEndpoint = try endpoint(keys)
+        server.codeChallengeMethods = challengeMethods
+        server.tokenEndpointAuthMethods = authenticationMethods
+        server.idTokenSigningAlgorithms = signingAlgorithms
+        server.announcesIssuerInResponse = announcesIssuer
+        server.source = source
+        return server
+    }
+}

@@ -1,0 +1,154 @@
+public import Logging
+public import OAuth
+import Synchronization
+
+/// The front door: one or more clients, one vault, and the accounts that users have signed in to.
+///
+/// ```swift
+/// let handshake = try Handshake(client, vault: vault)
+/// let account = try await handshake.signIn(through: .systemBrowser)     // later: handshake.account()
+/// let response = try await account.send(.get, "profiles/me")
+/// ```
+public final class Handshake: Sendable {
+    /// The registrations that users sign in through.
+    public let clients: [Client]
+
+    let environment: Environment
+    let refreshMargin: Double
+    private let accounts = Mutex<[AccountID: Held]>([:])
+
+    private struct Held {
+        weak var account: Account?
+    }
+
+    /// Joins clients and a vault.
+    ///
+    /// - Parameters:
+    ///   - transport: how requests reach the network.
+    ///   - limits: what one exchange with an authorization server may cost.
+    ///   - refreshMargin: how many seconds before its end an access token is replaced; never more than half its life.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` without clients or with two of one service and identifier;
+    ///   ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` when two servers share a redirect URI and could be taken for each
+    ///   other (RFC 9700, section 4.4.2.2).
+    public init(
+        _ clients: Client..., vault: any Vault, transport: any Transport = .platform, time: TimeSource = .system,
+        random: RandomSource = .system, limits: TransferLimits = TransferLimits(), refreshMargin: Double = 60,
+        log: Logger = Logger(label: "handshake")
+    ) throws(HandshakeError) {
+        guard !clients.isEmpty else { throw .configuration(member: "clients", problem: "at least one client is needed") }
+        for (index, client) in clients.enumerated() {
+            for other in clients[..<index] { try Self.check(client, beside: other) }
+        }
+        self.clients = clients
+        self.refreshMargin = refreshMargin
+        environment = Environment(
+            vault: vault, transport: transport, time: time, random: random, limits: limits, log: log)
+    }
+
+    /// Two clients must be different, and their redirects distinguishable. Loopback redirects are: each sign-in has a port of its own.
+    private static func check(_ client: Client, beside other: Client) throws(HandshakeError) {
+        guard client.service.name != other.service.name || client.id != other.id else {
+            throw .configuration(member: "clients", problem: "\(client.id) at \(client.service.name) is given twice")
+        }
+        guard case .uri(let one) = client.redirect, case .uri(let two) = other.redirect else { return }
+        do {
+            try RedirectURI.checkDistinct(
+                (one, client.service.authorizationServer.described), (two, other.service.authorizationServer.described))
+        } catch {
+            throw .exchange(error)
+        }
+    }
+
+    /// The changes of all accounts' tokens from now on, as this process sees them: which account, why, when.
+    public var events: AsyncStream<AccountEvent> {
+        environment.events.listen()
+    }
+
+    /// The account that was signed in under this name, or nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - name: the app's name for the account.
+    ///   - service: the service's name; needed only when there are several clients.
+    /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be read, ``HandshakeError/configuration(member:problem:)`` for an unknown
+    ///   service.
+    public func account(_ name: String = AccountID.defaultName, of service: String? = nil) async throws -> Account? {
+        let client = try client(of: service)
+        let id = AccountID(client, name: name)
+        if let account = held(id), account.record.isUsable { return account }
+        do {
+            guard let bytes = try await environment.vault.record(id.vaultKey) else { return nil }
+            return hold(try AccountRecord(stored: bytes, expected: id), client: client)
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// The identifiers of all accounts of these clients, and what could not be read beside them.
+    public func accountIDs() async throws -> (ids: [AccountID], damaged: [VaultError]) {
+        do {
+            let listing = try await environment.vault.keys(of: .account)
+            let mine = listing.keys.compactMap(AccountID.init).filter { id in
+                clients.contains { AccountID($0, name: id.name) == id }
+            }
+            return (mine, listing.damaged)
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    func client(of service: String?) throws(HandshakeError) -> Client {
+        if let service {
+            guard let client = clients.first(where: { $0.service.name == service }) else {
+                throw .configuration(member: "service", problem: "no client of “\(quoted(service, limit: 80))” was given")
+            }
+            return client
+        }
+        guard clients.count == 1 else {
+            throw .configuration(
+                member: "service", problem: "name one of \(clients.map(\.service.name).joined(separator: ", "))")
+        }
+        return clients[0]
+    }
+
+    private func held(_ id: AccountID) -> Account? {
+        accounts.withLock { $0[id]?.account }
+    }
+
+    /// The one living account for a record in this process, brought up to date.
+    func hold(_ record: AccountRecord, client: Client) -> Account {
+        accounts.withLock { accounts in
+            if let account = accounts[record.id]?.account {
+                account.adopt(record)
+                return account
+            }
+            let account = Account(record, client: client, environment: environment, refreshMargin: refreshMargin)
+            accounts[record.id] = Held(account: account)
+            if accounts.count.isMultiple(of: 1_024) { accounts = accounts.filter { $0.value.account != nil } }
+            return account
+        }
+    }
+}
+
+extension Service.AuthorizationServer {
+    /// What is known of the server before it is asked: enough to tell it from another one.
+    fileprivate var described: AuthorizationServerMetadata {
+        switch self {
+        case .described(let metadata): metadata
+        case .discovered(let issuer, let security):
+            AuthorizationServerMetadata(issuer: issuer, tokenEndpoint: issuer.url, security: security)
+        }
+    }
+}
+
+extension Transport where Self == PlatformTransport {
+    /// The platform's own transport: AsyncHTTPClient on Linux, URLSession on Apple's platforms.
+    public static var platform: PlatformTransport { PlatformTransport() }
+}
+
+#if canImport(AsyncHTTPClient) && os(Linux)
+    /// The transport that this platform uses unless told otherwise.
+    public typealias PlatformTransport = AsyncHTTPTransport
+#else
+    /// The transport that this platform uses unless told otherwise.
+    public typealias PlatformTransport = URLSessionTransport
+#endif

@@ -1,0 +1,127 @@
+public import OAuth
+
+/// What can go wrong while an account is got, kept or used; each case says whose turn it is.
+///
+/// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
+public enum HandshakeError: Error, Sendable, Hashable {
+    /// The app's set-up cannot be right: the app's fault. Nothing was sent.
+    case configuration(member: String, problem: String)
+
+    /// An exchange failed: a check refused it, the server answered with an error, or its answer was not valid.
+    case exchange(OAuthError)
+
+    /// The service could not be reached, or did not answer as a peer should. The session is as it was.
+    case network(TransportError)
+
+    /// The vault could not be used. Nothing was deleted.
+    case vault(VaultError)
+
+    /// There is no working session: the user has to sign in. Asking again will not help.
+    case signInRequired(AccountID, SignInReason)
+
+    /// A refresh was sent and no answer came back: the service may have replaced the refresh token. The next attempt finds out;
+    /// it ends either in the working session or in ``signInRequired(_:_:)``.
+    case refreshUncertain(AccountID, TransportError?)
+
+    /// The API demands more than this account's token: further scopes, or a newer or stronger authentication.
+    case demanded(ResourceDemand, status: Int)
+
+    /// The token was replaced, but the request's content was a stream and has been used up: make it anew and send again.
+    case contentNotReplayable
+
+    /// The user closed, refused or did not answer in time.
+    case signInAbandoned(Abandonment)
+
+    /// Why there is no working session.
+    public enum SignInReason: String, Sendable, Hashable, Codable {
+        /// The account is not in the vault: it never was, or was signed out.
+        case absent
+        /// The service refused the refresh token.
+        case refreshRejected = "refresh_rejected"
+        /// The answer to an earlier refresh was lost, and the service no longer takes the old refresh token.
+        case answerLost = "answer_lost"
+        /// The access token is used up, and there is no refresh token.
+        case notRefreshable = "not_refreshable"
+        /// The service refuses even the newest token.
+        case stillUnauthorized = "still_unauthorized"
+        /// A sign-out has begun.
+        case signingOut = "signing_out"
+    }
+
+    /// How a sign-in ended without an answer of the service.
+    public enum Abandonment: String, Sendable, Hashable {
+        /// The user refused (`access_denied`).
+        case denied
+        /// The user closed the window or interrupted the program.
+        case closed
+        /// Nobody answered in time.
+        case timedOut = "timed_out"
+    }
+}
+
+extension HandshakeError: CustomStringConvertible {
+    /// A stable word for programs.
+    public var code: String {
+        switch self {
+        case .configuration: "invalid_configuration"
+        case .exchange(let error): error.code
+        case .network(let error): error.code
+        case .vault(let error): error.code
+        case .signInRequired: "sign_in_required"
+        case .refreshUncertain: "refresh_uncertain"
+        case .demanded(.scopes, _): "insufficient_scope"
+        case .demanded(.stepUp, _): "insufficient_user_authentication"
+        case .demanded(.freshToken, _): "invalid_token"
+        case .contentNotReplayable: "content_not_replayable"
+        case .signInAbandoned(.denied): "access_denied"
+        case .signInAbandoned(let how): how.rawValue
+        }
+    }
+
+    /// What happened, whose fault it is and what to do.
+    public var description: String {
+        switch self {
+        case .configuration(let member, let problem): "\(member): \(problem)"
+        case .exchange(let error): "\(error)"
+        case .network(let error): "\(error)"
+        case .vault(let error): "\(error)"
+        case .signInRequired(let account, let reason): "sign in to \(account) again: \(reason.text)"
+        case .refreshUncertain(let account, let error):
+            "the refresh of \(account) was sent but its answer was lost" + (error.map { " (\($0))" } ?? "")
+                + "; try again: the session either goes on or asks for sign-in"
+        case .demanded(let demand, let status): "the service wants more (status \(status)): \(demand.text)"
+        case .contentNotReplayable:
+            "the token was replaced, but the request's content cannot be sent a second time; send the request again"
+        case .signInAbandoned(.denied): "access was refused at the service"
+        case .signInAbandoned(.closed): "the sign-in was cancelled"
+        case .signInAbandoned(.timedOut): "nobody completed the sign-in in time"
+        }
+    }
+}
+
+extension HandshakeError.SignInReason {
+    /// The reason in words.
+    var text: String {
+        switch self {
+        case .absent: "there is no such account in the vault"
+        case .refreshRejected: "the service no longer accepts the refresh token"
+        case .answerLost: "the answer to a refresh was lost and the service has voided the old token"
+        case .notRefreshable: "the access token has expired and the service gave no refresh token"
+        case .stillUnauthorized: "the service refuses even a new token"
+        case .signingOut: "a sign-out has begun; finish it or sign in anew"
+        }
+    }
+}
+
+extension ResourceDemand {
+    /// The demand in words.
+    var text: String {
+        switch self {
+        case .freshToken: "another access token"
+        case .scopes(let scopes): scopes.isEmpty ? "a wider scope" : "the scope \(scopes.joined(separator: " "))"
+        case .stepUp(let values, let age):
+            "the user to authenticate again" + (values.isEmpty ? "" : " by \(values.joined(separator: " "))")
+                + (age.map { ", at most \($0) s ago" } ?? "")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import OAuth
+
+/// Clients that a command remembers between its runs, sealed into the same vault as the accounts they belong to.
+///
+/// An app states its client in code and needs none of this. A command is told once, at sign-in, and has to refresh later with the same
+/// identifier, secret and server.
+public struct Registrations: Sendable {
+    private let vault: any Vault
+
+    /// The registrations in a vault.
+    public init(in vault: any Vault) {
+        self.vault = vault
+    }
+
+    /// The client remembered under a name, or nil.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)``.
+    public func client(named name: String) async throws -> Client? {
+        do {
+            guard let bytes = try await vault.record(Self.key(name)) else { return nil }
+            let stored: StoredClient = try StoredForm.decode(bytes, what: "the registration \(quoted(name, limit: 80))")
+            return try stored.client()
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        } catch let error as OAuthError {
+            throw HandshakeError.vault(.damaged(what: "the registration \(quoted(name, limit: 80))", reason: "\(error)"))
+        }
+    }
+
+    /// Remembers a client under a name, in place of the one before.
+    public func remember(_ client: Client, as name: String) async throws {
+        do {
+            let bytes = try StoredForm.encode(StoredClient(client))
+            try await vault.update(Self.key(name)) { try await $0.replace(with: bytes) }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Forgets the client under a name.
+    public func forget(_ name: String) async throws {
+        do {
+            try await vault.update(Self.key(name)) { try await $0.remove() }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// The names of all remembered clients, sorted, and what could not be read beside them.
+    public func names() async throws -> (names: [String], damaged: [VaultError]) {
+        do {
+            let listing = try await vault.keys(of: .registration)
+            return (listing.keys.compactMap(\.components.first).sorted(), listing.damaged)
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    private static func key(_ name: String) -> VaultKey {
+        VaultKey(.registration, [name])
+    }
+}
+
+/// A client as bytes, for the inside of a sealed vault record and nowhere else: it may hold a secret in clear.
+private struct StoredClient: Codable {
+    let service: String
+    let displayName: String
+    let discovered: String?
+    let described: StoredServer?
+    let security: TransportSecurity
+    let apiRoot: String?
+    let apiOrigins: [String]
+    let defaultScopes: [String]
+    let identityURL: String?
+    let identitySubject: String?
+    let identityNames: [String]?
+    let deviations: Service.Deviations
+    let id: String
+    let scopes: [String]
+    let resources: [String]
+    let parameters: [String: String]
+    let secret: String?
+    let method: Client.AuthenticationMethod?
+
+    init(_ client: Client) {
+        let service = client.service
+        self.service = service.name
+        displayName = service.displayName
+        switch service.authorizationServer {
+        case .discovered(let issuer, _): (discovered, described) = (issuer.string, nil)
+        case .described(let metadata): (discovered, described) = (nil, StoredServer(metadata))
+        }
+        security = service.authorizationServer.security
+        apiRoot = service.apiRoot?.string
+        apiOrigins = service.apiOrigins.map(\.description)
+        defaultScopes = service.defaultScopes
+        identityURL = service.identityEndpoint?.url.string
+        identitySubject = service.identityEndpoint?.subjectMember
+        identityNames = service.identityEndpoint?.nameMembers
+        deviations = service.deviations
+        id = client.id
+        scopes = client.scopes
+        resources = client.resources.map(\.string)
+        parameters = client.parameters
+        secret = client.credential?.secret.reveal()
+        method = client.credential?.method
+    }
+
+    /// The client again, with every address checked as if it had just been typed.
+    func client() throws -> Client {
+        func endpoint(_ text: String) throws -> EndpointURL { try EndpointURL(text, security: security) }
+        let server: Service.AuthorizationServer =
+            if let described { .described(try described.metadata()) } else {
+                .discovered(try Issuer(discovered ?? "", security: security), security: security)
+            }
+        var identity: Service.IdentityEndpoint?
+        if let identityURL, let identitySubject {
+            identity = .init(
+                url: try endpoint(identityURL), subjectMember: identitySubject, nameMembers: identityNames ?? [])
+        }
+        let service = try Service(
+            name: service, displayName: displayName, authorizationServer: server, apiRoot: try apiRoot.map(endpoint),
+            apiOrigins: try apiOrigins.map { try endpoint($0).origin }, defaultScopes: defaultScopes,
+            identityEndpoint: identity, deviations: deviations)
+        return Client(
+            service: service, id: id, redirect: .loopback, scopes: scopes, resources: try resources.map(endpoint),
+            parameters: parameters,
+            credential: secret.map { Client.Credential(secret: Secret($0), method: method ?? .automatic) })
+    }
+}

@@ -1,0 +1,141 @@
+import HTTPTypes
+public import OAuth
+
+/// What one connects to: its authorization server, its API, and its peculiarities as data.
+public struct Service: Sendable {
+    /// A short name of lower-case letters, digits and hyphens, as in `recurse-center`; part of every account's identifier.
+    public let name: String
+
+    /// The name as people read it.
+    public let displayName: String
+
+    /// Who grants the tokens.
+    public let authorizationServer: AuthorizationServer
+
+    /// What relative paths are resolved against, ending with a slash; nil when the service has no one API.
+    public let apiRoot: EndpointURL?
+
+    /// The origins that may see this service's access tokens, besides ``apiRoot``'s and the user-info endpoint's.
+    public let apiOrigins: [Origin]
+
+    /// The smallest useful scope, asked for unless the client names another.
+    public let defaultScopes: [String]
+
+    /// Who the user is, according to the API.
+    public let identityEndpoint: IdentityEndpoint?
+
+    /// Where the service leaves the standards.
+    public let deviations: Deviations
+
+    /// How an authorization server is known.
+    public enum AuthorizationServer: Sendable {
+        /// By its own metadata (RFC 8414, then OpenID Connect Discovery), found from its issuer.
+        case discovered(Issuer, security: TransportSecurity)
+        /// By hand.
+        case described(AuthorizationServerMetadata)
+
+        /// Who it is.
+        public var issuer: Issuer {
+            switch self {
+            case .discovered(let issuer, _): issuer
+            case .described(let metadata): metadata.issuer
+            }
+        }
+
+        /// The rules for its addresses.
+        public var security: TransportSecurity {
+            switch self {
+            case .discovered(_, let security): security
+            case .described(let metadata): metadata.security
+            }
+        }
+    }
+
+    /// Where an API says who the user is, and under which names.
+    public struct IdentityEndpoint: Sendable, Hashable {
+        public let url: EndpointURL
+        /// The member that identifies the user, a string or a number.
+        public let subjectMember: String
+        /// The members that may hold a name for people, the best first.
+        public let nameMembers: [String]
+
+        public init(url: EndpointURL, subjectMember: String, nameMembers: [String]) {
+            self.url = url
+            self.subjectMember = subjectMember
+            self.nameMembers = nameMembers
+        }
+    }
+
+    /// Departures from the standards, as data. None of them can weaken a check.
+    public struct Deviations: Sendable, Hashable, Codable {
+        /// What stands between two scopes in requests.
+        public var scopeDelimiter: String
+        /// Parameters that every authorization request carries.
+        public var authorizationParameters: [String: String]
+        /// How Basic credentials are encoded.
+        public var credentialEncoding: ClientAuthentication.CredentialEncoding
+        /// Values of a top-level `message` that mean "unauthorized", whatever the status (`recurse-center.md` section 3).
+        public var unauthorizedMessages: Set<String>
+
+        public init(
+            scopeDelimiter: String = " ", authorizationParameters: [String: String] = [:],
+            credentialEncoding: ClientAuthentication.CredentialEncoding = .formEncoded,
+            unauthorizedMessages: Set<String> = []
+        ) {
+            self.scopeDelimiter = scopeDelimiter
+            self.authorizationParameters = authorizationParameters
+            self.credentialEncoding = credentialEncoding
+            self.unauthorizedMessages = unauthorizedMessages
+        }
+    }
+
+    /// Describes a service.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the name is not of lower-case letters, digits and hyphens.
+    public init(
+        name: String, displayName: String? = nil, authorizationServer: AuthorizationServer, apiRoot: EndpointURL? = nil,
+        apiOrigins: [Origin] = [], defaultScopes: [String] = [], identityEndpoint: IdentityEndpoint? = nil,
+        deviations: Deviations = Deviations()
+    ) throws(HandshakeError) {
+        guard Self.isName(name) else {
+            throw .configuration(
+                member: "service", problem: "a name has 1 to 64 lower-case letters, digits and hyphens, not “\(quoted(name, limit: 80))”")
+        }
+        self.init(
+            checkedName: name, displayName: displayName ?? name, authorizationServer: authorizationServer, apiRoot: apiRoot,
+            apiOrigins: apiOrigins, defaultScopes: defaultScopes, identityEndpoint: identityEndpoint, deviations: deviations)
+    }
+
+    init(
+        checkedName: String, displayName: String, authorizationServer: AuthorizationServer, apiRoot: EndpointURL?,
+        apiOrigins: [Origin] = [], defaultScopes: [String] = [], identityEndpoint: IdentityEndpoint?, deviations: Deviations
+    ) {
+        name = checkedName
+        self.displayName = displayName
+        self.authorizationServer = authorizationServer
+        self.apiRoot = apiRoot
+        self.apiOrigins = apiOrigins
+        self.defaultScopes = defaultScopes
+        self.identityEndpoint = identityEndpoint
+        self.deviations = deviations
+    }
+
+    /// Whether a text can name a service or an account.
+    static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+    }
+}
+
+extension Service {
+    /// Whether a response says that the access token is not accepted: status 401, or what this service says instead.
+    func demand(in response: ResponseMessage) -> ResourceDemand? {
+        if let demand = ResourceDemand(response) { return demand }
+        guard !deviations.unauthorizedMessages.isEmpty, response.content.count <= 512,
+            response.content.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),
+            let message = try? JSONValue(parsing: response.content).object?["message"]?.string,
+            deviations.unauthorizedMessages.contains(message)
+        else { return nil }
+        return .freshToken
+    }
+}

@@ -1,0 +1,69 @@
+import Dispatch
+public import OAuth
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Listens on this machine for one redirect of one authorization request (RFC 8252, section 7.3).
+///
+/// Bound to a loopback address only, opened for one request, closed after its answer. Whatever else knocks, such as a favicon
+/// request, another page's script, or a redirect with a foreign state, gets an error page and changes nothing.
+public final class LoopbackListener: Sendable {
+    /// The redirect URI to register and send, with an address literal and the port that the kernel chose.
+    public let redirectURI: RedirectURI
+
+    private let socket: ListeningSocket
+    private let path: String
+
+    /// What becomes of a redirect that reached the right address.
+    public enum Verdict: Sendable {
+        /// It answers the request: show this page, hand the redirect over and close.
+        case accepted(page: String)
+        /// It does not: show this page and go on listening.
+        case ignored(page: String)
+    }
+
+    /// Opens the listener on `127.0.0.1`, or on `[::1]` where there is no IPv4.
+    ///
+    /// - Parameter port: a fixed port, for services that compare it; nil lets the kernel choose.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the port is taken or the path is not one.
+    public init(port: UInt16? = nil, path: String = "/callback") throws(HandshakeError) {
+        guard path.hasPrefix("/"), !path.contains("?"), !path.contains("#") else {
+            throw .configuration(member: "redirect", problem: "a path begins with / and has no query")
+        }
+        socket = try ListeningSocket(port: port ?? 0)
+        self.path = path
+        do {
+            redirectURI = try RedirectURI("http://\(socket.authority)\(path)")
+        } catch {
+            throw .exchange(error)
+        }
+    }
+
+    /// Waits for the redirect, then closes.
+    ///
+    /// - Parameter judge: decides whether a redirect URL answers the request.
+    /// - Returns: the accepted redirect URL.
+    /// - Throws: `CancellationError`, when the calling task is cancelled, which closes the listener.
+    public func redirect(_ judge: @escaping @Sendable (_ redirectURL: String) -> Verdict) async throws -> String {
+        let exchange = RedirectExchange(authority: socket.authority, path: path, judge: judge)
+        let stop = try StopSignal()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue(label: "handshake.loopback").async { [socket] in
+                    let accepted = RedirectServer(socket: socket, exchange: exchange, stop: stop).run()
+                    socket.close()
+                    continuation.resume(with: accepted.map { .success($0) } ?? .failure(CancellationError()))
+                }
+            }
+        } onCancel: {
+            stop.send()
+        }
+    }
+}

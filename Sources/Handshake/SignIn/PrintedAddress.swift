@@ -1,0 +1,29 @@
+import OAuth
+
+/// The last resort that always works: the address is printed, and the user opens it on any device (RFC 8252, section 7).
+///
+/// With a redirect that does not lead to this machine's listener, the user brings the redirect URL back by hand.
+public struct PrintedAddress: Browser {
+    private let print: @Sendable (SignInPage) throws -> Void
+    private let readRedirect: @Sendable (SignInPage) async throws -> String?
+
+    /// - Parameters:
+    ///   - print: shows the page's address to the user.
+    ///   - readRedirect: asks the user for the redirect URL; nil when there is none to be had.
+    public init(
+        print: @escaping @Sendable (SignInPage) throws -> Void,
+        readRedirect: @escaping @Sendable (SignInPage) async throws -> String?
+    ) {
+        self.print = print
+        self.readRedirect = readRedirect
+    }
+
+    public func show(_ page: SignInPage) async throws -> String? {
+        try print(page)
+        guard page.redirectURI.kind != .loopback else { return nil }
+        guard let line = try await readRedirect(page), !line.isEmpty else {
+            throw HandshakeError.signInAbandoned(.closed)
+        }
+        return line
+    }
+}

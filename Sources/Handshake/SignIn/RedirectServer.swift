@@ -1,0 +1,90 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Serves connections on one listening socket until a redirect is accepted or a stop is signalled.
+///
+/// Runs on a thread of its own and waits in `poll`. Several connections are open at a time, because browsers open some ahead and
+/// leave them idle; each has five seconds, and there are never more than 32.
+struct RedirectServer {
+    let socket: ListeningSocket
+    let exchange: RedirectExchange
+    let stop: StopSignal
+
+    private struct Connection {
+        let descriptor: CInt
+        var head: [UInt8] = []
+        let end: ContinuousClock.Instant
+    }
+
+    private static let patience = Duration.seconds(5)
+    private static let mostConnections = 32
+
+    /// Serves; the accepted redirect URL, or nil when stopped.
+    func run() -> String? {
+        var connections: [Connection] = []
+        defer { for connection in connections { close(connection.descriptor) } }
+        while true {
+            var polled = [
+                pollfd(fd: stop.receiver, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: socket.descriptor, events: connections.count < Self.mostConnections ? Int16(POLLIN) : 0, revents: 0),
+            ]
+            polled += connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            guard poll(&polled, nfds_t(polled.count), 500) >= 0 || errno == EINTR else { return nil }
+            if polled[0].revents != 0 { return nil }
+            let now = ContinuousClock.now
+            var open: [Connection] = []
+            var finished: [CInt] = []
+            for (connection, poll) in zip(connections, polled.dropFirst(2)) {
+                switch serve(connection, isReadable: poll.revents != 0, now: now) {
+                case .open(let connection): open.append(connection)
+                case .finished: finished.append(connection.descriptor)
+                case .accepted(let url): return url
+                }
+            }
+            for descriptor in finished { close(descriptor) }
+            connections = open
+            if polled[1].revents != 0, let descriptor = socket.accept() {
+                connections.append(Connection(descriptor: descriptor, end: now.advanced(by: Self.patience)))
+            }
+        }
+    }
+
+    private enum Step {
+        case open(Connection)
+        case finished
+        case accepted(String)
+    }
+
+    private func serve(_ connection: Connection, isReadable: Bool, now: ContinuousClock.Instant) -> Step {
+        guard isReadable else { return now < connection.end ? .open(connection) : .finished }
+        var connection = connection
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { return count < 0 && errno == EINTR ? .open(connection) : .finished }
+        connection.head += buffer[..<count]
+        guard connection.head.count <= RedirectExchange.maximumHead else {
+            write(exchange.refusal("431 Request Header Fields Too Large").bytes, to: connection.descriptor)
+            return .finished
+        }
+        guard RedirectExchange.isComplete(connection.head) else { return now < connection.end ? .open(connection) : .finished }
+        let answer = exchange.answer(to: connection.head)
+        write(answer.bytes, to: connection.descriptor)
+        return answer.redirectURL.map { .accepted($0) } ?? .finished
+    }
+
+    /// Writes a few kilobytes, which the socket's buffer holds, and tells the peer that no more will come.
+    private func write(_ bytes: [UInt8], to descriptor: CInt) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, ListeningSocket.sendFlags) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+        shutdown(descriptor, CInt(SHUT_WR))
+    }
+}

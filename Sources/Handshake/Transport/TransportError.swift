@@ -1,0 +1,44 @@
+/// Why there is no response, and whether the request may have been processed all the same.
+public enum TransportError: Error, Sendable, Hashable {
+    /// No connection came about: the name is unknown, nobody listens, no route. The request was not sent.
+    case unreachable(host: String, reason: String)
+    /// The peer could not prove who it is, or no secure connection could be agreed. The request was not sent.
+    case insecure(host: String, reason: String)
+    /// The deadline passed after a connection was there or while it was being made.
+    case timedOut(host: String)
+    /// The connection ended before the response was complete, or the response broke the protocol.
+    case cut(host: String, reason: String)
+    /// The response is longer than what was to be read.
+    case tooLarge(host: String, limit: Int)
+
+    /// Whether the peer may have processed the request: true for everything that went wrong after sending.
+    public var mayHaveArrived: Bool {
+        switch self {
+        case .unreachable, .insecure: false
+        case .timedOut, .cut, .tooLarge: true
+        }
+    }
+}
+
+extension TransportError: CustomStringConvertible {
+    /// A stable word for programs.
+    public var code: String {
+        switch self {
+        case .unreachable: "unreachable"
+        case .insecure: "tls_failed"
+        case .timedOut: "timed_out"
+        case .cut: "connection_cut"
+        case .tooLarge: "response_too_large"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .unreachable(let host, let reason): "\(host) cannot be reached: \(reason)"
+        case .insecure(let host, let reason): "no trustworthy TLS connection to \(host): \(reason)"
+        case .timedOut(let host): "\(host) did not answer in time"
+        case .cut(let host, let reason): "the answer of \(host) broke off: \(reason)"
+        case .tooLarge(let host, let limit): "the answer of \(host) is longer than \(limit) bytes"
+        }
+    }
+}

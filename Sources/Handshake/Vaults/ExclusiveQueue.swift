@@ -1,0 +1,137 @@
+import Synchronization
+
+/// Lets one holder at a time have a key, in this process; the others queue in the order they came.
+///
+/// Keys do not touch each other. Waiting costs nothing but memory, is cancellable, and ends at a deadline. A turn is given or given up
+/// exactly once: whoever leaves the queue early takes no turn with them.
+final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
+    /// Those who wait for one key that somebody holds. Tickets are served in their order; a missing one has left.
+    private struct Line {
+        var waiting: [UInt64: Turn] = [:]
+        var nextServed: UInt64 = 0
+        var nextIssued: UInt64 = 0
+    }
+
+    /// A line for each key that is held.
+    private let lines = Mutex<[Key: Line]>([:])
+
+    /// Takes a key if nobody holds it.
+    func enterIfFree(_ key: Key) -> Bool {
+        lines.withLock { lines in
+            guard lines[key] == nil else { return false }
+            lines[key] = Line()
+            return true
+        }
+    }
+
+    /// Takes a key, after all who came before.
+    ///
+    /// - Returns: false when the deadline came first; the key is then not held.
+    /// - Throws: `CancellationError`; the key is then not held.
+    func enter<C: Clock>(_ key: Key, until deadline: C.Instant, on clock: C) async throws -> Bool {
+        guard let (ticket, turn) = join(key) else { return true }
+        async let _ = expire(turn, key, ticket, at: deadline, on: clock)
+        return try await withTaskCancellationHandler {
+            try await turn.outcome
+        } onCancel: {
+            abandon(key, ticket, .failure(CancellationError()))
+        }
+    }
+
+    /// Hands a key to the next in the line.
+    func leave(_ key: Key) {
+        while let turn = nextTurn(key) {
+            // One that was given up in this moment takes nothing; ask the next.
+            if turn.settle(.success(true)) { return }
+        }
+    }
+
+    /// Takes the key, which gives nil, or a place in its line.
+    private func join(_ key: Key) -> (ticket: UInt64, turn: Turn)? {
+        lines.withLock { lines in
+            guard var line = lines.removeValue(forKey: key) else {
+                lines[key] = Line()
+                return nil
+            }
+            let ticket = line.nextIssued
+            let turn = Turn()
+            line.nextIssued += 1
+            line.waiting[ticket] = turn
+            lines[key] = line
+            return (ticket, turn)
+        }
+    }
+
+    /// The turn after this one; nil, and the key is free, when nobody waits.
+    private func nextTurn(_ key: Key) -> Turn? {
+        lines.withLock { lines in
+            guard var line = lines.removeValue(forKey: key) else { return nil }
+            while line.nextServed < line.nextIssued {
+                line.nextServed += 1
+                if let turn = line.waiting.removeValue(forKey: line.nextServed - 1) {
+                    lines[key] = line
+                    return turn
+                }
+            }
+            return nil
+        }
+    }
+
+    private func expire<C: Clock>(
+        _ turn: Turn, _ key: Key, _ ticket: UInt64, at deadline: C.Instant, on clock: C
+    ) async {
+        do {
+            try await clock.sleep(until: deadline, tolerance: nil)
+            abandon(key, ticket, .success(false))
+        } catch {
+            // Cancelled: the turn came, or was given up, before the deadline.
+        }
+    }
+
+    private func abandon(_ key: Key, _ ticket: UInt64, _ outcome: Result<Bool, any Error>) {
+        let turn = lines.withLock { $0[key]?.waiting.removeValue(forKey: ticket) }
+        _ = turn?.settle(outcome)
+    }
+}
+
+/// One waiter's turn: settled once, by whoever comes first, whether or not the waiter has begun to wait.
+private final class Turn: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Bool, any Error>)
+        case settled(Result<Bool, any Error>)
+    }
+
+    private let state = Mutex(State.open)
+
+    /// Settles the turn. False when it was settled before.
+    func settle(_ outcome: Result<Bool, any Error>) -> Bool {
+        let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Bool, any Error>?) in
+            switch state {
+            case .settled: return (false, nil)
+            case .open:
+                state = .settled(outcome)
+                return (true, nil)
+            case .awaited(let continuation):
+                state = .settled(outcome)
+                return (true, continuation)
+            }
+        }
+        continuation?.resume(with: outcome)
+        return isFirst
+    }
+
+    /// True when the turn came, false when the deadline did.
+    var outcome: Bool {
+        get async throws {
+            try await withCheckedThrowingContinuation { continuation in
+                let settled = state.withLock { state -> Result<Bool, any Error>? in
+                    if case .settled(let outcome) = state { return outcome }
+                    state = .awaited(continuation)
+                    return nil
+                }
+                if let settled { continuation.resume(with: settled) }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+/// A vault of encrypted files, one a record, for any number of processes beside each other.
+///
+/// ```swift
+/// let vault = try FileVault(directory: "\(data)/handshake/vault", keyFile: "\(config)/handshake/key")
+/// ```
+///
+/// ### Guarantees
+///
+/// * **Exclusive** across tasks, across several vaults of one process, and across processes on one machine. Tasks that wait for the same
+///   key of the same vault are served in the order they came; between processes there is no order. A holder that dies releases the key.
+/// * **Durable**: a replacement is written, synchronized, renamed and synchronized again before it returns. **Atomic**: a reader sees
+///   the old record or the new one. When the storage fails in the very last step, the replacement throws, and the record is whole
+///   and either of the two.
+/// * **Confidential and bound**: AES-256-GCM, with a key for each record, derived from the master key (HKDF-SHA256). File names are keyed digests. A record that was
+///   changed, renamed, swapped with another or brought from another vault is ``VaultError/damaged(what:reason:)``. A record that
+///   was put back as it once was under the same name is not noticed: nothing on the same disk could tell.
+/// * **Careful**: folders have mode 0700 and files 0600, all belong to the effective user, files have one name, and no symbolic
+///   link is followed in the vault's folder. What is otherwise is ``VaultError/denied(what:reason:)``, with the cure in the reason.
+/// * **Honest**: nothing is deleted because of an error. A vault whose key is missing is ``VaultError/locked(_:)``; a new key is only
+///   ever made for a folder that is empty.
+///
+/// ### On disk
+///
+/// `vault.json` (format, random id, key check), `lock` (never removed: see ``update(_:_:)``), and up to 256 folders of records. Moving the
+/// folder moves the vault; a copy of it is the same vault and opens with the same key. The folder must be on a file
+/// system with working locks, so not on one that another machine shares by a protocol without them.
+public final class FileVault: Vault {
+    private let store: RecordStore
+    let seal: RecordSeal
+    /// A failure where the lock file cannot be had, as on a read-only file system: records can then be read and not updated.
+    private let locks: Result<FileLocks, VaultError>
+    private let queue = ExclusiveQueue<Int64>()
+    private let patience: Duration
+    private let clock: any Clock<Duration>
+
+    /// Opens a vault, or makes it in an empty or missing folder. It looks at no record, so its size does not matter.
+    ///
+    /// - Parameters:
+    ///   - directory: the vault's folder. It is made with mode 0700, as are the folders above it that are missing.
+    ///   - keyFile: the file with the master key, outside that folder. It is made together with the vault; several vaults may share it.
+    ///   - patience: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
+    ///   - clock: what measures the patience, and the pauses between two looks at a key that another process holds.
+    /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another vault's; ``VaultError/damaged(what:reason:)`` when
+    ///   `vault.json` is damaged, of an unknown format, or missing beside other files; ``VaultError/denied(what:reason:)`` and
+    ///   ``VaultError/unavailable(_:)`` for what the operating system says.
+    public init(
+        directory: String, keyFile: String, patience: Duration = .seconds(60),
+        clock: any Clock<Duration> = .continuous
+    ) throws(VaultError) {
+        self.patience = patience
+        self.clock = clock
+        let key = KeyFile(path: keyFile)
+        store = RecordStore(in: try Folder.openOrMake(Folder.trimmed(directory), isOurs: true))
+        locks = Self.openLocks(in: store.folder)
+        seal =
+            if let description = try VaultDescription.read(in: store.folder) {
+                try description.seal(with: key, in: store.folder)
+            } else {
+                try Self.setUp(store.folder, with: key, holding: locks.get(), patience: patience)
+            }
+    }
+
+    /// The record under a key as it is now, without waiting for anyone who is changing it.
+    ///
+    /// - Throws: ``VaultError/damaged(what:reason:)``, ``VaultError/denied(what:reason:)``, ``VaultError/unavailable(_:)``.
+    @concurrent
+    public func record(_ key: VaultKey) async throws -> [UInt8]? {
+        try contents(of: seal.name(of: key))
+    }
+
+    /// The keys of all records of a kind, in no order. Every record of the vault is decrypted to learn its key.
+    ///
+    /// Records that are damaged or denied are left out and reported beside, whatever kind they had. On the way, what writers that died
+    /// left unfinished is removed, if its record's key is free.
+    ///
+    /// - Throws: `CancellationError`, and ``VaultError`` when the vault's own folder cannot be read.
+    @concurrent
+    public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+        var keys: [VaultKey] = []
+        var damaged: [VaultError] = []
+        for shard in try store.shards() {
+            try Task.checkCancellation()
+            do throws(VaultError) {
+                let (records, unfinished) = try store.names(in: shard)
+                for name in records {
+                    do throws(VaultError) {
+                        if let key = try self.key(of: name, in: shard), key.kind == kind { keys.append(key) }
+                    } catch {
+                        damaged.append(error)
+                    }
+                }
+                for name in unfinished { removeUnfinished(name) }
+            } catch {
+                damaged.append(error)
+            }
+            await Task.yield()
+        }
+        return VaultListing(keys: keys, damaged: damaged)
+    }
+
+    /// Runs `body` while holding this key against every task and every process that uses the vault.
+    ///
+    /// The key is held by a lock on one byte of the file `lock`. Waiting for another process means looking again after 1 to 10 ms,
+    /// which one task a key does; the others queue behind it.
+    ///
+    /// - Throws: ``VaultError/busy(_:)`` when those before took longer than the vault's patience; `CancellationError` when the task was
+    ///   cancelled before it had the key; another ``VaultError`` when the record cannot be read, in which case `body` does not run;
+    ///   and whatever `body` throws. A replacement made before `body` throws stays.
+    @concurrent
+    public func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try Task.checkCancellation()
+        let name = seal.name(of: key)
+        let locks = try locks.get()
+        try await take(name, locks, on: clock)
+        defer { giveBack(name, locks) }
+        try locks.requireShared(in: store.folder)
+        let path = store.path(of: name)
+        let record = HeldRecord(path, contents: try contents(of: name)) { [self] contents throws(VaultError) in
+            try locks.requireShared(in: store.folder)
+            if let contents {
+                try store.replace(name, with: seal.seal(contents, of: key, as: name, path: path))
+            } else {
+                try store.remove(name)
+            }
+        }
+        return try await record.use(by: body)
+    }
+}
+
+extension FileVault {
+    private func contents(of name: RecordName) throws(VaultError) -> [UInt8]? {
+        guard let sealed = try store.read(name) else { return nil }
+        return try seal.open(sealed, as: name, path: store.path(of: name)).contents
+    }
+
+    /// The key of a record that lies in a folder; nil when it was removed meanwhile, or is of a kind that this version does not know.
+    private func key(of name: RecordName, in shard: String) throws(VaultError) -> VaultKey? {
+        guard name.shard == shard else {
+            throw .damaged(
+                what: "\(store.folder.path)/\(shard)/\(name.text)", reason: "it lies in another record's folder")
+        }
+        guard let sealed = try store.read(name) else { return nil }
+        return VaultKey(canonical: try seal.open(sealed, as: name, path: store.path(of: name)).canonical)
+    }
+
+    /// Takes a record's key: first in this vault, in order, then against the others who use the same folder.
+    private func take<C: Clock<Duration>>(_ name: RecordName, _ locks: FileLocks, on clock: C) async throws {
+        let deadline = clock.now.advanced(by: patience)
+        guard try await queue.enter(name.lock, until: deadline, on: clock) else {
+            throw VaultError.busy(store.path(of: name))
+        }
+        do {
+            var pause = Duration.milliseconds(1)
+            while try !locks.take(name.lock) {
+                guard clock.now < deadline else { throw VaultError.busy(store.path(of: name)) }
+                try await clock.sleep(for: pause)
+                pause = min(pause * 2, .milliseconds(10))
+            }
+        } catch {
+            queue.leave(name.lock)
+            throw error
+        }
+    }
+
+    private func giveBack(_ name: RecordName, _ locks: FileLocks) {
+        locks.giveBack(name.lock)
+        queue.leave(name.lock)
+    }
+
+    /// Removes what a dead writer left, if the record's key is free: then nobody is writing.
+    private func removeUnfinished(_ name: RecordName) {
+        guard case .success(let locks) = locks, queue.enterIfFree(name.lock) else { return }
+        defer { queue.leave(name.lock) }
+        // Leftovers do no harm, so neither does it when they cannot be removed.
+        guard (try? locks.take(name.lock)) == true else { return }
+        defer { locks.giveBack(name.lock) }
+        try? store.removeUnfinished(name)
+    }
+
+    private static func openLocks(in folder: borrowing Folder) -> Result<FileLocks, VaultError> {
+        do throws(VaultError) {
+            return .success(try FileLocks(in: folder))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Makes a vault in an empty folder, unless somebody else did so first.
+    private static func setUp(
+        _ folder: borrowing Folder, with key: KeyFile, holding locks: FileLocks, patience: Duration
+    ) throws(VaultError) -> RecordSeal {
+        let path = folder.path(of: VaultDescription.fileName)
+        try awaitBriefly(patience, for: path) { () throws(VaultError) in try locks.take(FileLocks.setup) }
+        defer { locks.giveBack(FileLocks.setup) }
+        if let description = try VaultDescription.read(in: folder) {
+            return try description.seal(with: key, in: folder)
+        }
+        // Without this, a vault that lost its description would get a new id, and perhaps a new key, over its old records.
+        let ours = [FileLocks.fileName, VaultDescription.fileName + Folder.unfinishedSuffix]
+        guard try folder.names().allSatisfy(ours.contains) else {
+            throw .damaged(
+                what: path, reason: "it is missing, and the folder is not empty; put it back, or name another folder")
+        }
+        let id = VaultDescription.newID()
+        let seal = RecordSeal(vault: id, master: try key.readOrMake(protecting: folder, patience: patience))
+        try VaultDescription(id: id, check: seal.check).write(in: folder)
+        return seal
+    }
+}
+
+extension VaultDescription {
+    /// The seal of the vault that this describes.
+    ///
+    /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another one's.
+    func seal(with key: KeyFile, in folder: borrowing Folder) throws(VaultError) -> RecordSeal {
+        guard let master = try key.read(protecting: folder) else {
+            throw .locked(
+                "its key file \(key.path) is missing; put it back. If it is lost, so are the records: move \(folder.path) away "
+                    + "and sign in again")
+        }
+        let seal = RecordSeal(vault: id, master: master)
+        guard seal.check == check else {
+            throw .locked(
+                "the key in \(key.path) is not the one that \(folder.path) was made with; put the right key file back")
+        }
+        return seal
+    }
+}

@@ -1,0 +1,26 @@
+/// What a record's file is called: the keyed digest of its ``VaultKey``, which tells nothing of the key to those without the vault's.
+struct RecordName: Hashable, Sendable {
+    /// 64 hexadecimal digits, lower case.
+    let text: String
+
+    /// Makes a name from a digest of 32 bytes.
+    init(digest: some Sequence<UInt8>) {
+        text = Hexadecimal.text(of: digest)
+    }
+
+    /// Reads a file's name; nil when it is not a record's.
+    init?(_ text: String) {
+        guard text.utf8.count == 64, Hexadecimal.bytes(of: text) != nil else { return nil }
+        self.text = text
+    }
+
+    /// The folder that the record lies in, one of 256.
+    var shard: String { String(text.prefix(2)) }
+
+    /// The byte of the lock file that stands for the record: the digest's first 62 bits.
+    ///
+    /// Two records that share them, one in four billion billions, wait for each other and come to no harm.
+    var lock: Int64 {
+        text.utf8.prefix(16).reduce(0) { $0 << 4 | Int64(Hexadecimal.value(of: $1) ?? 0) & 0xF } >> 2 & (1 << 62 - 1)
+    }
+}

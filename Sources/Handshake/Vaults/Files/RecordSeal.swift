@@ -1,0 +1,157 @@
+import Crypto
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Names, seals and opens the records of one vault.
+///
+/// All keys come from the vault's master key by HKDF-SHA256 (RFC 5869), extracted with the vault's id as salt:
+///
+/// | info | use |
+/// |---|---|
+/// | `handshake vault names` | HMAC-SHA256 over the canonical ``VaultKey``: the record's name |
+/// | `handshake vault record` + the name's digest | AES-256-GCM of that one record |
+/// | `handshake vault check` | shown in the vault's description: tells whether a key is the right one |
+///
+/// With a key for each record, the 2³² seals that random nonces are good for count for a single record, not for the vault.
+///
+/// A sealed record is, in this order: four bytes `HSV1`, a nonce of 12 bytes, the ciphertext, a tag of 16 bytes. Authenticated with it
+/// are those four bytes, the vault's id and the record's name. The plaintext is the length of the canonical key in four bytes, the
+/// canonical key, and the contents. A record that was changed, renamed, swapped, or brought from another vault therefore does not open.
+struct RecordSeal: Sendable {
+    /// The largest contents of a record, in bytes.
+    static let contentsLimit = 1 << 20
+    /// The largest canonical key, in bytes.
+    static let keyLimit = 1 << 16
+    /// The largest sealed record, in bytes.
+    static let sealedLimit = header.count + nonceLength + lengthLength + keyLimit + contentsLimit + tagLength
+
+    private static let header = Array("HSV1".utf8)
+    private static let nonceLength = 12
+    private static let lengthLength = 4
+    private static let tagLength = 16
+
+    /// What tells whether a master key is this vault's, and nothing else about it: 16 bytes.
+    let check: [UInt8]
+
+    private let id: [UInt8]
+    private let names: SymmetricKey
+    private let extracted: SymmetricKey
+
+    init(vault id: [UInt8], master: SymmetricKey) {
+        self.id = id
+        extracted = SymmetricKey(data: HKDF<SHA256>.extract(inputKeyMaterial: master, salt: id))
+        names = Self.derive(extracted, "names", length: 32)
+        check = Self.derive(extracted, "check", length: 16).withUnsafeBytes { Array($0) }
+    }
+
+    /// The name of a key's record.
+    func name(of key: VaultKey) -> RecordName {
+        name(ofCanonical: key.canonical)
+    }
+
+    /// Seals contents as the record of a key, which has the given name.
+    ///
+    /// - Throws: ``VaultError/denied(what:reason:)`` when the contents or the key are too large.
+    func seal(
+        _ contents: [UInt8], of key: VaultKey, as name: RecordName, path: String
+    ) throws(VaultError) -> [UInt8] {
+        let canonical = key.canonical
+        guard contents.count <= Self.contentsLimit, canonical.count <= Self.keyLimit else {
+            throw .denied(
+                what: path,
+                reason: "contents of \(contents.count) bytes under a key of \(canonical.count) bytes are more than the "
+                    + "\(Self.contentsLimit) and \(Self.keyLimit) that a vault takes")
+        }
+        var plaintext: [UInt8] = []
+        plaintext.reserveCapacity(Self.lengthLength + canonical.count + contents.count)
+        plaintext.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: canonical.count >> (24 - 8 * $0)) })
+        plaintext.append(contentsOf: canonical)
+        plaintext.append(contentsOf: contents)
+        defer { plaintext.resetBytes() }
+        do {
+            let box = try AES.GCM.seal(plaintext, using: recordKey(name), authenticating: associatedData(name))
+            return Self.header + box.nonce + box.ciphertext + box.tag
+        } catch {
+            throw .unavailable("\(path) could not be encrypted: \(error)")
+        }
+    }
+
+    /// Opens the record that lies under a name.
+    ///
+    /// - Returns: the canonical key it was sealed for, which has this name, and the contents.
+    /// - Throws: ``VaultError/damaged(what:reason:)``.
+    func open(_ sealed: [UInt8], as name: RecordName, path: String) throws(VaultError) -> (
+        canonical: [UInt8], contents: [UInt8]
+    ) {
+        guard sealed.count >= Self.header.count + Self.nonceLength + Self.tagLength else {
+            throw .damaged(what: path, reason: "it is too short for a record (\(sealed.count) bytes)")
+        }
+        guard sealed.starts(with: Self.header) else {
+            throw .damaged(what: path, reason: "it does not begin like a record of this version")
+        }
+        var plaintext: Data
+        do {
+            let body = sealed.dropFirst(Self.header.count)
+            let box = try AES.GCM.SealedBox(
+                nonce: AES.GCM.Nonce(data: body.prefix(Self.nonceLength)),
+                ciphertext: body.dropFirst(Self.nonceLength).dropLast(Self.tagLength), tag: body.suffix(Self.tagLength))
+            plaintext = try AES.GCM.open(box, using: recordKey(name), authenticating: associatedData(name))
+        } catch {
+            throw .damaged(what: path, reason: "it was changed, or is not the record that was written under this name")
+        }
+        defer { plaintext.resetBytes(in: plaintext.startIndex..<plaintext.endIndex) }
+        let length = plaintext.prefix(Self.lengthLength).reduce(0) { $0 << 8 | Int($1) }
+        let rest = plaintext.dropFirst(Self.lengthLength)
+        guard plaintext.count >= Self.lengthLength, length <= rest.count else {
+            throw .damaged(what: path, reason: "its contents end before they should")
+        }
+        let canonical = Array(rest.prefix(length))
+        guard self.name(ofCanonical: canonical) == name else {
+            throw .damaged(what: path, reason: "it holds the record of another key")
+        }
+        return (canonical, Array(rest.dropFirst(length)))
+    }
+
+    private func name(ofCanonical canonical: [UInt8]) -> RecordName {
+        RecordName(digest: HMAC<SHA256>.authenticationCode(for: canonical, using: names))
+    }
+
+    private func recordKey(_ name: RecordName) -> SymmetricKey {
+        Self.derive(extracted, "record", name.text.utf8, length: 32)
+    }
+
+    private func associatedData(_ name: RecordName) -> [UInt8] {
+        Self.header + id + name.text.utf8
+    }
+
+    private static func derive(
+        _ extracted: SymmetricKey, _ use: String, _ name: String.UTF8View = "".utf8, length: Int
+    ) -> SymmetricKey {
+        HKDF<SHA256>.expand(
+            pseudoRandomKey: extracted, info: Array("handshake vault \(use)".utf8) + name, outputByteCount: length)
+    }
+}
+
+extension VaultKey {
+    /// Reads ``canonical`` back; nil when it is none, or of a kind that this version does not know.
+    init?(canonical: [UInt8]) {
+        var parts: [String] = []
+        var rest = canonical[...]
+        while !rest.isEmpty {
+            guard rest.count >= 4 else { return nil }
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(4)
+            guard length <= rest.count, let part = String(validating: rest.prefix(length), as: UTF8.self) else {
+                return nil
+            }
+            parts.append(part)
+            rest = rest.dropFirst(length)
+        }
+        guard let first = parts.first, let kind = Kind(rawValue: first) else { return nil }
+        self.init(kind, Array(parts.dropFirst()))
+    }
+}

@@ -1,0 +1,59 @@
+/// Where grants rest: a store of small sealed records, each changed by one holder at a time.
+///
+/// A vault knows nothing of OAuth. What the records mean is said by those who read them; the vault guarantees this:
+///
+/// * **Exclusive.** While a body runs in ``update(_:_:)``, no other body runs for the same key, in any task of any process that
+///   uses the same vault. A holder that dies releases the key.
+/// * **Durable.** When ``LockedRecord/replace(with:)`` has returned, the record survives a crash of the process and of the machine.
+/// * **Atomic.** A reader sees a record as it was before or after a replacement, never between.
+/// * **Confidential and bound.** Outside the process's memory a record is readable only with the vault's key, and is refused when
+///   it was changed, or moved under another key (`oauth-security.md` E5, E7).
+/// * **Honest.** *Absent* is nil, and *locked*, *damaged*, *denied* and *busy* are different errors. None of them ever leads to a
+///   deletion, and damage in one record leaves the others usable (`oauth-security.md` E6).
+public protocol Vault: Sendable {
+    /// The record under a key as it is now, without waiting for anyone who is changing it.
+    ///
+    /// - Returns: the contents, or nil when there is no such record.
+    /// - Throws: ``VaultError``.
+    func record(_ key: VaultKey) async throws -> [UInt8]?
+
+    /// The keys of all records of a kind, in no order. Records that are damaged are left out and reported beside.
+    ///
+    /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing
+
+    /// Runs `body` while holding this key against every task and every process that uses the vault.
+    ///
+    /// Waiting is cancellable and has the vault's own deadline. A body must not update the same key again.
+    ///
+    /// - Throws: ``VaultError/busy(_:)`` when the key was held by others for too long, `CancellationError`, another
+    ///   ``VaultError`` when the record cannot be read, and whatever `body` throws.
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result
+}
+
+/// A record that the caller holds alone, for as long as the body of ``Vault/update(_:_:)`` runs.
+public protocol LockedRecord: Sendable {
+    /// The contents when the key was taken, or since the last replacement; nil when there is no record.
+    var contents: [UInt8]? { get async }
+
+    /// Replaces the whole record. When this returns, the new contents are durable; when it throws, the old ones are untouched.
+    func replace(with contents: [UInt8]) async throws
+
+    /// Removes the record durably. Removing what is absent is no error.
+    func remove() async throws
+}
+
+/// What a vault holds of one kind.
+public struct VaultListing: Sendable {
+    /// The keys of the readable records.
+    public let keys: [VaultKey]
+    /// One error for each record that could not be read.
+    public let damaged: [VaultError]
+
+    public init(keys: [VaultKey], damaged: [VaultError] = []) {
+        self.keys = keys
+        self.damaged = damaged
+    }
+}

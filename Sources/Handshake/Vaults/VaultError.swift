@@ -1,0 +1,36 @@
+/// Why a vault cannot do what it was asked. Nothing is ever deleted because of an error.
+public enum VaultError: Error, Sendable, Hashable {
+    /// The vault is there and well, but cannot be opened now: its key is missing, or a keyring is locked.
+    case locked(String)
+    /// A record, or the vault's own description, is not what was once written. `what` names it without secrets.
+    case damaged(what: String, reason: String)
+    /// The operating system or the vault's own checks forbid it: owner, mode, links. `what` names the file or item.
+    case denied(what: String, reason: String)
+    /// Another task or process held the record for longer than the vault waits.
+    case busy(String)
+    /// The storage itself failed: disk full, input/output error, connection lost.
+    case unavailable(String)
+}
+
+extension VaultError: CustomStringConvertible {
+    /// A stable word for programs.
+    public var code: String {
+        switch self {
+        case .locked: "vault_locked"
+        case .damaged: "vault_damaged"
+        case .denied: "vault_denied"
+        case .busy: "vault_busy"
+        case .unavailable: "vault_unavailable"
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .locked(let reason): "the vault is locked: \(reason)"
+        case .damaged(let what, let reason): "\(what) in the vault is damaged: \(reason); it was left as it is"
+        case .denied(let what, let reason): "the vault may not use \(what): \(reason)"
+        case .busy(let what): "\(what) is held by another process for too long"
+        case .unavailable(let reason): "the vault's storage failed: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// The name of a record in a vault. The record is bound to all of it.
+public struct VaultKey: Sendable, Hashable, Codable {
+    /// What a record is for.
+    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+        /// A signed-in user: the components are service, issuer, client, resource and account name.
+        case account
+        /// A sign-in in progress: the component is a digest of its state.
+        case signIn = "sign_in"
+        /// A client's registration with a service, kept by a command for its later runs: the component is a name.
+        case registration
+    }
+
+    public let kind: Kind
+    public let components: [String]
+
+    /// Names a record.
+    public init(_ kind: Kind, _ components: [String]) {
+        self.kind = kind
+        self.components = components
+    }
+
+    /// The one unambiguous byte string for this key: each part with its length before it.
+    package var canonical: [UInt8] {
+        ([kind.rawValue] + components).flatMap { part in
+            let bytes = Array(part.utf8)
+            return (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (24 - 8 * $0)) } + bytes
+        }
+    }
+}
