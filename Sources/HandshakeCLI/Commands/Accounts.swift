@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Handshake
+import OAuth
+
+struct Accounts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the accounts.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let settings = try Settings.load()
+        let vault = try common.openVault(settings)
+        let (names, damaged) = try await Registrations(in: vault).names()
+        var rows: [(name: String, status: AccountStatus)] = []
+        var failures: [any Error] = damaged
+        for name in names {
+            do {
+                rows.append((name, try await KnownAccount.open(name, in: vault).account.status))
+            } catch let error as CommandError where error.status == .signInNeeded {
+                continue
+            } catch {
+                failures.append(error)
+            }
+        }
+        print(rows)
+        for failure in failures { Output.error("handshake: \(failure)") }
+        if let failure = failures.first { throw failure }
+    }
+
+    private func print(_ rows: [(name: String, status: AccountStatus)]) {
+        if common.json {
+            Output.result(
+                JSONText.object([
+                    ("accounts", .array(rows.map { .object(Self.members(of: $0.status, name: $0.name)) }))
+                ]).text)
+            return
+        }
+        guard !rows.isEmpty else {
+            Output.note("There are no accounts. Make one with: handshake login SERVICE")
+            return
+        }
+        let table =
+            [["ACCOUNT", "SERVICE", "STATE", "EXPIRES", "REFRESH", "SCOPE"]]
+            + rows.map { row in
+                [
+                    row.name, row.status.id.service, row.status.state.word, Moment.text(row.status.expiresAt),
+                    row.status.isRefreshable ? "yes" : "no", row.status.scopes.joined(separator: " "),
+                ]
+            }
+        for line in Table.lines(table) { Output.result(line) }
+    }
+
+    /// What may be said of an account, in the order it is printed.
+    static func members(of status: AccountStatus, name: String) -> [(String, JSONText)] {
+        [
+            ("account", .string(name)), ("service", .string(status.id.service)), ("issuer", .string(status.id.issuer)),
+            ("client_id", .string(status.id.client)), ("state", .string(status.state.word)),
+            ("scope", .string(status.scopes.joined(separator: " "))), ("expires_at", .seconds(status.expiresAt)),
+            ("refreshable", .bool(status.isRefreshable)),
+        ]
+    }
+}
+
+extension AccountStatus.State {
+    /// One stable word.
+    var word: String {
+        switch self {
+        case .signedIn: "signed_in"
+        case .refreshUncertain: "refresh_uncertain"
+        case .ended: "sign_in_required"
+        case .signingOut: "signing_out"
+        }
+    }
+}

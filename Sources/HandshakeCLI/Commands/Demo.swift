@@ -1,0 +1,124 @@
+import ArgumentParser
+import Handshake
+import OAuth
+import Sandbox
+
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Start a sandbox, sign in to every service, refresh once, and show who the user is.",
+        discussion: "Nothing leaves this machine and nothing is kept. --headless does it without a browser.")
+
+    @Flag(help: "Without a browser: the sandbox's own user signs in.")
+    var headless = false
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    @Flag(help: "Print nothing but results and errors.")
+    var quiet = false
+
+    func run() async throws {
+        let sandbox = try await Sandbox.start()
+        do {
+            let visits = try await visit(sandbox)
+            await sandbox.stop()
+            print(visits)
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+    }
+
+    /// One service of the demo, and what came of it.
+    private struct Visit {
+        let service: Service
+        let identity: Identity
+        let scopes: [String]
+        let refreshes: Int
+    }
+
+    private func visit(_ sandbox: Sandbox) async throws -> [Visit] {
+        var visits: [Visit] = []
+        for (service, client) in try clients(of: sandbox) {
+            if !headless { introduce(service) }
+            let handshake = try Handshake(client, vault: MemoryVault())
+            let account = try await signIn(handshake, sandbox)
+            let before = account.status.generation
+            try await account.refresh()
+            let identity = try await account.identity()
+            visits.append(
+                Visit(
+                    service: client.service, identity: identity, scopes: account.status.scopes,
+                    refreshes: account.status.generation - before))
+            Output.note("\(client.service.displayName): signed in, refreshed, and asked who the user is.")
+        }
+        return visits
+    }
+
+    private func signIn(_ handshake: Handshake, _ sandbox: Sandbox) async throws -> Account {
+        headless
+            ? try await handshake.signIn(through: SandboxUserAgent(sandbox: sandbox))
+            : try await handshake.signIn(through: AnnouncedBrowser())
+    }
+
+    private func clients(of sandbox: Sandbox) throws -> [(SandboxService, Client)] {
+        let security = TransportSecurity.allowingInsecureLoopback
+        return try [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard].map { stand in
+            let service =
+                try Service.builtIn(stand.name.rawValue, at: stand.origin, security: security)
+                ?? Service(
+                    name: "standard", displayName: "Standards-true server",
+                    authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),
+                    defaultScopes: ["openid", "profile", "offline_access"])
+            guard let client = stand.clients.first(where: { $0.kind == .public }) else {
+                throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no public client of \(stand.name.rawValue)")
+            }
+            return (stand, Client(service: service, id: client.id))
+        }
+    }
+
+    /// What a person needs to get through the sandbox's page.
+    private func introduce(_ service: SandboxService) {
+        guard let user = service.users.first else { return }
+        Output.note("\nThe sandbox's user of \(service.name.rawValue): \(user.name), password \(user.password)")
+    }
+
+    private func print(_ visits: [Visit]) {
+        if json {
+            Output.result(
+                JSONText.object([
+                    (
+                        "services",
+                        .array(
+                            visits.map { visit in
+                                .object([
+                                    ("service", .string(visit.service.name)), ("subject", .string(visit.identity.subject)),
+                                    ("name", .optional(visit.identity.name)),
+                                    ("scope", .string(visit.scopes.joined(separator: " "))),
+                                    ("refreshes", .integer(Int64(visit.refreshes))),
+                                ])
+                            })
+                    )
+                ]).text)
+            return
+        }
+        let rows =
+            [["SERVICE", "USER", "NAME", "SCOPE", "REFRESHED"]]
+            + visits.map { visit in
+                [
+                    visit.service.displayName, visit.identity.subject, visit.identity.name ?? "",
+                    visit.scopes.joined(separator: " "), "\(visit.refreshes)×",
+                ]
+            }
+        for line in Table.lines(rows) { Output.result(line) }
+    }
+}
+
+/// The sandbox's own user: signs in and consents without a browser, then visits the redirect as a browser would.
+private struct SandboxUserAgent: Browser {
+    let sandbox: Sandbox
+
+    func show(_ page: SignInPage) async throws -> String? {
+        try await sandbox.approve(page.url)
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Handshake
+import OAuth
+
+struct Login: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sign in to a service.",
+        discussion: """
+            SERVICE is sequencing, recurse-center, or a name of your own with --issuer, or with --authorize-url and --token-url. \
+            The account is kept under that name; --account gives it another one.
+            """)
+
+    @Argument(help: "The service, or a name of your own.")
+    var service: String
+
+    @OptionGroup var options: LoginOptions
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let settings = try Settings.load()
+        let vault = try common.openVault(settings)
+        let plan = try LoginPlan(service: service, options: options, settings: settings)
+        let handshake = try Handshake(plan.client, vault: vault)
+        try await Registrations(in: vault).checkWritable()
+        let account = try await signIn(handshake, plan)
+        try await Registrations(in: vault).remember(plan.client, as: plan.account)
+        let subject = await subject(of: account)
+        let status = account.status
+        if common.json {
+            Output.result(
+                JSONText.object([
+                    ("account", .string(plan.account)), ("service", .string(plan.client.service.name)),
+                    ("scope", .string(status.scopes.joined(separator: " "))), ("token_type", .string("Bearer")),
+                    ("expires_at", .seconds(status.expiresAt)), ("subject", .optional(subject)),
+                    ("refreshable", .bool(status.isRefreshable)),
+                ]).text)
+        } else {
+            let who = subject.map { " as \(quoted($0, limit: 100))" } ?? ""
+            Output.note("Signed in to \(plan.client.service.displayName)\(who). The account is called \(plan.account).")
+        }
+    }
+
+    private func signIn(_ handshake: Handshake, _ plan: LoginPlan) async throws -> Account {
+        switch plan.grant {
+        case .clientCredentials: return try await handshake.signInAsClient(as: plan.account)
+        case .authorizationCode: break
+        }
+        let printed = PrintedAddress(
+            print: { page in
+                Output.note(page.prompt())
+                Output.result(page.url)
+            },
+            readRedirect: { page in
+                Output.note("Paste the address that begins with \(page.redirectURI) here:")
+                return readLine(strippingNewline: true)
+            })
+        switch plan.browser {
+        case .print: return try await handshake.signIn(as: plan.account, through: printed, timeout: plan.timeout)
+        case .system:
+            return try await handshake.signIn(as: plan.account, through: AnnouncedBrowser(), timeout: plan.timeout)
+        }
+    }
+
+    /// Who signed in: from the ID token, or from the API when it can be asked.
+    private func subject(of account: Account) async -> String? {
+        if let claims = account.status.identity { return claims.subject }
+        return try? await account.identity().subject
+    }
+}
+
+/// The system's browser, with the prompt and the address shown beside it, so that a browser that does not open is no dead end.
+struct AnnouncedBrowser: Browser {
+    func show(_ page: SignInPage) async throws -> String? {
+        Output.note(page.prompt())
+        guard page.redirectURI.kind == .loopback else {
+            throw HandshakeError.configuration(
+                member: "redirect", problem: "with a redirect that is not loopback, use --browser print and paste the redirect")
+        }
+        do {
+            _ = try await SystemBrowser().show(page)
+            Output.note("If no page opens, open this address:\n\(page.url)")
+        } catch {
+            Output.note("No browser could be opened. Open this address:\n\(page.url)")
+        }
+        return nil
+    }
+}
+
+extension Registrations {
+    /// Finds out before the user is sent to a sign-in page whether its result could be kept.
+    func checkWritable() async throws {
+        _ = try await client(named: "")
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+
+/// The options of `login`.
+struct LoginOptions: ParsableArguments {
+    enum Grant: String, ExpressibleByArgument, CaseIterable {
+        case authorizationCode = "authorization-code"
+        case clientCredentials = "client-credentials"
+    }
+
+    enum BrowserChoice: String, ExpressibleByArgument, CaseIterable {
+        case system, print
+    }
+
+    enum AuthenticationChoice: String, ExpressibleByArgument, CaseIterable {
+        case none, basic, post
+        case privateKeyJWT = "private-key-jwt"
+    }
+
+    @Option(help: ArgumentHelp("The name to keep the account under; SERVICE unless stated.", valueName: "name"))
+    var account: String?
+
+    @Option(help: ArgumentHelp("The server, to be found by discovery.", valueName: "url"))
+    var issuer: String?
+
+    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client's identifier at the service.", valueName: "id"))
+    var clientID: String?
+
+    @Option(help: ArgumentHelp("A file with the client's secret, or - for a line of standard input.", valueName: "file"))
+    var clientSecretFile: String?
+
+    @Option(help: "How the client authenticates; the safest that the server allows unless stated.")
+    var auth: AuthenticationChoice?
+
+    @Option(help: ArgumentHelp("A scope to ask for; repeatable.", valueName: "scope"))
+    var scope: [String] = []
+
+    @Option(
+        name: [.customLong("resource"), .customLong("audience")],
+        help: ArgumentHelp("An API that the token is for (RFC 8707); repeatable.", valueName: "uri"))
+    var resource: [String] = []
+
+    @Option(help: ArgumentHelp("Another origin that may see the token; repeatable.", valueName: "url"))
+    var apiOrigin: [String] = []
+
+    @Option(help: ArgumentHelp("A further authorization parameter; repeatable.", valueName: "name=value"))
+    var param: [String] = []
+
+    @Option(help: ArgumentHelp("loopback, loopback:PORT or a redirect URI.", valueName: "redirect"))
+    var redirect: String?
+
+    @Option(help: "Open the system's browser, or print the address.")
+    var browser: BrowserChoice?
+
+    @Option(help: "What is exchanged for a token.")
+    var grant: Grant = .authorizationCode
+
+    @Option(name: .customLong("authorize-url"), help: ArgumentHelp("The authorization endpoint, without discovery.", valueName: "url"))
+    var authorizeURL: String?
+
+    @Option(name: .customLong("token-url"), help: ArgumentHelp("The token endpoint, without discovery.", valueName: "url"))
+    var tokenURL: String?
+
+    @Option(name: .customLong("base-url"), help: ArgumentHelp("A built-in service at another address, such as a sandbox.", valueName: "url"))
+    var baseURL: String?
+
+    @Option(help: ArgumentHelp("How long to wait for the user.", valueName: "seconds"))
+    var timeout: Int = 300
+
+    // Of the contract, and to come: refused rather than ignored.
+    @Option(help: .hidden) var key: String?
+    @Flag(help: .hidden) var device = false
+    @Option(help: .hidden) var par: String?
+    @Flag(help: .hidden) var dpop = false
+
+    /// Refuses what is not built, and what cannot be. Not `validate()`, whose errors lose their status.
+    func check() throws {
+        if key != nil { throw CommandError.notBuilt("--key") }
+        if device { throw CommandError.notBuilt("--device") }
+        if par != nil { throw CommandError.notBuilt("--par") }
+        if dpop { throw CommandError.notBuilt("--dpop") }
+        if auth == .privateKeyJWT { throw CommandError.notBuilt("--auth private-key-jwt") }
+        guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Handshake
+import OAuth
+
+/// What `login` is to do, after options, variables and settings have been weighed.
+struct LoginPlan {
+    let client: Client
+    let account: String
+    let grant: LoginOptions.Grant
+    let browser: LoginOptions.BrowserChoice
+    let timeout: Duration
+
+    /// Plain `http:` is for this machine alone; every address is checked under this rule.
+    private static let security = TransportSecurity.allowingInsecureLoopback
+
+    init(service name: String, options: LoginOptions, settings: Settings) throws {
+        try options.check()
+        let table = settings.service(name)
+        let service = try Self.service(name, options: options, settings: settings, table: table)
+        guard let clientID = settings.choose(options.clientID, "CLIENT_ID", table.clientID) else {
+            throw CommandError.usage(
+                "--client-id is missing: register an app with \(service.displayName) and give its identifier"
+                    + (name == "recurse-center" ? " (https://www.recurse.com/settings/apps)" : ""))
+        }
+        let secret = try settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile)
+            .map(Self.readSecret)
+        let method = try Self.authentication(
+            settings.choose(options.auth?.rawValue, "AUTH", table.auth), hasSecret: secret != nil)
+        let redirect = try Self.redirect(settings.choose(options.redirect, "REDIRECT", table.redirect))
+        let scopes = options.scope.isEmpty ? table.scope : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
+        let resources = try (options.resource.isEmpty ? table.resource ?? [] : options.resource).map {
+            try EndpointURL($0, security: Self.security, member: "resource")
+        }
+        let parameters = try Self.parameters(options.param)
+        client =
+            if let secret, let method {
+                Client.confidential(
+                    service: service, id: clientID, secret: secret, method: method, redirect: redirect, scopes: scopes,
+                    resources: resources, parameters: parameters)
+            } else {
+                Client(
+                    service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters)
+            }
+        account = options.account ?? name
+        guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw CommandError.usage("an account's name has 1 to 200 characters and no space")
+        }
+        grant = options.grant
+        let browserChoice = settings.choose(options.browser?.rawValue, "BROWSER_CHOICE", table.browser) ?? "system"
+        guard let browser = LoginOptions.BrowserChoice(rawValue: browserChoice) else {
+            throw CommandError.usage("browser is system or print, not “\(browserChoice)”")
+        }
+        self.browser = browser
+        timeout = .seconds(options.timeout)
+    }
+
+    private static func service(
+        _ name: String, options: LoginOptions, settings: Settings, table: Settings.ServiceSettings
+    ) throws -> Service {
+        if name == "ifttt" { throw CommandError.notBuilt("the service ifttt") }
+        let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
+        if let service = Service.builtIn.first(where: { $0.name == name }) {
+            guard let baseURL else { return service }
+            return try Service.builtIn(name, at: baseURL, security: security) ?? service
+        }
+        if baseURL != nil, options.baseURL != nil {
+            throw CommandError.usage("--base-url moves a built-in service; “\(name)” is none. Use --issuer")
+        }
+        let origins = try options.apiOrigin.map { try EndpointURL($0, security: security, member: "api-origin").origin }
+        let authorize = settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL)
+        let token = settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL)
+        switch (settings.choose(options.issuer, "ISSUER", table.issuer), authorize, token) {
+        case (let issuer?, nil, nil):
+            return try Service(
+                name: name, authorizationServer: .discovered(try Issuer(issuer, security: security), security: security),
+                apiOrigins: origins)
+        case (let issuer, let authorize, let token?):
+            let token = try EndpointURL(token, security: security, member: "token-url")
+            let server = AuthorizationServerMetadata(
+                issuer: try issuer.map { try Issuer($0, security: security) } ?? Issuer(originOf: token),
+                authorizationEndpoint: try authorize.map { try EndpointURL($0, security: security, member: "authorize-url") },
+                tokenEndpoint: token, security: security)
+            return try Service(name: name, authorizationServer: .described(server), apiOrigins: origins + [token.origin])
+        default:
+            throw CommandError.usage(
+                "“\(name)” is no built-in service; say where it is with --issuer URL, or with --authorize-url URL and --token-url URL")
+        }
+    }
+
+    /// One line of a file or of standard input; never from the command line, where every process can read it.
+    private static func readSecret(from path: String) throws -> Secret {
+        let line: String?
+        if path == "-" {
+            line = readLine(strippingNewline: true)
+        } else {
+            line = (try? String(contentsOfFile: Settings.absolute(path), encoding: .utf8))?
+                .split(separator: "\n", omittingEmptySubsequences: false).first.map { String($0).replacingOccurrences(of: "\r", with: "") }
+        }
+        guard let line, !line.isEmpty else {
+            throw CommandError.usage(path == "-" ? "no client secret came on standard input" : "\(path) holds no client secret that can be read")
+        }
+        return Secret(line)
+    }
+
+    private static func authentication(_ text: String?, hasSecret: Bool) throws -> Client.AuthenticationMethod? {
+        guard let text else { return hasSecret ? .automatic : nil }
+        switch LoginOptions.AuthenticationChoice(rawValue: text) {
+        case .some(.none): return nil
+        case .basic where hasSecret: return .basic
+        case .post where hasSecret: return .post
+        case .basic, .post: throw CommandError.usage("--auth \(text) needs --client-secret-file")
+        case .privateKeyJWT: throw CommandError.notBuilt("--auth private-key-jwt")
+        case nil: throw CommandError.usage("--auth is none, basic or post, not “\(text)”")
+        }
+    }
+
+    private static func redirect(_ text: String?) throws -> Client.Redirect {
+        guard let text, text != "loopback" else { return .loopback }
+        guard text.hasPrefix("loopback:") else { return .uri(try RedirectURI(text)) }
+        guard let port = UInt16(text.dropFirst("loopback:".count)), port > 0 else {
+            throw CommandError.usage("--redirect loopback:PORT takes a port from 1 to 65535")
+        }
+        return .loopback(port: port)
+    }
+
+    private static func parameters(_ pairs: [String]) throws -> [String: String] {
+        var parameters: [String: String] = [:]
+        for pair in pairs {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw CommandError.usage("--param takes NAME=VALUE, not “\(pair)”")
+            }
+            guard parameters.updateValue(parts[1], forKey: parts[0]) == nil else {
+                throw CommandError.usage("--param \(parts[0]) is given twice")
+            }
+        }
+        return parameters
+    }
+}

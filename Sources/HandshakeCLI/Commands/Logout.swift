@@ -1,0 +1,59 @@
+import ArgumentParser
+import Handshake
+import OAuth
+
+struct Logout: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Void the account's tokens at the service where it can, then forget the account.")
+
+    @Argument(help: "The account.")
+    var account: String
+
+    @Flag(help: "Only forget; the tokens live on until they expire.")
+    var local = false
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let vault = try common.openVault(try Settings.load())
+        let known = try await KnownAccount.open(account, in: vault)
+        let report = try await known.account.signOut(revoking: !local)
+        if report.isForgotten { try await Registrations(in: vault).forget(account) }
+        print(report)
+        if let failure = report.failure {
+            throw CommandError(
+                status: ExitStatus(failure), code: failure.code,
+                message: "\(failure); the account is kept so that handshake logout \(account) can finish, "
+                    + "or handshake logout \(account) --local forgets it")
+        }
+    }
+
+    private func print(_ report: SignOutReport) {
+        if common.json {
+            Output.result(
+                JSONText.object([
+                    ("account", .string(account)), ("forgotten", .bool(report.isForgotten)),
+                    ("revoked", .array(report.revoked.map { .string($0.rawValue) })),
+                    ("not_revocable", .array(report.notRevocable.map { .string($0.rawValue) })),
+                    ("remaining", .array(report.remaining.map { .string($0.rawValue) })),
+                ]).text)
+            return
+        }
+        if !report.revoked.isEmpty { Output.note("Revoked: \(report.revoked.map(\.words).joined(separator: ", ")).") }
+        if !report.notRevocable.isEmpty {
+            Output.note(
+                "The service cannot revoke: \(report.notRevocable.map(\.words).joined(separator: ", ")). It lives until it expires.")
+        }
+        if report.isForgotten { Output.note("The account \(account) is forgotten.") }
+    }
+}
+
+extension RevocationRequest.TokenKind {
+    /// The kind in words.
+    fileprivate var words: String {
+        switch self {
+        case .accessToken: "the access token"
+        case .refreshToken: "the refresh token"
+        }
+    }
+}

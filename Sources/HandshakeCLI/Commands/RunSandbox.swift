@@ -1,0 +1,58 @@
+import ArgumentParser
+import Handshake
+import Sandbox
+
+struct RunSandbox: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sandbox", abstract: "Run the local stand-ins of every service until interrupted.",
+        discussion: """
+            A fault RULE is [SERVICE] [METHOD] PATH => ACTION [xN], as in 'recurse-center POST /oauth/token => status 503 x1'. \
+            Actions: delay SECONDS, status CODE [BODY], cut BYTES, garbage, drop, redirect URL [STATUS], endless, huge BYTES, \
+            header NAME VALUE, body JSON.
+            """)
+
+    @Option(help: "The first of three ports; 0 lets the kernel choose.")
+    var port: Int = 0
+
+    @Flag(help: "Print one JSON object with origins, clients and users as the first line.")
+    var printJson = false
+
+    @Option(help: ArgumentHelp("A fault to inject; repeatable.", valueName: "rule"))
+    var fault: [String] = []
+
+    @Option(help: ArgumentHelp("How long access tokens live; each service's own time unless stated.", valueName: "seconds"))
+    var tokenLifetime: Int?
+
+    @Flag(help: "Print nothing but results and errors.")
+    var quiet = false
+
+    func run() async throws {
+        guard (0...65_533).contains(port) else { throw CommandError.usage("--port is 0 to 65533") }
+        if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime is at least 1 second") }
+        let rules = try fault.map { rule throws(FaultRuleError) in try FaultRule(parsing: rule) }
+        let sandbox = try await Sandbox.start(
+            .init(port: port, faults: rules, accessTokenLifetime: tokenLifetime))
+        if printJson {
+            Output.result(sandbox.descriptionJSON())
+        } else {
+            describe(sandbox)
+        }
+        do {
+            try await Task.sleep(for: .seconds(Double(Int32.max)))
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+    }
+
+    private func describe(_ sandbox: Sandbox) {
+        for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+            Output.result("\(service.name.rawValue)  \(service.origin)")
+            for client in service.clients {
+                Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? "  public"))
+            }
+            for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
+        }
+        Output.note("Nothing here is real. Stop with Ctrl-C.")
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import Handshake
+import OAuth
+import Sandbox
+
+/// What the command's exit status says (the command's contract).
+struct ExitStatus: Sendable, Equatable {
+    let rawValue: Int32
+
+    static let done = ExitStatus(rawValue: 0)
+    static let defect = ExitStatus(rawValue: 1)
+    static let abandoned = ExitStatus(rawValue: 2)
+    static let signInNeeded = ExitStatus(rawValue: 3)
+    static let serviceError = ExitStatus(rawValue: 4)
+    static let refused = ExitStatus(rawValue: 5)
+    static let network = ExitStatus(rawValue: 6)
+    static let vault = ExitStatus(rawValue: 7)
+    static let usage = ExitStatus(rawValue: 64)
+
+    init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// 128 and the signal's number, as shells have it.
+    init(signal: Int32) {
+        rawValue = 128 + signal
+    }
+
+    init(_ error: HandshakeError) {
+        self =
+            switch error {
+            case .configuration: .usage
+            case .exchange(let error): ExitStatus(error)
+            case .network(.insecure): .refused
+            case .network, .refreshUncertain: .network
+            case .vault: .vault
+            case .signInRequired: .signInNeeded
+            case .demanded: .serviceError
+            case .contentNotReplayable: .defect
+            case .signInAbandoned: .abandoned
+            }
+    }
+
+    init(_ error: OAuthError) {
+        self =
+            switch error {
+            case .configuration: .usage
+            case .server: .serviceError
+            case .unmatchedRedirect, .refused, .malformed, .redirected: .refused
+            }
+    }
+}
+
+/// An error that the command states itself.
+struct CommandError: Error, Sendable {
+    let status: ExitStatus
+    let code: String
+    let message: String
+
+    /// The command line asks for what cannot be.
+    static func usage(_ message: String) -> CommandError {
+        CommandError(status: .usage, code: "usage", message: message)
+    }
+
+    /// The command line asks for something that this version does not have.
+    static func notBuilt(_ what: String) -> CommandError {
+        CommandError(status: .usage, code: "not_built", message: "\(what) is not built yet; nothing was done")
+    }
+}

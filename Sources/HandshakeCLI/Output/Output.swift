@@ -1,0 +1,43 @@
+import Foundation
+
+/// The command's two streams: results to standard output, everything else to standard error.
+enum Output {
+    /// Whether errors are JSON too. Known before the command line is parsed, because parsing it may fail.
+    static let isJSON = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
+
+    /// Whether only errors are shown.
+    static let isQuiet = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--quiet")
+
+    /// Whether a person reads along.
+    static let isTerminal = isatty(2) == 1
+
+    /// One line of a result, complete when this returns.
+    static func result(_ line: String) {
+        write(Array((line + "\n").utf8), to: 1)
+    }
+
+    /// Bytes of a result, as they are.
+    static func result(bytes: [UInt8]) {
+        write(bytes, to: 1)
+    }
+
+    /// A hint, unless the user wants quiet.
+    static func note(_ line: String) {
+        if !isQuiet { error(line) }
+    }
+
+    /// What went wrong.
+    static func error(_ line: String) {
+        write(Array((line + "\n").utf8), to: 2)
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Handshake
+import OAuth
+
+/// An account that an earlier `login` made, found by its name.
+struct KnownAccount {
+    let account: Account
+    let client: Client
+    let handshake: Handshake
+
+    /// Opens the account.
+    ///
+    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` as status 3 when there is none.
+    static func open(_ name: String, in vault: any Vault) async throws -> KnownAccount {
+        guard let client = try await Registrations(in: vault).client(named: name) else { throw absent(name) }
+        let handshake = try Handshake(client, vault: vault)
+        guard let account = try await handshake.account(name) else { throw absent(name) }
+        return KnownAccount(account: account, client: client, handshake: handshake)
+    }
+
+    private static func absent(_ name: String) -> CommandError {
+        CommandError(
+            status: .signInNeeded, code: "sign_in_required",
+            message: "there is no account “\(name)”; sign in with: handshake login \(name)")
+    }
+}
