@@ -40,7 +40,10 @@ let package = Package(
             name: "OAuth",
             dependencies: [httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
             swiftSettings: strict),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth"], swiftSettings: strict),
+        .testTarget(
+            name: "OAuthTests",
+            dependencies: ["OAuth", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
+            swiftSettings: strict),
 
         // Floor 1: accounts, vaults, transports.
         .target(

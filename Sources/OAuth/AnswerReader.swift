@@ -70,7 +70,8 @@ struct AnswerReader {
         guard let text = try string(name), !text.isEmpty else { return nil }
         guard text.utf8.count <= 65_536, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .malformed(
-                step: step, member: name, expected: "printable ASCII of at most 64 KiB", found: "other characters or more")
+                step: step, member: name, expected: "printable ASCII of at most 64 KiB",
+                found: "other characters or more")
         }
         return Secret(text)
     }

@@ -48,7 +48,9 @@ private struct ChallengeReader {
         skipSpace()
         if skipsToken68() { return parameters }
         while offset < bytes.count, bytes[offset] != 0x2C {
-            guard let (name, value) = parameter(), parameters.updateValue(value, forKey: name) == nil else { return nil }
+            guard let (name, value) = parameter(), parameters.updateValue(value, forKey: name) == nil else {
+                return nil
+            }
             skipSpace()
             let end = offset
             // After a comma stands the next parameter or the next challenge: only a parameter has an equals sign behind its name.

@@ -35,7 +35,8 @@ extension AuthorizationRequest {
     /// Takes the code out of a response that is this request's own.
     func accept(_ response: AuthorizationResponse, now: Double) throws(OAuthError) -> AuthorizationCode {
         guard now < expiresAt else {
-            throw .refused(Refusal(.expired, expected: "a redirect within the request's lifetime", found: "a later one"))
+            throw .refused(
+                Refusal(.expired, expected: "a redirect within the request's lifetime", found: "a later one"))
         }
         switch response.defect {
         case nil: break

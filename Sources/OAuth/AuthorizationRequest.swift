@@ -37,6 +37,7 @@ public struct AuthorizationRequest: Sendable {
         /// How long a redirect is waited for, in seconds.
         public var lifetime: Double = 600
 
+        /// The standard's own behaviour and ten minutes to answer.
         public init() {}
     }
 
@@ -57,7 +58,8 @@ public struct AuthorizationRequest: Sendable {
         try ClientAuthentication.check(clientID: clientID)
         if let methods = server.codeChallengeMethods, !methods.contains("S256") {
             let listed = methods.isEmpty ? "an empty list" : quoted(methods.joined(separator: ", "), limit: 100)
-            throw .refused(Refusal(.challengeMethod, expected: "S256 among the server's challenge methods", found: listed))
+            throw .refused(
+                Refusal(.challengeMethod, expected: "S256 among the server's challenge methods", found: listed))
         }
         let state = random.unguessable()
         let nonce = scopes.contains("openid") ? random.unguessable() : nil
@@ -75,7 +77,8 @@ public struct AuthorizationRequest: Sendable {
         try parameters.addEach("resource", options.resources)
         try parameters.add(extras: options.extras, reserved: Self.reservedNames)
         self.init(
-            restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: options.resources,
+            restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes,
+            resources: options.resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: now + options.lifetime,
             url: try Self.url(of: endpoint, with: parameters))
     }
@@ -106,8 +109,10 @@ public struct AuthorizationRequest: Sendable {
 
     /// The names that an extra parameter must not take.
     static let reservedNames: Set<String> = [
-        "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
-        "resource", "response_mode", "request", "request_uri", "client_secret", "code", "code_verifier", "grant_type", "dpop_jkt",
+        "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
+        "code_challenge_method",
+        "resource", "response_mode", "request", "request_uri", "client_secret", "code", "code_verifier", "grant_type",
+        "dpop_jkt",
     ]
 }
 
@@ -154,7 +159,8 @@ extension AuthorizationRequest: CustomStringConvertible, CustomReflectable {
         Mirror(
             self,
             children: [
-                "issuer": server.issuer.string, "clientID": clientID, "redirectURI": redirectURI.string, "scopes": scopes,
+                "issuer": server.issuer.string, "clientID": clientID, "redirectURI": redirectURI.string,
+                "scopes": scopes,
                 "resources": resources, "expiresAt": expiresAt,
             ], displayStyle: .struct)
     }

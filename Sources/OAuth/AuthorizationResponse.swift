@@ -56,23 +56,28 @@ public struct AuthorizationResponse: Sendable {
 
     /// Reads the pairs between the question mark and the fragment; false when there is no question mark.
     private mutating func readQuery(of bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        guard let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return false }
+        let end = Self.index(of: UInt8(ascii: "#"), in: bytes, from: 0, to: bytes.count)
+        let mark = Self.index(of: UInt8(ascii: "?"), in: bytes, from: 0, to: end)
+        guard mark < end else { return false }
         var start = mark + 1
-        var equals: Int?
-        for offset in start...end {
-            if offset == end || bytes[offset] == UInt8(ascii: "&") {
-                let nameEnd = equals ?? offset
-                if let field = Field(UnsafeBufferPointer(rebasing: bytes[start..<nameEnd])) {
-                    keep(UnsafeBufferPointer(rebasing: bytes[min(nameEnd + 1, offset)..<offset]), as: field)
-                }
-                start = offset + 1
-                equals = nil
-            } else if equals == nil, bytes[offset] == UInt8(ascii: "=") {
-                equals = offset
+        while start <= end {
+            let pairEnd = Self.index(of: UInt8(ascii: "&"), in: bytes, from: start, to: end)
+            let nameEnd = Self.index(of: UInt8(ascii: "="), in: bytes, from: start, to: pairEnd)
+            if let field = Field(UnsafeBufferPointer(rebasing: bytes[start..<nameEnd])) {
+                keep(UnsafeBufferPointer(rebasing: bytes[min(nameEnd + 1, pairEnd)..<pairEnd]), as: field)
             }
+            start = pairEnd + 1
         }
         return true
+    }
+
+    /// Where a byte stands first; `end` when it does not.
+    private static func index(
+        of byte: UInt8, in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
+    ) -> Int {
+        var index = start
+        while index < end, bytes[index] != byte { index += 1 }
+        return index
     }
 
     /// Keeps the value of a known name. An empty value is as good as none (RFC 6749, section 3.1), but counts as once.
@@ -123,7 +128,7 @@ private struct Field: OptionSet {
         if let field = Self.spelled(name) {
             self = field
         } else if name.contains(UInt8(ascii: "%")), let decoded = PercentEncoding.decodeForm(name),
-            let field = Self.spelled(decoded.utf8)
+            let field = Array(decoded.utf8).withUnsafeBufferPointer(Self.spelled)
         {
             self = field
         } else {
@@ -131,14 +136,17 @@ private struct Field: OptionSet {
         }
     }
 
-    private static func spelled(_ name: some Collection<UInt8>) -> Field? {
-        switch name.count {
-        case 5 where name.elementsEqual("state".utf8): .state
-        case 4 where name.elementsEqual("code".utf8): .code
-        case 3 where name.elementsEqual("iss".utf8): .issuer
-        case 5 where name.elementsEqual("error".utf8): .error
-        case 17 where name.elementsEqual("error_description".utf8): .errorDescription
-        case 9 where name.elementsEqual("error_uri".utf8): .errorURI
+    private static func spelled(_ name: UnsafeBufferPointer<UInt8>) -> Field? {
+        func isName(_ known: StaticString) -> Bool {
+            known.withUTF8Buffer { $0.elementsEqual(name) }
+        }
+        return switch name.count {
+        case 5 where isName("state"): .state
+        case 4 where isName("code"): .code
+        case 3 where isName("iss"): .issuer
+        case 5 where isName("error"): .error
+        case 17 where isName("error_description"): .errorDescription
+        case 9 where isName("error_uri"): .errorURI
         default: nil
         }
     }

@@ -2,11 +2,17 @@
 public struct AuthorizationServerMetadata: Sendable, Hashable {
     /// Who the server is. A pending authorization remembers it, and a code goes to no other (`oauth-security.md` B1).
     public var issuer: Issuer
+    /// `authorization_endpoint`: where the user's browser goes; nil for a server without sign-in.
     public var authorizationEndpoint: EndpointURL?
+    /// `token_endpoint`: where grants become tokens.
     public var tokenEndpoint: EndpointURL
+    /// `revocation_endpoint` (RFC 7009); nil when the server has none.
     public var revocationEndpoint: EndpointURL?
+    /// `introspection_endpoint` (RFC 7662); nil when the server has none.
     public var introspectionEndpoint: EndpointURL?
+    /// `userinfo_endpoint` (OpenID Connect Core, section 5.3); nil when the server has none.
     public var userInfoEndpoint: EndpointURL?
+    /// `jwks_uri`: where the keys of its signatures are; nil when the server has none.
     public var keysEndpoint: EndpointURL?
 
     /// `code_challenge_methods_supported`; nil when the server does not say.

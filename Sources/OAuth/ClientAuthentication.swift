@@ -40,7 +40,9 @@ public enum ClientAuthentication: Sendable {
         guard methods.contains("client_secret_post") else {
             throw .configuration(
                 member: "client_secret",
-                problem: "the server takes only \(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
+                problem:
+                    "the server takes only \(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint"
+            )
         }
         return .post(secret: secret)
     }

@@ -15,7 +15,9 @@ public struct CodeVerifier: Sendable {
     /// - Returns: nil when it is not 43 to 128 characters of `A-Z a-z 0-9 - . _ ~`.
     public init?(_ secret: Secret) {
         let text = secret.reveal()
-        guard (43...128).contains(text.utf8.count), text.utf8.allSatisfy(PercentEncoding.isUnreserved) else { return nil }
+        guard (43...128).contains(text.utf8.count), text.utf8.allSatisfy(PercentEncoding.isUnreserved) else {
+            return nil
+        }
         self.secret = secret
     }
 

@@ -6,6 +6,7 @@ public struct Grant: Sendable {
     public let expiresAt: Double?
     /// Seconds since 1970 at which the access token was asked for.
     public let issuedAt: Double
+    /// What the next access token is asked for with (RFC 6749, section 1.5); nil when the server gave none.
     public let refreshToken: Secret?
     /// The granted scope, which may be another than the one asked for.
     public let scopes: [String]
@@ -35,7 +36,8 @@ public struct Grant: Sendable {
     }
 
     /// The grant after a refresh: what the answer leaves out stays as it was (RFC 6749, section 6).
-    public func refreshed(by response: TokenResponse, identity newIdentity: IDTokenClaims? = nil, now: Double) -> Grant {
+    public func refreshed(by response: TokenResponse, identity newIdentity: IDTokenClaims? = nil, now: Double) -> Grant
+    {
         Grant(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
             refreshToken: response.refreshToken ?? refreshToken, scopes: response.scopes ?? scopes,

@@ -4,17 +4,24 @@
 /// different answers. This reader refuses doubled names, depth beyond 32, anything that is not UTF-8, a byte-order mark, and text
 /// behind the value. Numbers keep their spelling.
 public enum JSONValue: Sendable, Hashable {
+    /// An object; each name stands in it once.
     case object([String: JSONValue])
+    /// A list.
     case array([JSONValue])
+    /// A string, with its escapes decoded.
     case string(String)
     /// A number as it was spelled.
     case number(String)
+    /// `true` or `false`.
     case bool(Bool)
+    /// `null`.
     case null
 
     /// Where and why a text is not JSON.
     public struct SyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The byte at which reading stopped, from 0.
         public let offset: Int
+        /// What is wrong there.
         public let problem: String
         public var description: String { "\(problem) at byte \(offset)" }
     }

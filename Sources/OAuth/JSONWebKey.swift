@@ -118,7 +118,9 @@ extension JSONWebKey.Material {
         return [0x04] + x + y
     }
 
-    /// Exact size of the modulus in bits, because a rounded one lets 2041 bits pass; an odd exponent from 3 to 32 bits.
+    /// A modulus of 2048 to 8192 bits, counted exactly, and an odd exponent from 3 on in 32 bits.
+    ///
+    /// The library has limits of its own. These are the ones promised here, whatever it does.
     private static func isAcceptable(_ modulus: [UInt8], _ exponent: [UInt8]) -> Bool {
         let digits = modulus.drop { $0 == 0 }
         let bits = digits.count * 8 - (digits.first?.leadingZeroBitCount ?? 0)

@@ -60,13 +60,17 @@ struct JSONWebSignature: Sendable {
         guard let algorithm = algorithms.first(where: { $0.rawValue == self.algorithm }) else {
             let allowed = algorithms.map(\.rawValue).joined(separator: ", ")
             throw .refused(
-                Refusal(.algorithm, expected: "alg: \(allowed)", found: self.algorithm.map { quoted($0, limit: 40) } ?? "nothing"))
+                Refusal(
+                    .algorithm, expected: "alg: \(allowed)",
+                    found: self.algorithm.map { quoted($0, limit: 40) } ?? "nothing"))
         }
         let candidates = keys.candidates(keyID: keyID, algorithm: algorithm)
         guard !candidates.isEmpty else {
             throw .refused(
                 Refusal(
-                    .key, expected: "a key for \(algorithm.rawValue)" + (keyID.map { " named “\(quoted($0, limit: 100))”" } ?? ""),
+                    .key,
+                    expected: "a key for \(algorithm.rawValue)"
+                        + (keyID.map { " named “\(quoted($0, limit: 100))”" } ?? ""),
                     found: "none among the server's \(keys.count)"))
         }
         guard candidates.contains(where: { $0.verifies(signature, of: signedBytes, by: algorithm) }) else {

@@ -9,6 +9,7 @@ public struct MetadataRequest: Sendable {
     /// The rules for the addresses in the answer.
     public let security: TransportSecurity
 
+    /// Asks `location` for the metadata of `issuer`.
     public init(issuer: Issuer, location: EndpointURL, security: TransportSecurity = .httpsOnly) {
         self.issuer = issuer
         self.location = location

@@ -22,10 +22,23 @@ public enum OAuthError: Error, Sendable, Hashable {
 
     /// The exchange in which it happened.
     public enum Step: String, Sendable, Hashable, Codable {
-        case metadata, authorization, token, revocation, introspection
+        /// Reading server metadata (RFC 8414).
+        case metadata
+        /// The redirect that answers an authorization request (RFC 6749, section 4.1.2).
+        case authorization
+        /// The token endpoint (RFC 6749, section 3.2).
+        case token
+        /// The revocation endpoint (RFC 7009).
+        case revocation
+        /// The introspection endpoint (RFC 7662).
+        case introspection
+        /// The UserInfo endpoint (OpenID Connect Core, section 5.3).
         case userInfo = "userinfo"
+        /// The server's key set (RFC 7517, section 5).
         case keys
+        /// Checking an ID token (OpenID Connect Core, section 3.1.3.7).
         case idToken = "id_token"
+        /// An API that is asked with an access token (RFC 6750).
         case resource
     }
 }
@@ -34,32 +47,56 @@ public enum OAuthError: Error, Sendable, Hashable {
 public struct Refusal: Error, Sendable, Hashable {
     /// The check that failed. The raw value is a stable code for programs.
     public enum Check: String, Sendable, Hashable {
+        /// The state is another one (RFC 6749, section 10.12).
         case state = "state_mismatch"
+        /// The issuer is another one (RFC 9207, section 2.4; RFC 8414, section 3.3).
         case issuer = "issuer_mismatch"
+        /// The server announces `iss` and did not send it (RFC 9207, section 2.4).
         case issuerMissing = "issuer_missing"
+        /// The redirect arrived at another address (RFC 9700, section 4.4.2.2).
         case redirect = "redirect_mismatch"
+        /// A known parameter came twice (RFC 6749, section 3.1).
         case repeatedParameter = "parameter_repeated"
+        /// The answer came after the request's lifetime.
         case expired = "request_expired"
+        /// An address is not `https:` (RFC 6749, section 3.1.2.1).
         case insecureTransport = "insecure_transport"
+        /// A request would take a token to an origin it is not meant for (RFC 6750, section 5.2).
         case foreignOrigin = "foreign_origin"
+        /// The server does not take PKCE by S256 (RFC 7636, section 7.2).
         case challengeMethod = "pkce_unsupported"
+        /// Two servers would answer at one redirect URI (RFC 9700, section 4.4.2.2).
         case sharedRedirect = "redirect_shared"
+        /// The ID token's nonce is another one (OpenID Connect Core, section 3.1.3.7, as all below).
         case nonce = "nonce_mismatch"
+        /// The ID token's signature does not verify.
         case signature = "signature_invalid"
+        /// The ID token's algorithm is not among those allowed.
         case algorithm = "algorithm_refused"
+        /// The ID token is for somebody else, or for others too.
         case audience = "audience_mismatch"
+        /// The ID token was issued to another client.
         case authorizedParty = "authorized_party_mismatch"
+        /// The ID token speaks of another user than before.
         case subject = "subject_mismatch"
+        /// The ID token is expired, or from the future.
         case tokenTime = "id_token_time"
+        /// The ID token belongs to another access token.
         case tokenHash = "at_hash_mismatch"
+        /// The ID token lacks a claim, or has one of the wrong type.
         case tokenForm = "id_token_malformed"
+        /// The server publishes no key that could have signed the ID token; new keys may help.
         case key = "key_not_found"
     }
 
+    /// The check that failed.
     public let check: Check
+    /// What would have been right.
     public let expected: String
+    /// What came instead: from outside, quoted and shortened; never a secret.
     public let found: String
 
+    /// States a refusal.
     public init(_ check: Check, expected: String, found: String) {
         self.check = check
         self.expected = expected

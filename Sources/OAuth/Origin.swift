@@ -13,9 +13,11 @@ public struct Origin: Sendable, Hashable {
         }
     }
 
+    /// `https`, or by permission `http`.
     public let scheme: Scheme
     /// The host in lower case; an IPv6 address keeps its brackets.
     public let host: String
+    /// The port, 1 to 65535; the scheme's own when the address names none.
     public let port: Int
 
     /// Host and port as they stand in a `Host` field: the port only when it is not the scheme's own.

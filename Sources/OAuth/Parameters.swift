@@ -45,7 +45,8 @@ struct Parameters: Sendable {
     /// The parameters as `application/x-www-form-urlencoded` content (RFC 6749, appendix B).
     var form: [UInt8] {
         Array(
-            pairs.map { PercentEncoding.form($0.name) + "=" + PercentEncoding.form($0.value) }.joined(separator: "&").utf8)
+            pairs.map { PercentEncoding.form($0.name) + "=" + PercentEncoding.form($0.value) }.joined(separator: "&")
+                .utf8)
     }
 }
 

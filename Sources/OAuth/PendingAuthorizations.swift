@@ -95,8 +95,10 @@ private struct RedirectSharing: Sendable {
 
     /// Takes a request out, and says whether it was the last one.
     mutating func leave(_ request: AuthorizationRequest) -> Bool {
-        let remaining = (requests[request.server.issuer] ?? 1) - 1
-        requests[request.server.issuer] = remaining > 0 ? remaining : nil
+        if let index = requests.index(forKey: request.server.issuer) {
+            requests.values[index] -= 1
+            if requests.values[index] == 0 { requests.remove(at: index) }
+        }
         if !request.server.announcesIssuerInResponse { silentRequests -= 1 }
         return requests.isEmpty
     }
@@ -119,6 +121,7 @@ extension RedirectURI {
     fileprivate static func shared(_ uri: RedirectURI, by issuer: Issuer, and other: Issuer) -> OAuthError {
         .refused(
             Refusal(
-                .sharedRedirect, expected: "a redirect URI of its own for \(issuer)", found: "\(uri) shared with \(other)"))
+                .sharedRedirect, expected: "a redirect URI of its own for \(issuer)",
+                found: "\(uri) shared with \(other)"))
     }
 }

@@ -46,7 +46,8 @@ package enum PercentEncoding {
             if byte == 0x2B {
                 byte = 0x20
             } else if byte == 0x25 {
-                guard let high = iterator.next().flatMap(hexadecimalValue), let low = iterator.next().flatMap(hexadecimalValue)
+                guard let high = iterator.next().flatMap(hexadecimalValue),
+                    let low = iterator.next().flatMap(hexadecimalValue)
                 else { return nil }
                 byte = high << 4 | low
             }

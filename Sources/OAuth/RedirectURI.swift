@@ -36,7 +36,9 @@ public struct RedirectURI: Sendable, Hashable {
         default:
             guard scheme.contains("."), !scheme.hasPrefix("."), !scheme.hasSuffix("."),
                 scheme.utf8.first.map({ (0x61...0x7A).contains($0) }) ?? false,
-                scheme.utf8.allSatisfy({ (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) })
+                scheme.utf8.allSatisfy({
+                    (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0)
+                })
             else {
                 throw wrong(
                     "a private scheme must be a domain name in reverse order with a period, such as com.example.app:/callback "
@@ -45,6 +47,17 @@ public struct RedirectURI: Sendable, Hashable {
             kind = .privateScheme
         }
         self.string = string
+    }
+}
+
+extension RedirectURI {
+    /// The spelling alone decides (RFC 9700, section 4.4.2.2): the kind is read out of it.
+    public static func == (left: RedirectURI, right: RedirectURI) -> Bool {
+        left.string == right.string
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(string)
     }
 }
 

@@ -22,7 +22,9 @@ public enum ResourceDemand: Sendable, Hashable {
             self = .scopes(scopes.map { quoted($0, limit: 200) })
         case "insufficient_user_authentication":
             self = .stepUp(
-                acrValues: bearer?.parameters["acr_values"]?.split(separator: " ").map { quoted(String($0), limit: 200) } ?? [],
+                acrValues: bearer?.parameters["acr_values"]?.split(separator: " ").map {
+                    quoted(String($0), limit: 200)
+                } ?? [],
                 maximumAge: bearer?.parameters["max_age"].flatMap(wholeNumber))
         case "invalid_token":
             self = .freshToken

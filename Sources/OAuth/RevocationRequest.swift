@@ -4,16 +4,24 @@ import HTTPTypes
 public struct RevocationRequest: Sendable {
     /// Which kind of token it is, as a hint to the server.
     public enum TokenKind: String, Sendable, Hashable, Codable {
+        /// An access token.
         case accessToken = "access_token"
+        /// A refresh token; voiding one usually voids its access tokens (RFC 7009, section 2.1).
         case refreshToken = "refresh_token"
     }
 
+    /// The token that is voided.
     public let token: Secret
+    /// Which kind of token it is, as a hint.
     public let kind: TokenKind
+    /// The server that issued it.
     public let server: AuthorizationServerMetadata
+    /// The client that asks.
     public let clientID: String
+    /// How the client proves who it is.
     public let authentication: ClientAuthentication
 
+    /// Asks `server` to void `token`, by the client that the token was issued to (RFC 7009, section 2.1).
     public init(
         _ token: Secret, kind: TokenKind, at server: AuthorizationServerMetadata, clientID: String,
         authentication: ClientAuthentication

@@ -12,9 +12,13 @@ public struct TokenRequest: Sendable {
         case clientCredentials(scopes: [String])
     }
 
+    /// The server that is asked, at its token endpoint.
     public let server: AuthorizationServerMetadata
+    /// The client that asks.
     public let clientID: String
+    /// How the client proves who it is.
     public let authentication: ClientAuthentication
+    /// What is exchanged for tokens.
     public let grantType: GrantType
     /// The APIs that the token is for (RFC 8707, section 2).
     public let resources: [String]
@@ -84,7 +88,8 @@ public struct TokenRequest: Sendable {
     }
 
     static let reservedNames: Set<String> = [
-        "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "client_id", "client_secret", "scope", "resource",
+        "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "client_id", "client_secret", "scope",
+        "resource",
         "client_assertion", "client_assertion_type", "username", "password",
     ]
 }

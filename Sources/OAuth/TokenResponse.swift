@@ -1,8 +1,10 @@
 /// A successful answer of the token endpoint (RFC 6749, section 5.1).
 public struct TokenResponse: Sendable {
+    /// The access token: printable ASCII of at most 64 KiB, opaque to a client.
     public let accessToken: Secret
     /// Seconds since 1970 at which the access token expires; nil when the server does not say, which means unknown.
     public let expiresAt: Double?
+    /// The refresh token; nil means, after a refresh, that the old one stays (RFC 6749, section 6).
     public let refreshToken: Secret?
     /// The scope that was granted; nil when the server does not say, which means as asked (RFC 6749, section 5.1).
     public let scopes: [String]?
@@ -18,7 +20,8 @@ public struct TokenResponse: Sendable {
         if let error = try? answer.string("error"), !error.isEmpty {
             throw .server(
                 ServerError(
-                    step: .token, code: error, text: answer["error_description"]?.string, uri: answer["error_uri"]?.string,
+                    step: .token, code: error, text: answer["error_description"]?.string,
+                    uri: answer["error_uri"]?.string,
                     status: 200))
         }
         guard let accessToken = try answer.token("access_token") else {
@@ -26,12 +29,14 @@ public struct TokenResponse: Sendable {
         }
         let type = try answer.requiredString("token_type")
         guard type.lowercased() == "bearer" else {
-            throw .malformed(step: .token, member: "token_type", expected: "Bearer", found: "“\(quoted(type, limit: 40))”")
+            throw .malformed(
+                step: .token, member: "token_type", expected: "Bearer", found: "“\(quoted(type, limit: 40))”")
         }
         let lifetime = try answer.integer("expires_in")
         if let lifetime, lifetime < 0 || lifetime > Self.longestLifetime {
             throw .malformed(
-                step: .token, member: "expires_in", expected: "0 to \(Self.longestLifetime) seconds", found: "\(lifetime)")
+                step: .token, member: "expires_in", expected: "0 to \(Self.longestLifetime) seconds",
+                found: "\(lifetime)")
         }
         self.accessToken = accessToken
         expiresAt = lifetime.map { now + Double($0) }
@@ -48,7 +53,8 @@ public struct TokenResponse: Sendable {
         guard let text = try answer.string("scope") else { return nil }
         let parts = text.split { $0 == " " || $0 == "," || $0 == "|" }.map(String.init)
         guard text.utf8.count <= 16_384, parts.allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }) else {
-            throw .malformed(step: .token, member: "scope", expected: "a list of printable ASCII words", found: "other characters")
+            throw .malformed(
+                step: .token, member: "scope", expected: "a list of printable ASCII words", found: "other characters")
         }
         return parts.isEmpty ? nil : parts
     }

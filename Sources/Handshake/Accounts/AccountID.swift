@@ -16,7 +16,8 @@ public struct AccountID: Sendable, Hashable, Codable {
     /// The name used when an app has one account a service.
     public static let defaultName = "default"
 
-    init(_ client: Client, name: String) {
+    /// The account of a client under a name.
+    public init(_ client: Client, name: String = AccountID.defaultName) {
         service = client.service.name
         issuer = client.service.authorizationServer.issuer.string
         self.client = client.id

@@ -23,12 +23,12 @@ final class ListeningSocket: Sendable {
         #endif
     }()
 
-    /// Listens on `127.0.0.1`, or on `[::1]` where that cannot be had.
+    /// Listens on `127.0.0.1`, or on `[::1]` where there is no IPv4. A port that is taken stays taken: the address is registered.
     init(port: UInt16) throws(HandshakeError) {
         if let (descriptor, chosen) = Self.listenV4(port: port) {
             self.descriptor = descriptor
             authority = "127.0.0.1:\(chosen)"
-        } else if let (descriptor, chosen) = Self.listenV6(port: port) {
+        } else if errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL, let (descriptor, chosen) = Self.listenV6(port: port) {
             self.descriptor = descriptor
             authority = "[::1]:\(chosen)"
         } else {

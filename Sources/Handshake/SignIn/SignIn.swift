@@ -275,11 +275,13 @@ extension Handshake {
         }
     }
 
-    /// Removes a pending sign-in that will not be finished. What cannot be removed expires.
+    /// Removes a pending sign-in that will not be finished, also when the reason is that the task was cancelled. What cannot be
+    /// removed expires.
     private func forget(_ begun: BegunSignIn) async {
         let key = PendingSignIn.vaultKey(state: begun.request.state)
+        let vault = environment.vault
         do {
-            try await environment.vault.update(key) { try await $0.remove() }
+            try await Task { try await vault.update(key) { try await $0.remove() } }.value
         } catch {
             environment.log.warning("a pending sign-in could not be removed", metadata: ["reason": "\(error)"])
         }

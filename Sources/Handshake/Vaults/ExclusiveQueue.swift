@@ -2,8 +2,8 @@ import Synchronization
 
 /// Lets one holder at a time have a key, in this process; the others queue in the order they came.
 ///
-/// Keys do not touch each other. Waiting costs nothing but memory, is cancellable, and ends at a deadline. A turn is given or given up
-/// exactly once: whoever leaves the queue early takes no turn with them.
+/// Keys do not touch each other. Waiting costs nothing but memory, is cancellable, and ends at a deadline. A turn is
+/// given or given up exactly once: whoever leaves the queue early takes no turn with them.
 final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     /// Those who wait for one key that somebody holds. Tickets are served in their order; a missing one has left.
     private struct Line {
@@ -30,7 +30,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     /// - Throws: `CancellationError`; the key is then not held.
     func enter<C: Clock>(_ key: Key, until deadline: C.Instant, on clock: C) async throws -> Bool {
         guard let (ticket, turn) = join(key) else { return true }
-        async let _ = expire(turn, key, ticket, at: deadline, on: clock)
+        async let _ = expire(key, ticket, at: deadline, on: clock)
         return try await withTaskCancellationHandler {
             try await turn.outcome
         } onCancel: {
@@ -40,10 +40,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
 
     /// Hands a key to the next in the line.
     func leave(_ key: Key) {
-        while let turn = nextTurn(key) {
-            // One that was given up in this moment takes nothing; ask the next.
-            if turn.settle(.success(true)) { return }
-        }
+        nextTurn(key)?.settle(.success(true))
     }
 
     /// Takes the key, which gives nil, or a place in its line.
@@ -77,9 +74,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private func expire<C: Clock>(
-        _ turn: Turn, _ key: Key, _ ticket: UInt64, at deadline: C.Instant, on clock: C
-    ) async {
+    private func expire<C: Clock>(_ key: Key, _ ticket: UInt64, at deadline: C.Instant, on clock: C) async {
         do {
             try await clock.sleep(until: deadline, tolerance: nil)
             abandon(key, ticket, .success(false))
@@ -89,12 +84,11 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     private func abandon(_ key: Key, _ ticket: UInt64, _ outcome: Result<Bool, any Error>) {
-        let turn = lines.withLock { $0[key]?.waiting.removeValue(forKey: ticket) }
-        _ = turn?.settle(outcome)
+        lines.withLock { $0[key]?.waiting.removeValue(forKey: ticket) }?.settle(outcome)
     }
 }
 
-/// One waiter's turn: settled once, by whoever comes first, whether or not the waiter has begun to wait.
+/// One waiter's turn. It is settled by whoever takes it out of its line, so once; perhaps before the waiter waits.
 private final class Turn: Sendable {
     private enum State {
         case open
@@ -104,21 +98,13 @@ private final class Turn: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Settles the turn. False when it was settled before.
-    func settle(_ outcome: Result<Bool, any Error>) -> Bool {
-        let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Bool, any Error>?) in
-            switch state {
-            case .settled: return (false, nil)
-            case .open:
-                state = .settled(outcome)
-                return (true, nil)
-            case .awaited(let continuation):
-                state = .settled(outcome)
-                return (true, continuation)
-            }
+    func settle(_ outcome: Result<Bool, any Error>) {
+        let continuation = state.withLock { state -> CheckedContinuation<Bool, any Error>? in
+            defer { state = .settled(outcome) }
+            if case .awaited(let continuation) = state { return continuation }
+            return nil
         }
         continuation?.resume(with: outcome)
-        return isFirst
     }
 
     /// True when the turn came, false when the deadline did.

@@ -6,28 +6,33 @@
 ///
 /// ### Guarantees
 ///
-/// * **Exclusive** across tasks, across several vaults of one process, and across processes on one machine. Tasks that wait for the same
-///   key of the same vault are served in the order they came; between processes there is no order. A holder that dies releases the key.
-/// * **Durable**: a replacement is written, synchronized, renamed and synchronized again before it returns. **Atomic**: a reader sees
-///   the old record or the new one. When the storage fails in the very last step, the replacement throws, and the record is whole
-///   and either of the two.
-/// * **Confidential and bound**: AES-256-GCM, with a key for each record, derived from the master key (HKDF-SHA256). File names are keyed digests. A record that was
-///   changed, renamed, swapped with another or brought from another vault is ``VaultError/damaged(what:reason:)``. A record that
-///   was put back as it once was under the same name is not noticed: nothing on the same disk could tell.
-/// * **Careful**: folders have mode 0700 and files 0600, all belong to the effective user, files have one name, and no symbolic
-///   link is followed in the vault's folder. What is otherwise is ``VaultError/denied(what:reason:)``, with the cure in the reason.
-/// * **Honest**: nothing is deleted because of an error. A vault whose key is missing is ``VaultError/locked(_:)``; a new key is only
-///   ever made for a folder that is empty.
+/// * **Exclusive** across tasks, across several vaults of one process, and across processes on one machine. Tasks
+///   that wait for the same key of the same vault are served in the order they came; between processes there is no
+///   order. A holder that dies releases the key.
+/// * **Durable**: a replacement is written, synchronized, renamed and synchronized again before it returns.
+///   **Atomic**: a reader sees the old record or the new one. When the storage fails in the very last step, the
+///   replacement throws, and the record is whole and either of the two.
+/// * **Confidential and bound**: AES-256-GCM, with a key for each record, derived from the master key
+///   (HKDF-SHA256). File names are keyed digests. A record that was changed, renamed, swapped with another or brought
+///   from another vault is ``VaultError/damaged(what:reason:)``. A record that was put back as it once was under the
+///   same name is not noticed: nothing on the same disk could tell.
+/// * **Careful**: folders have mode 0700 and files 0600, all belong to the effective user, files have one name, and
+///   no symbolic link is followed in the vault's folder. What is otherwise is ``VaultError/denied(what:reason:)``,
+///   with the cure in the reason.
+/// * **Honest**: nothing is deleted because of an error. A vault whose key is missing is ``VaultError/locked(_:)``;
+///   a new key is only ever made for a folder that is empty.
 ///
 /// ### On disk
 ///
-/// `vault.json` (format, random id, key check), `lock` (never removed: see ``update(_:_:)``), and up to 256 folders of records. Moving the
-/// folder moves the vault; a copy of it is the same vault and opens with the same key. The folder must be on a file
-/// system with working locks, so not on one that another machine shares by a protocol without them.
+/// `vault.json` (format, random id, key check), `lock` (never removed: see ``update(_:_:)``), and up to 256 folders
+/// of records. Moving the folder moves the vault; a copy of it is the same vault and opens with the same key. The
+/// folder must be on a file system with working locks, so not on one that another machine shares by a protocol
+/// without them.
 public final class FileVault: Vault {
     private let store: RecordStore
     let seal: RecordSeal
-    /// A failure where the lock file cannot be had, as on a read-only file system: records can then be read and not updated.
+    /// A failure where the lock file cannot be had, as on a read-only file system: records can then be read and not
+    /// updated.
     private let locks: Result<FileLocks, VaultError>
     private let queue = ExclusiveQueue<Int64>()
     private let patience: Duration
@@ -37,12 +42,14 @@ public final class FileVault: Vault {
     ///
     /// - Parameters:
     ///   - directory: the vault's folder. It is made with mode 0700, as are the folders above it that are missing.
-    ///   - keyFile: the file with the master key, outside that folder. It is made together with the vault; several vaults may share it.
+    ///   - keyFile: the file with the master key, outside that folder. It is made together with the vault; several
+    ///     vaults may share it.
     ///   - patience: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
     ///   - clock: what measures the patience, and the pauses between two looks at a key that another process holds.
-    /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another vault's; ``VaultError/damaged(what:reason:)`` when
-    ///   `vault.json` is damaged, of an unknown format, or missing beside other files; ``VaultError/denied(what:reason:)`` and
-    ///   ``VaultError/unavailable(_:)`` for what the operating system says.
+    /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another vault's;
+    ///   ``VaultError/damaged(what:reason:)`` when `vault.json` is damaged, of an unknown format, or missing beside
+    ///   other files; ``VaultError/denied(what:reason:)`` and ``VaultError/unavailable(_:)`` for what the operating
+    ///   system says.
     public init(
         directory: String, keyFile: String, patience: Duration = .seconds(60),
         clock: any Clock<Duration> = .continuous
@@ -62,16 +69,18 @@ public final class FileVault: Vault {
 
     /// The record under a key as it is now, without waiting for anyone who is changing it.
     ///
-    /// - Throws: ``VaultError/damaged(what:reason:)``, ``VaultError/denied(what:reason:)``, ``VaultError/unavailable(_:)``.
-    @concurrent
+    /// It reads one small file where the caller runs: going elsewhere and back would take longer than the reading.
+    ///
+    /// - Throws: ``VaultError/damaged(what:reason:)``, ``VaultError/denied(what:reason:)``,
+    ///   ``VaultError/unavailable(_:)``.
     public func record(_ key: VaultKey) async throws -> [UInt8]? {
         try contents(of: seal.name(of: key))
     }
 
     /// The keys of all records of a kind, in no order. Every record of the vault is decrypted to learn its key.
     ///
-    /// Records that are damaged or denied are left out and reported beside, whatever kind they had. On the way, what writers that died
-    /// left unfinished is removed, if its record's key is free.
+    /// Records that are damaged or denied are left out and reported beside, whatever kind they had. On the way, what
+    /// writers that died left unfinished is removed, if its record's key is free.
     ///
     /// - Throws: `CancellationError`, and ``VaultError`` when the vault's own folder cannot be read.
     @concurrent
@@ -100,12 +109,13 @@ public final class FileVault: Vault {
 
     /// Runs `body` while holding this key against every task and every process that uses the vault.
     ///
-    /// The key is held by a lock on one byte of the file `lock`. Waiting for another process means looking again after 1 to 10 ms,
-    /// which one task a key does; the others queue behind it.
+    /// The key is held by a lock on one byte of the file `lock`. Waiting for another process means looking again
+    /// after 1 to 10 ms, which one task a key does; the others queue behind it.
     ///
-    /// - Throws: ``VaultError/busy(_:)`` when those before took longer than the vault's patience; `CancellationError` when the task was
-    ///   cancelled before it had the key; another ``VaultError`` when the record cannot be read, in which case `body` does not run;
-    ///   and whatever `body` throws. A replacement made before `body` throws stays.
+    /// - Throws: ``VaultError/busy(_:)`` when those before took longer than the vault's patience;
+    ///   `CancellationError` when the task was cancelled before it had the key; another ``VaultError`` when the
+    ///   record cannot be read, in which case `body` does not run; and whatever `body` throws. A replacement made
+    ///   before `body` throws stays.
     @concurrent
     public func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
@@ -135,7 +145,8 @@ extension FileVault {
         return try seal.open(sealed, as: name, path: store.path(of: name)).contents
     }
 
-    /// The key of a record that lies in a folder; nil when it was removed meanwhile, or is of a kind that this version does not know.
+    /// The key of a record that lies in a folder; nil when it was removed meanwhile, or is of a kind that this
+    /// version does not know.
     private func key(of name: RecordName, in shard: String) throws(VaultError) -> VaultKey? {
         guard name.shard == shard else {
             throw .damaged(
@@ -197,7 +208,8 @@ extension FileVault {
         if let description = try VaultDescription.read(in: folder) {
             return try description.seal(with: key, in: folder)
         }
-        // Without this, a vault that lost its description would get a new id, and perhaps a new key, over its old records.
+        // Without this, a vault that lost its description would get a new id, and perhaps a new key, over its old
+        // records.
         let ours = [FileLocks.fileName, VaultDescription.fileName + Folder.unfinishedSuffix]
         guard try folder.names().allSatisfy(ours.contains) else {
             throw .damaged(

@@ -2,8 +2,9 @@ import Synchronization
 
 /// A vault that forgets: its records live in this process's memory, and end with the value.
 ///
-/// For tests, for previews, and for programs that must not leave anything behind. It keeps the promises of ``Vault`` but durability,
-/// which ends with the process, and encryption, since nothing leaves the process's memory. It waits for nobody but other tasks.
+/// For tests, for previews, and for programs that must not leave anything behind. It keeps the promises of ``Vault``
+/// but durability, which ends with the process, and encryption, since nothing leaves the process's memory. It waits
+/// for nobody but other tasks.
 public final class MemoryVault: Vault {
     // By canonical keys: two strings that Swift calls equal may be different names.
     private let records = Mutex<[[UInt8]: (key: VaultKey, contents: [UInt8])]>([:])
@@ -31,8 +32,9 @@ public final class MemoryVault: Vault {
 
     /// Runs `body` while holding this key; those who wait are served in the order they came.
     ///
-    /// - Throws: ``VaultError/busy(_:)`` when those before took longer than the vault's patience; `CancellationError` when the task was
-    ///   cancelled before it had the key; and whatever `body` throws. A replacement made before `body` throws stays.
+    /// - Throws: ``VaultError/busy(_:)`` when those before took longer than the vault's patience;
+    ///   `CancellationError` when the task was cancelled before it had the key; and whatever `body` throws. A
+    ///   replacement made before `body` throws stays.
     @concurrent
     public func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result

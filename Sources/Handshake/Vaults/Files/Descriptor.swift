@@ -19,7 +19,8 @@ struct Descriptor: ~Copyable, Sendable {
 
     /// Opens a name in a folder, and refuses to follow it when it is a symbolic link.
     ///
-    /// `O_NONBLOCK` keeps a named pipe that somebody put there from holding us up; for files and folders it means nothing.
+    /// `O_NONBLOCK` keeps a named pipe that somebody put there from holding us up; for files and folders it means
+    /// nothing.
     init(_ name: String, in folder: borrowing Descriptor, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
         let folder = folder.number
         number = try uninterrupted {
@@ -83,8 +84,8 @@ struct Descriptor: ~Copyable, Sendable {
 
     /// Waits until what was written is on the storage itself.
     ///
-    /// On Apple's platforms `fsync` stops at the drive's own cache; `F_FULLFSYNC` does not. Where a file system does not know it,
-    /// `fsync` is all there is.
+    /// On Apple's platforms `fsync` stops at the drive's own cache; `F_FULLFSYNC` does not. Where a file system does
+    /// not know it, `fsync` is all there is.
     func synchronize() throws(SystemFailure) {
         #if canImport(Darwin)
             if fcntl(number, F_FULLFSYNC) != -1 { return }

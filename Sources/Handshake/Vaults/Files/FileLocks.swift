@@ -6,14 +6,16 @@
     import Glibc
 #endif
 
-/// Locks on single bytes of one file, each standing for a record, against every other process and every other opener in this one.
+/// Locks on single bytes of one file, each standing for a record, against every other process and every other opener
+/// in this one.
 ///
-/// Open-file-description locks belong to the opening, not to the process: two vaults in one process exclude each other, closing some
-/// other descriptor of the file releases nothing (as it does with POSIX record locks), and the kernel releases all of a holder that
-/// dies. They do *not* exclude two uses of the same opening; ``ExclusiveQueue`` does.
+/// Open-file-description locks belong to the opening, not to the process: two vaults in one process exclude each
+/// other, closing some other descriptor of the file releases nothing (as it does with POSIX record locks), and the
+/// kernel releases all of a holder that dies. They do *not* exclude two uses of the same opening; ``ExclusiveQueue``
+/// does.
 ///
-/// The same commands exist on Linux since 3.15 and in Darwin's kernel since 2015. glibc hides their names from Swift, and older
-/// SDKs of Apple's from everyone, hence the numbers.
+/// The same commands exist on Linux since 3.15 and in Darwin's kernel since 2015. glibc hides their names from Swift,
+/// and older SDKs of Apple's from everyone, hence the numbers.
 final class FileLocks: Sendable {
     /// The byte that is held while a vault is set up: beyond all that stand for records, which have 62 bits.
     static let setup: Int64 = 1 << 62

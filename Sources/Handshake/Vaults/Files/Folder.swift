@@ -24,7 +24,8 @@ struct Folder: ~Copyable, Sendable {
     /// Opens a folder by its path.
     ///
     /// - Parameters:
-    ///   - isOurs: whether the folder must be a real one of ours, closed to others. Folders above it may be anyone's, and links.
+    ///   - isOurs: whether the folder must be a real one of ours, closed to others. Folders above it may be
+    ///     anyone's, and links.
     /// - Returns: nil when there is none.
     static func open(_ path: String, isOurs: Bool) throws(VaultError) -> Folder? {
         let descriptor: Descriptor

@@ -10,8 +10,8 @@
 extension Folder {
     /// The contents of a file, after its kind, owner, mode, links and size were checked; nil when there is none.
     ///
-    /// - Throws: ``VaultError/damaged(what:reason:)`` when it is larger than `limit`, ``VaultError/denied(what:reason:)`` when it may
-    ///   not be trusted.
+    /// - Throws: ``VaultError/damaged(what:reason:)`` when it is larger than `limit`,
+    ///   ``VaultError/denied(what:reason:)`` when it may not be trusted.
     func contents(of name: String, limit: Int) throws(VaultError) -> [UInt8]? {
         guard let file = try existing(name, O_RDONLY) else { return nil }
         let path = path(of: name)
@@ -34,8 +34,9 @@ extension Folder {
 
     /// Replaces a file as a whole and durably; the caller holds the lock that covers the name.
     ///
-    /// Readers see the old contents or the new. When this throws, the old contents are untouched, but for one case that no file
-    /// system lets us undo: when the very last step fails, putting the name on the storage, the file is whole and either of the two.
+    /// Readers see the old contents or the new. When this throws, the old contents are untouched, but for one case
+    /// that no file system lets us undo: when the very last step fails, putting the name on the storage, the file is
+    /// whole and either of the two.
     func replace(_ name: String, with bytes: [UInt8]) throws(VaultError) {
         let unfinished = name + Self.unfinishedSuffix
         let path = path(of: name)
@@ -52,7 +53,8 @@ extension Folder {
         try synchronize()
     }
 
-    /// Removes a file and what a dead writer left of its next contents, durably; the caller holds the lock that covers the name.
+    /// Removes a file and what a dead writer left of its next contents, durably; the caller holds the lock that
+    /// covers the name.
     func remove(_ name: String) throws(VaultError) {
         try removeUnfinished(name)
         try removeName(name)

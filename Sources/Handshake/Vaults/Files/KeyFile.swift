@@ -20,8 +20,9 @@ struct KeyFile: Sendable {
 
     /// The key; nil when there is no such file.
     ///
-    /// - Throws: ``VaultError/damaged(what:reason:)`` when it has another length, ``VaultError/denied(what:reason:)`` when the file may
-    ///   not be trusted, or lies in the folder that it protects.
+    /// - Throws: ``VaultError/damaged(what:reason:)`` when it has another length,
+    ///   ``VaultError/denied(what:reason:)`` when the file may not be trusted, or lies in the folder that it
+    ///   protects.
     func read(protecting vault: borrowing Folder) throws(VaultError) -> SymmetricKey? {
         let (above, name) = Folder.split(path)
         guard let folder = try Folder.open(above, isOurs: false) else { return nil }
@@ -84,7 +85,8 @@ extension [UInt8] {
 
 /// Tries until it succeeds, a millisecond apart, on the calling thread.
 ///
-/// Only for the making of a vault, which happens once in its life, cannot suspend, and whose rivals are done within milliseconds.
+/// Only for the making of a vault, which happens once in its life, cannot suspend, and whose rivals are done within
+/// milliseconds.
 func awaitBriefly(
     _ patience: Duration, for what: String, _ attempt: () throws(VaultError) -> Bool
 ) throws(VaultError) {

@@ -1,4 +1,5 @@
-/// What a record's file is called: the keyed digest of its ``VaultKey``, which tells nothing of the key to those without the vault's.
+/// What a record's file is called: the keyed digest of its ``VaultKey``, which tells nothing of the key to those
+/// without the vault's.
 struct RecordName: Hashable, Sendable {
     /// 64 hexadecimal digits, lower case.
     let text: String

@@ -16,11 +16,13 @@ import Crypto
 /// | `handshake vault record` + the name's digest | AES-256-GCM of that one record |
 /// | `handshake vault check` | shown in the vault's description: tells whether a key is the right one |
 ///
-/// With a key for each record, the 2³² seals that random nonces are good for count for a single record, not for the vault.
+/// With a key for each record, the 2³² seals that random nonces are good for count for a single record, not for the
+/// vault.
 ///
-/// A sealed record is, in this order: four bytes `HSV1`, a nonce of 12 bytes, the ciphertext, a tag of 16 bytes. Authenticated with it
-/// are those four bytes, the vault's id and the record's name. The plaintext is the length of the canonical key in four bytes, the
-/// canonical key, and the contents. A record that was changed, renamed, swapped, or brought from another vault therefore does not open.
+/// A sealed record is, in this order: four bytes `HSV1`, a nonce of 12 bytes, the ciphertext, a tag of 16 bytes.
+/// Authenticated with it are those four bytes, the vault's id and the record's name. The plaintext is the length of
+/// the canonical key in four bytes, the canonical key, and the contents. A record that was changed, renamed, swapped,
+/// or brought from another vault therefore does not open.
 struct RecordSeal: Sendable {
     /// The largest contents of a record, in bytes.
     static let contentsLimit = 1 << 20

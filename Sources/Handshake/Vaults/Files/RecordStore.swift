@@ -60,7 +60,8 @@ final class RecordStore: Sendable {
         return try folder.names().filter { $0.utf8.count == 2 && Hexadecimal.bytes(of: $0) != nil }
     }
 
-    /// The names of the records in a folder, and of those whose next contents were begun. Foreign files are no business of ours.
+    /// The names of the records in a folder, and of those whose next contents were begun. Foreign files are no
+    /// business of ours.
     func names(in shard: String) throws(VaultError) -> (records: [RecordName], unfinished: [RecordName]) {
         guard let folder = try folder.folder(shard) else { return ([], []) }
         let names = try folder.names()

@@ -1,0 +1,93 @@
+"""Fixtures: the sandbox, Chromium, a page in either colour scheme, and the search for secrets afterwards."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command import Handshake, binary
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import sandbox as stand_ins
+from sandbox import RedirectCatcher, Sandbox, Service
+
+
+def chromium_path() -> str | None:
+    return os.environ.get("HANDSHAKE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+def built() -> Path:
+    path = binary()
+    if path is None:
+        pytest.skip("handshake is not built: set HANDSHAKE_BIN or run `swift build` (.build/debug/handshake is missing)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    command = Handshake(built(), tmp_path_factory.mktemp("sandbox") / "home")
+    running = Sandbox(command)
+    yield running
+    command.end()
+
+
+@pytest.fixture(params=stand_ins.SERVICES)
+def service(request: pytest.FixtureRequest, sandbox: Sandbox) -> Service:
+    return sandbox.services[request.param]
+
+
+@pytest.fixture
+def handshake(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Handshake]:
+    """The command with an empty home; what it printed is kept for the search of the whole run."""
+    command = Handshake(built(), tmp_path / "home")
+    yield command
+    command.end()
+    if folder := os.environ.get("HANDSHAKE_OUTPUT_DIR"):
+        with (Path(folder) / "browser-commands.log").open("ab") as log:
+            log.write(f"== {request.node.name}\n".encode() + command.printed())
+
+
+@pytest.fixture
+def catcher() -> Iterator[RedirectCatcher]:
+    with stand_ins.catching() as one:
+        yield one
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(chromium: Browser) -> Iterator[OpenPage]:
+    """Makes a page in a browser context of its own, so without cookies; nothing but loopback may be asked for."""
+    contexts = []
+
+    def make(*, scheme: str = "light", width: int = 1024, height: int = 768, **options: object) -> Page:
+        context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": height},  # type: ignore[arg-type]
+                                       bypass_csp=False, **options)  # type: ignore[arg-type]
+        context.set_default_timeout(15_000)
+        contexts.append((context, asked := []))
+        context.on("request", lambda request: asked.append(request.url))
+        return context.new_page()
+
+    yield make
+    for context, asked in contexts:
+        context.close()
+        foreign = [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:"))]
+        assert foreign == [], "a page asked for something elsewhere"
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    return open_page()

@@ -1,0 +1,138 @@
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Testing
+
+@Suite("Refresh, exactly once")
+struct RefreshOnceTests {
+    @Test("E2: a thousand callers of an expired token make one refresh", arguments: SandboxService.Name.allCases)
+    func manyTasks(_ name: SandboxService.Name) async throws {
+        let world = try await World(name)
+        let (_, account) = try await world.signedIn()
+        world.time.advance(by: 7_190)
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<1_000 { group.addTask { try await account.accessToken().reveal() } }
+            var tokens: Set<String> = []
+            for try await token in group { tokens.insert(token) }
+            #expect(tokens.count == 1)
+        }
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("E2: several apps on one vault, as processes would be, make one refresh and take over the result")
+    func manyApps() async throws {
+        let world = try await World()
+        let (_, first) = try await world.signedIn()
+        var accounts = [first]
+        for _ in 0..<5 { accounts.append(try #require(try await world.app().account())) }
+        world.time.advance(by: 7_190)
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for account in accounts {
+                for _ in 0..<20 { group.addTask { try await account.accessToken().reveal() } }
+            }
+            var tokens: Set<String> = []
+            for try await token in group { tokens.insert(token) }
+            #expect(tokens.count == 1)
+        }
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("F5: a hundred requests that are answered 401 make one refresh, and all succeed")
+    func manyUnauthorized() async throws {
+        let world = try await World()
+        let (_, account) = try await world.signedIn()
+        world.sandbox.expireAccessTokens(.recurseCenter)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<100 { group.addTask { try await account.send(.get, "profiles/me").head.status.code } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("a token with life left is handed out without asking anyone")
+    func fastPath() async throws {
+        let world = try await World()
+        let (_, account) = try await world.signedIn()
+        for _ in 0..<100 { _ = try await account.accessToken() }
+        #expect(world.sandbox.requests().isEmpty)
+        await world.sandbox.stop()
+    }
+
+    @Test("E1: a rotated refresh token replaces the old one, and the next refresh uses it")
+    func rotation() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await world.signedIn()
+        for round in 1...3 {
+            try await account.refresh()
+            #expect(world.tokenRequests() == round)
+        }
+        #expect(try await account.send(.get, world.sandbox.standard.origin + "/api/whoami").head.status == .ok)
+        await world.sandbox.stop()
+    }
+
+    @Test("E1: a refresh token that does not come back stays in use")
+    func retention() async throws {
+        let world = try await World(.sequencing)
+        let (_, account) = try await world.signedIn(try world.confidentialClient())
+        try await account.refresh()
+        try await account.refresh()
+        #expect(world.tokenRequests() == 2)
+        #expect(try await account.identity().subject == "4711")
+        await world.sandbox.stop()
+    }
+
+    @Test("E3: the first caller's cancellation neither stops the refresh nor fails the others")
+    func cancelledFirstCaller() async throws {
+        let world = try await World()
+        let arrived = Latch()
+        let release = Latch()
+        let transport = TappedTransport { request, base, limits in
+            if request.head.path == "/oauth/token" {
+                arrived.open()
+                await release.wait()
+            }
+            return try await base.send(request, limits: limits)
+        }
+        _ = try await world.signedIn()
+        let account = try #require(try await world.app(transport: transport).account())
+        world.time.advance(by: 7_190)
+        let first = Task { try await account.accessToken() }
+        await arrived.wait()
+        let second = Task { try await account.accessToken() }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        release.open()
+        #expect(try await !second.value.isEmpty)
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("the margin is never more than half of a short token's life")
+    func shortLife() async throws {
+        let world = try await World(configuration: .init(accessTokenLifetime: 20))
+        let (_, account) = try await world.signedIn()
+        _ = try await account.accessToken()
+        #expect(world.tokenRequests() == 0)
+        world.time.advance(by: 11)
+        _ = try await account.accessToken()
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("a client's own grant is renewed by asking again")
+    func clientCredentials() async throws {
+        let world = try await World(.standard)
+        let client = world.sandbox.standard.clients.first { $0.grantTypes.contains("client_credentials") }
+        let handshake = try world.app(try world.confidentialClient(try #require(client?.id), scopes: ["api"]))
+        let account = try await handshake.signInAsClient()
+        #expect(account.status.isRefreshable)
+        try await account.refresh()
+        #expect(world.tokenRequests("client_credentials") == 2)
+        #expect(try await account.send(.get, world.sandbox.standard.origin + "/api/whoami").head.status == .ok)
+        await world.sandbox.stop()
+    }
+}

@@ -1,0 +1,153 @@
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Testing
+
+@Suite("Authorized requests")
+struct RequestTests {
+    @Test("F1: the token goes into the Authorization field, and a field that the caller set is replaced")
+    func authorizationField() async throws {
+        let world = try await World()
+        let transport = TappedTransport()
+        let (_, account) = try await world.signedIn(transport: transport)
+        var request = RequestMessage(.get, try account.resolve("profiles/me"))
+        request.head.headerFields[.authorization] = "Basic abc"
+        _ = try await account.send(request)
+        let sent = try #require(transport.requests.last)
+        let token = try await account.accessToken().reveal()
+        #expect(sent.head.headerFields[values: .authorization] == ["Bearer \(token)"])
+        #expect(sent.head.path == "/api/v1/profiles/me")
+        await world.sandbox.stop()
+    }
+
+    @Test("F2: a foreign origin is refused before anything is sent", arguments: [
+        "https://evil.example/api", "http://127.0.0.1:1/api", "https://www.recurse.com.evil.example/",
+    ])
+    func foreignOrigin(_ address: String) async throws {
+        let world = try await World()
+        let transport = TappedTransport()
+        let (_, account) = try await world.signedIn(transport: transport)
+        let count = transport.requests.count
+        #expect(await handshakeError { try await account.send(.get, address) }?.code == "foreign_origin")
+        #expect(transport.requests.count == count)
+        await world.sandbox.stop()
+    }
+
+    @Test("F2: an address that would take the token in the clear or hide its host is refused", arguments: [
+        "http://example.com/", "https://user@www.recurse.com/", "https://www.recurse.com\\@evil.example/", "ftp://www.recurse.com/",
+        "https://www.recurse.com/ HTTP/1.1\r\nX: y",
+    ])
+    func hostileAddress(_ address: String) async throws {
+        let account = try await World().signedIn().1
+        #expect(await handshakeError { try await account.send(.get, address) } != nil)
+    }
+
+    @Test("F2: a redirect to another origin is followed without the token")
+    func crossOriginRedirect() async throws {
+        let world = try await World()
+        let other = try await Sandbox.start()
+        let transport = TappedTransport()
+        let (_, account) = try await world.signedIn(transport: transport)
+        try world.inject("GET /api/v1/profiles/me => redirect \(other.standard.origin)/api/whoami 302 x1")
+        let response = try await account.send(.get, "profiles/me")
+        #expect(response.head.status == .unauthorized || response.head.status == .ok)
+        let foreign = transport.requests.filter { $0.head.authority == other.standard.origin.replacing("http://", with: "") }
+        #expect(!foreign.isEmpty)
+        #expect(foreign.allSatisfy { $0.head.headerFields[.authorization] == nil })
+        await other.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a redirect within the service keeps the token, and one that goes round in circles ends")
+    func redirects() async throws {
+        let world = try await World()
+        let (_, account) = try await world.signedIn()
+        let origin = world.sandbox.recurseCenter.origin
+        try world.inject("GET /api/v1/profiles/759 => redirect \(origin)/api/v1/profiles/me 302 x1")
+        #expect(try await account.send(.get, "profiles/759").head.status == .ok)
+        try world.inject("GET /api/v1/profiles/me => redirect \(origin)/api/v1/profiles/me 302")
+        #expect(await handshakeError { try await account.send(.get, "profiles/me") }?.code == "unexpected_redirect")
+        await world.sandbox.stop()
+    }
+
+    @Test("a redirect of a request that changes something is the caller's to judge")
+    func unsafeRedirect() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await world.signedIn()
+        try world.inject("POST /api/echo => redirect \(world.sandbox.standard.origin)/api/whoami 307 x1")
+        let response = try await account.send(.post, world.sandbox.standard.origin + "/api/echo", content: .bytes([1]))
+        #expect(response.head.status.code == 307)
+        await world.sandbox.stop()
+    }
+
+    @Test("F5: a service that says no with another status and its own words is understood", arguments: [
+        UnauthorizedAnswer.status401, .legacy200,
+    ])
+    func disguises(_ answer: UnauthorizedAnswer) async throws {
+        let world = try await World()
+        let (_, account) = try await world.signedIn()
+        world.sandbox.answerUnauthorized(with: answer)
+        world.sandbox.expireAccessTokens(.recurseCenter)
+        #expect(try await account.identity().subject == "759")
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("F5: a service that refuses even the new token is asked twice and no more")
+    func stillUnauthorized() async throws {
+        let world = try await World()
+        let (_, account) = try await world.signedIn()
+        try world.inject("GET /api/v1/profiles/me => status 401 {\"message\":\"unauthorized\"}")
+        #expect(await handshakeError { try await account.send(.get, "profiles/me") } == .signInRequired(account.id, .stillUnauthorized))
+        #expect(world.sandbox.requests(.recurseCenter).count { $0.path == "/api/v1/profiles/me" } == 2)
+        #expect(world.tokenRequests() == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("F5: a wider scope and a stronger sign-in are demands for the caller, not reasons to refresh")
+    func demands() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await world.signedIn(try world.client(scopes: ["openid", "profile", "offline_access"]))
+        let origin = world.sandbox.standard.origin
+        #expect(await handshakeError { try await account.send(.get, origin + "/api/admin") }?.code == "insufficient_scope")
+        #expect(await handshakeError { try await account.send(.get, origin + "/api/stepup") }?.code == "insufficient_user_authentication")
+        #expect(world.tokenRequests() == 0)
+        await world.sandbox.stop()
+    }
+
+    @Test("F6: bytes are sent again after a refresh, a stream is not")
+    func replay() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await world.signedIn()
+        let address = world.sandbox.standard.origin + "/api/echo"
+        world.sandbox.expireAccessTokens(.standard)
+        #expect(try await account.send(.post, address, content: .bytes(Array("hello".utf8))).head.status == .ok)
+        world.sandbox.expireAccessTokens(.standard)
+        world.sandbox.clearRequests()
+        func stream() -> RequestMessage.Content {
+            .stream(AsyncStream { $0.yield(Array("hello".utf8)); $0.finish() }, length: 5)
+        }
+        #expect(await handshakeError { try await account.send(.post, address, content: stream()) } == .contentNotReplayable)
+        #expect(world.sandbox.requests(.standard).count { $0.path == "/api/echo" } == 1)
+        #expect(try await account.send(.post, address, content: stream()).head.status == .ok, "the token is new by now")
+        await world.sandbox.stop()
+    }
+
+    @Test("F3: tokens for different APIs are different accounts")
+    func resources() throws {
+        let api = try EndpointURL("https://api.example/")
+        let one = Client(service: .recurseCenter, id: "app")
+        let two = Client(service: .recurseCenter, id: "app", resources: [api])
+        #expect(AccountID(one) != AccountID(two))
+    }
+
+    @Test("an answer with an error status is an answer")
+    func errorStatus() async throws {
+        let world = try await World()
+        let (_, account) = try await world.signedIn()
+        #expect(try await account.send(.get, "profiles/999999").head.status == .notFound)
+        #expect(world.tokenRequests() == 0, "a 404 is no reason to refresh")
+        await world.sandbox.stop()
+    }
+}

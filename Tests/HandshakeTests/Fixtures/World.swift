@@ -1,0 +1,175 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Synchronization
+
+/// A sandbox, a vault and an app that knows one of the sandbox's services.
+struct World: Sendable {
+    let sandbox: Sandbox
+    let vault: any Vault
+    let time = AdjustableTime()
+    let stand: SandboxService.Name
+
+    init(
+        _ stand: SandboxService.Name = .recurseCenter, vault: any Vault = MemoryVault(),
+        configuration: Sandbox.Configuration = .init()
+    ) async throws {
+        sandbox = try await Sandbox.start(configuration)
+        self.vault = vault
+        self.stand = stand
+    }
+
+    /// The service as an app describes it.
+    func service(_ name: SandboxService.Name? = nil) throws -> Service {
+        let stand = self[name ?? stand]
+        let security = TransportSecurity.allowingInsecureLoopback
+        return try Service.builtIn(stand.name.rawValue, at: stand.origin, security: security)
+            ?? Service(
+                name: "standard", authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),
+                defaultScopes: ["openid", "profile", "offline_access", "api"])
+    }
+
+    /// The sandbox's public client of the service.
+    func client(scopes: [String]? = nil, redirect: Client.Redirect = .loopback) throws -> Client {
+        let id = self[stand].clients.first { $0.kind == .public }?.id ?? ""
+        return Client(service: try service(), id: id, redirect: redirect, scopes: scopes)
+    }
+
+    /// The sandbox's confidential client with this identifier, or the first one.
+    func confidentialClient(_ id: String? = nil, scopes: [String]? = nil) throws -> Client {
+        let client = self[stand].clients.first { $0.secret != nil && (id == nil || $0.id == id) }
+        return Client.confidential(
+            service: try service(), id: client?.id ?? "", secret: Secret(client?.secret ?? ""), scopes: scopes)
+    }
+
+    /// An app with this client, as a process of its own would have it.
+    func app(_ client: Client? = nil, transport: any Transport = .platform, vault: (any Vault)? = nil) throws -> Handshake {
+        try Handshake(
+            client ?? self.client(), vault: vault ?? self.vault, transport: transport, time: time.source,
+            limits: TransferLimits(deadline: .seconds(10)))
+    }
+
+    /// A signed-in account in a new app.
+    func signedIn(_ client: Client? = nil, transport: any Transport = .platform) async throws -> (Handshake, Account) {
+        let handshake = try app(client, transport: transport)
+        let account = try await handshake.signIn(through: ApprovingBrowser(sandbox: sandbox))
+        sandbox.clearRequests()
+        return (handshake, account)
+    }
+
+    func inject(_ rule: String) throws {
+        sandbox.inject(try FaultRule(parsing: rule))
+    }
+
+    /// How many token requests of a kind the service has received.
+    func tokenRequests(_ grantType: String = "refresh_token") -> Int {
+        sandbox.requests(stand).count { $0.grantType == grantType }
+    }
+
+    subscript(name: SandboxService.Name) -> SandboxService {
+        switch name {
+        case .sequencing: sandbox.sequencing
+        case .recurseCenter: sandbox.recurseCenter
+        case .standard: sandbox.standard
+        }
+    }
+}
+
+/// The sandbox's user at the browser: consents at once.
+struct ApprovingBrowser: Browser {
+    let sandbox: Sandbox
+
+    func show(_ page: SignInPage) async throws -> String? {
+        try await sandbox.approve(page.url)
+    }
+}
+
+/// A browser that answers with whatever a test wants.
+struct ScriptedBrowser: Browser {
+    let answer: @Sendable (SignInPage) async throws -> String?
+
+    func show(_ page: SignInPage) async throws -> String? {
+        try await answer(page)
+    }
+}
+
+/// The machine's clock, moved forward by a test.
+final class AdjustableTime: Sendable {
+    private let offset = Mutex(0.0)
+
+    func advance(by seconds: Double) {
+        offset.withLock { $0 += seconds }
+    }
+
+    var source: TimeSource {
+        TimeSource(
+            now: { TimeSource.system.now() + self.offset.withLock { $0 } }, clock: ContinuousClock())
+    }
+}
+
+/// A transport that a test can look into and change, in front of the real one.
+final class TappedTransport: Transport {
+    private let base: any Transport
+    private let tap: @Sendable (RequestMessage, any Transport, TransferLimits) async throws -> ResponseMessage
+    private let sent = Mutex<[RequestMessage]>([])
+
+    init(
+        base: any Transport = .platform,
+        _ tap: @escaping @Sendable (RequestMessage, any Transport, TransferLimits) async throws -> ResponseMessage = {
+            try await $1.send($0, limits: $2)
+        }
+    ) {
+        self.base = base
+        self.tap = tap
+    }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        sent.withLock { $0.append(request) }
+        return try await tap(request, base, limits)
+    }
+
+    /// Everything that was sent.
+    var requests: [RequestMessage] {
+        sent.withLock { $0 }
+    }
+}
+
+/// A gate that callers wait at until it is opened.
+final class Latch: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiters = state.withLock { state in
+            defer { state = State(isOpen: true) }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+/// What a throwing call threw, as this package's error.
+func handshakeError<Value>(_ body: () async throws -> Value) async -> HandshakeError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? HandshakeError
+    }
+}

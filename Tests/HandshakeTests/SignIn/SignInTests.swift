@@ -1,0 +1,247 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Synchronization
+import Testing
+
+@Suite("Sign-in")
+struct SignInTests {
+    @Test("A1, A3: a user signs in at every service with PKCE by S256 and a state of 256 bits", arguments: SandboxService.Name.allCases)
+    func everyService(_ name: SandboxService.Name) async throws {
+        let world = try await World(name)
+        let shown = Mutex<SignInPage?>(nil)
+        let account = try await world.app().signIn(
+            through: ScriptedBrowser { page in
+                shown.withLock { $0 = page }
+                return try await world.sandbox.approve(page.url)
+            })
+        let url = try #require(shown.withLock { $0?.url })
+        let query = URLComponents(string: url)?.queryItems?.reduce(into: [:]) { $0[$1.name] = $1.value } ?? [:]
+        #expect(query["code_challenge_method"] == "S256")
+        #expect(query["code_challenge"]?.count == 43)
+        #expect(query["state"]?.count == 43)
+        #expect(account.status.state == .signedIn)
+        #expect(try await !account.identity().subject.isEmpty)
+        let exchange = try #require(world.sandbox.requests(name).first { $0.grantType == "authorization_code" })
+        #expect(exchange.queryParameterNames.isEmpty)
+        #expect(exchange.formParameterNames.contains("code_verifier"))
+        await world.sandbox.stop()
+    }
+
+    @Test("a verified ID token says who signed in, and user-info agrees")
+    func identity() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await world.signedIn()
+        let claims = try #require(account.status.identity)
+        #expect(claims.issuer == world.sandbox.standard.origin)
+        #expect(try await account.identity().subject == claims.subject)
+        await world.sandbox.stop()
+    }
+
+    @Test("a confidential client authenticates in the way that the server takes")
+    func confidential() async throws {
+        let world = try await World(.standard)
+        for client in world.sandbox.standard.clients where client.secret != nil && client.grantTypes.contains("authorization_code") {
+            let (_, account) = try await world.signedIn(try world.confidentialClient(client.id))
+            try await account.refresh()
+            #expect(world.sandbox.requests(.standard).last { $0.path == "/token" }?.authorizationScheme == "Basic")
+        }
+        await world.sandbox.stop()
+    }
+
+    @Test("refusal at the service is the user's no, and nothing is stored")
+    func refusal() async throws {
+        let world = try await World()
+        let handshake = try world.app()
+        let error = await handshakeError {
+            try await handshake.signIn(through: ScriptedBrowser { try await world.sandbox.refuse($0.url) })
+        }
+        #expect(error == .signInAbandoned(.denied))
+        #expect(try await handshake.account() == nil)
+        #expect(try await world.vault.keys(of: .signIn).keys.isEmpty)
+        await world.sandbox.stop()
+    }
+
+    @Test("nobody at the browser is a time-out, which leaves nothing behind")
+    func timeout() async throws {
+        let world = try await World()
+        let error = await handshakeError {
+            try await world.app().signIn(through: ScriptedBrowser { _ in nil }, timeout: .milliseconds(50))
+        }
+        #expect(error == .signInAbandoned(.timedOut))
+        #expect(try await world.vault.keys(of: .signIn).keys.isEmpty)
+        await world.sandbox.stop()
+    }
+
+    @Test("cancelling the task ends the sign-in and closes its listener")
+    func cancellation() async throws {
+        let world = try await World()
+        let shown = Latch()
+        let address = Mutex<String>("")
+        let task = Task {
+            try await world.app().signIn(
+                through: ScriptedBrowser { page in
+                    address.withLock { $0 = page.redirectURI.string }
+                    shown.open()
+                    return nil
+                })
+        }
+        await shown.wait()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let (_, refused) = await LoopbackCaller.get(address.withLock { $0 } + "?code=x&state=y")
+        #expect(refused, "nobody listens any more")
+        await world.sandbox.stop()
+    }
+
+    /// What an attacker or an accident makes of the redirect, and what has to come of it.
+    struct Tampering: Sendable, CustomTestStringConvertible {
+        let name: String
+        let change: @Sendable (String) -> String
+        let code: String
+        var testDescription: String { name }
+    }
+
+    @Test(
+        "B2, B5, B7: a redirect that is not as it should be stops, before any code is sent",
+        arguments: [
+            Tampering(name: "another state", change: { $0.replacing(/state=[^&]+/, with: "state=other") }, code: "state_mismatch"),
+            Tampering(name: "no state", change: { $0.replacing(/&?state=[^&]+/, with: "") }, code: "state_mismatch"),
+            Tampering(name: "another issuer", change: { $0.replacing(/iss=[^&]+/, with: "iss=https%3A%2F%2Fevil.example") }, code: "issuer_mismatch"),
+            Tampering(name: "no issuer, though announced", change: { $0.replacing(/&iss=[^&]+/, with: "") }, code: "issuer_missing"),
+            Tampering(name: "two codes", change: { $0 + "&code=again" }, code: "parameter_repeated"),
+            Tampering(name: "another path", change: { $0.replacing("/callback", with: "/Callback") }, code: "state_mismatch"),
+            Tampering(name: "no code", change: { $0.replacing(/code=[^&]+/, with: "nothing=1") }, code: "malformed_response"),
+            Tampering(name: "a broken escape", change: { $0.replacing(/code=[^&]+/, with: "code=%zz") }, code: "malformed_response"),
+            Tampering(name: "a server error", change: { $0.replacing(/code=[^&]+/, with: "error=temporarily_unavailable") }, code: "temporarily_unavailable"),
+        ])
+    func tampering(_ row: Tampering) async throws {
+        let world = try await World(.standard)
+        let client = try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback")))
+        let handshake = try world.app(client)
+        let error = await handshakeError {
+            try await handshake.signIn(
+                through: ScriptedBrowser { row.change(try await world.sandbox.approve($0.url)) })
+        }
+        #expect(error?.code == row.code)
+        #expect(world.tokenRequests("authorization_code") == 0)
+        #expect(try await handshake.account() == nil)
+        await world.sandbox.stop()
+    }
+
+    @Test("B6: a redirect counts once")
+    func replay() async throws {
+        let world = try await World()
+        let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
+        let begun = try await handshake.beginSignIn()
+        let redirect = try await world.sandbox.approve(begun.page.url)
+        _ = try await handshake.finishSignIn(redirectURL: redirect)
+        #expect(await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "state_mismatch")
+        #expect(world.tokenRequests("authorization_code") == 1)
+        await world.sandbox.stop()
+    }
+
+    @Test("I9: a pending sign-in expires")
+    func expiry() async throws {
+        let world = try await World()
+        let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
+        let begun = try await handshake.beginSignIn(timeout: .seconds(60))
+        let redirect = try await world.sandbox.approve(begun.page.url)
+        world.time.advance(by: 61)
+        #expect(await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "request_expired")
+        await world.sandbox.stop()
+    }
+
+    #if os(Linux) || os(macOS)
+        @Test("I9: a sign-in that one process began is finished by another after it was killed; the record is sealed and used once")
+        func resume() async throws {
+            let folder = try VaultFolder()
+            let world = try await World(vault: try folder.open())
+            let place = folder.place
+            let (origin, id) = (world.sandbox.recurseCenter.origin, try world.client().id)
+            let note = folder.parent + "/url"
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [place = place as VaultPlace, origin = origin as String, id = id as String, note = note as String] in
+                guard let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback) else { return }
+                let client = Client(service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
+                let begun = try await Handshake(client, vault: try place.open()).beginSignIn()
+                try Files.make(Array(begun.page.url.utf8), at: note)
+                kill(getpid(), SIGKILL)
+            }
+            let url = String(decoding: try Files.read(note), as: UTF8.self)
+            let state = try #require(url.firstMatch(of: /state=([^&]+)/)?.1)
+            for file in folder.files() where file != note {
+                #expect(!String(decoding: try Files.read(file), as: UTF8.self).contains(state))
+            }
+            let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
+            let redirect = try await world.sandbox.approve(url)
+            let account = try await handshake.finishSignIn(redirectURL: redirect)
+            #expect(try await account.identity().subject == "759")
+            #expect(await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "state_mismatch")
+            await world.sandbox.stop()
+        }
+    #endif
+
+    @Test("B4: an app whose servers share a redirect URI, and cannot be told apart by iss, refuses to start")
+    func sharedRedirect() async throws {
+        let uri = try RedirectURI("https://app.example/callback")
+        let one = Client(service: .sequencing, id: "a", redirect: .uri(uri))
+        let two = Client(service: .recurseCenter, id: "b", redirect: .uri(uri))
+        #expect(await handshakeError { try Handshake(one, two, vault: MemoryVault()) }?.code == "redirect_shared")
+        for other in ["https://app.example/callback/", "https://app.example/Callback", "https://app.example:444/callback"] {
+            let apart = Client(service: .recurseCenter, id: "b", redirect: .uri(try RedirectURI(other)))
+            #expect(await handshakeError { try Handshake(one, apart, vault: MemoryVault()) } == nil, "\(other)")
+        }
+    }
+
+    @Test("I7: an app's client has no secret to give away")
+    func publicClient() {
+        let client = Client(service: .recurseCenter, id: "app")
+        #expect(!client.isConfidential)
+        #expect(!Mirror(reflecting: client).children.contains { ($0.value as? Secret) != nil })
+    }
+
+    @Test(
+        "I8: the prompt names the service and the host of its page, in the user's language",
+        arguments: [("en", "Sign in to"), ("de", "anmelden"), ("ja", "サインイン"), ("pt_BR.UTF-8", "Entre em"), ("xx", "Sign in to")])
+    func prompt(_ language: String, _ words: String) async throws {
+        let handshake = try Handshake(
+            Client(service: .recurseCenter, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback"))),
+            vault: MemoryVault())
+        let prompt = try await handshake.beginSignIn().page.prompt(in: Language(preferred: [language]))
+        #expect(prompt.contains(words))
+        #expect(prompt.contains("Recurse Center"))
+        #expect(prompt.contains("www.recurse.com"))
+    }
+
+    @Test("H1: metadata of another issuer stops before any authorization request")
+    func foreignMetadata() async throws {
+        let world = try await World(.standard)
+        try world.inject("GET /.well-known/* => body {\"issuer\":\"https://evil.example\",\"token_endpoint\":\"https://evil.example/t\"}")
+        let error = await handshakeError {
+            try await world.app().signIn(through: ScriptedBrowser { _ in Issue.record("a page was shown"); return nil })
+        }
+        #expect(error?.code == "issuer_mismatch")
+        await world.sandbox.stop()
+    }
+
+    @Test("A2: a server without S256 is refused, not asked in another way")
+    func noS256() async throws {
+        let world = try await World(.standard)
+        let origin = world.sandbox.standard.origin
+        try world.inject(
+            "GET /.well-known/* => body {\"issuer\":\"\(origin)\",\"authorization_endpoint\":\"\(origin)/authorize\",\"token_endpoint\":\"\(origin)/token\",\"code_challenge_methods_supported\":[\"plain\"]}")
+        #expect(await handshakeError { try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox)) }?.code == "pkce_unsupported")
+        await world.sandbox.stop()
+    }
+
+    @Test("C7: plain http is refused for every address that is not on this machine")
+    func plainHTTP() {
+        for address in ["http://example.com", "http://192.168.1.1", "http://127.0.0.1.example.com", "http://localhost.example.com"] {
+            #expect(throws: OAuthError.self) { try Issuer(address, security: .allowingInsecureLoopback) }
+        }
+        #expect(throws: OAuthError.self) { try Issuer("http://127.0.0.1:1") }
+    }
+}

@@ -1,0 +1,75 @@
+import Handshake
+import Testing
+
+/// A kind of vault that must keep the promises of `Vault`; `VaultContractTests` runs all of them against each.
+///
+/// To add a vault, add a value to ``all``. A vault under test measures its patience of 60 seconds with the clock it
+/// is given, and every task that waits for a key sleeps on that clock.
+struct VaultContract: Sendable, CustomTestStringConvertible {
+    /// One place where records rest. Each opening is another handle to it.
+    struct Storage: Sendable {
+        let open: @Sendable () async throws -> any Vault
+    }
+
+    let testDescription: String
+    /// Makes a new, empty storage, which is removed when neither it nor a handle to it is in use.
+    let storage: @Sendable (any Clock<Duration>) async throws -> Storage
+
+    static let patience = Duration.seconds(60)
+    static let all = [memory, files]
+
+    static let memory = VaultContract(testDescription: "memory") { clock in
+        let vault = MemoryVault(patience: patience, clock: clock)
+        return Storage { vault }
+    }
+
+    static let files = VaultContract(testDescription: "files") { clock in
+        let folder = try VaultFolder()
+        return Storage { KeptVault(vault: try folder.open(patience: patience, clock: clock), folder: folder) }
+    }
+
+    /// A new vault on the machine's clock.
+    func vault() async throws -> any Vault {
+        try await storage(.continuous).open()
+    }
+}
+
+/// A file vault that keeps its temporary folder.
+private struct KeptVault: Vault {
+    let vault: FileVault
+    let folder: VaultFolder
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? { try await vault.record(key) }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await vault.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await vault.update(key, body)
+    }
+}
+
+extension Vault {
+    /// Puts a record in place, whatever was there.
+    func put(_ contents: [UInt8], under key: VaultKey) async throws {
+        try await update(key) { try await $0.replace(with: contents) }
+    }
+
+    /// Adds one to a record that counts, and takes its time between reading and writing.
+    func increment(_ key: VaultKey) async throws {
+        try await update(key) { record in
+            let count = await record.contents?.count ?? 0
+            await Task.yield()
+            try await record.replace(with: [UInt8](repeating: 1, count: count + 1))
+        }
+    }
+}
+
+extension VaultKey {
+    static let alice = VaultKey(.account, ["https://service.example", "client", "", "alice"])
+    static let bob = VaultKey(.account, ["https://service.example", "client", "", "bob"])
+}
+
+/// What a test throws to see it again.
+struct Marker: Error, Equatable {}

@@ -1,0 +1,67 @@
+"""canaille (on Authlib) as an OAuth 2.0 and OpenID provider.
+
+RFC 9207 `iss`, RFC 8414 metadata, refresh rotation, introspection, revocation, JWT access tokens, RSA and EC keys in one set.
+User: alice / wonderland1. Redirect URIs match character for character, port included.
+"""
+
+import datetime
+import secrets
+
+import host
+
+options = host.arguments(__doc__ or "").parse_args()
+options.state.mkdir(parents=True, exist_ok=True)
+listener = host.listen()
+port = listener.getsockname()[1]
+base = f"http://127.0.0.1:{port}"
+
+import canaille  # noqa: E402
+from canaille.app import models  # noqa: E402
+from canaille.app.installation import install  # noqa: E402
+from canaille.backends import Backend  # noqa: E402
+from joserfc.jwk import ECKey, RSAKey  # noqa: E402
+
+keys = [RSAKey.generate_key(2048, auto_kid=True).as_dict(private=True),
+        ECKey.generate_key("P-256", auto_kid=True).as_dict(private=True)]
+config = {
+    "SECRET_KEY": secrets.token_hex(32), "SERVER_NAME": f"127.0.0.1:{port}", "PREFERRED_URL_SCHEME": "http",
+    "CANAILLE": {"DATABASE": "sql", "JAVASCRIPT": False},
+    "CANAILLE_SQL": {"DATABASE_URI": f"sqlite:///{options.state / 'canaille.sqlite'}"},
+    "CANAILLE_OIDC": {"ACTIVE_JWKS": keys, "REQUIRE_NONCE": False},
+} | host.settings(options.setting)
+app = canaille.create_app(config=config, init_backend=False)
+web_secret = "canary-" + secrets.token_hex(16)
+
+
+def add_client(client_id: str, secret: str | None, method: str, *grants: str) -> None:
+    client = models.Client(
+        client_id=client_id, client_secret=secret, client_name=client_id, client_uri="http://app.example",
+        client_id_issued_at=datetime.datetime.now(datetime.UTC), token_endpoint_auth_method=method,
+        grant_types=list(grants), response_types=["code"], redirect_uris=options.redirect_uri,
+        scope=["openid", "profile", "email"], id_token_signed_response_alg="RS256")
+    Backend.instance.save(client)
+    # Without this the `aud` of its ID tokens is empty.
+    client.audience = [client]
+    Backend.instance.save(client)
+
+
+with app.app_context():
+    install(app)
+    with Backend.instance.session():
+        Backend.instance.save(models.User(
+            user_name="alice", password="wonderland1", emails=["alice@example.com"], given_name="Alice",
+            family_name="Example", formatted_name="Alice Example"))
+        add_client("native", None, "none", "authorization_code", "refresh_token")
+        add_client("web", web_secret, "client_secret_basic", "authorization_code", "refresh_token", "client_credentials")
+
+from hypercorn.asyncio import serve  # noqa: E402
+from hypercorn.config import Config  # noqa: E402
+
+hypercorn = Config()
+hypercorn.bind = [f"fd://{listener.fileno()}"]
+host.announce(issuer=base, origin=base, secrets={"web": web_secret}, token_path="/oauth/token", user="alice",
+              password="wonderland1")
+
+import asyncio  # noqa: E402
+
+asyncio.run(serve(host.Recorder(app, options.state), hypercorn, mode="wsgi"))

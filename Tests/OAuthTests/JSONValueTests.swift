@@ -1,0 +1,77 @@
+import Testing
+
+@testable import OAuth
+
+@Suite("JSON")
+struct JSONValueTests {
+    @Test("the object of RFC 8259, section 13 is read")
+    func object() throws {
+        let text =
+            #"{"Image":{"Width":800,"Title":"View from 15th Floor","Animated":false,"IDs":[116,943],"Latitude":37.7668}}"#
+        let image = try JSONValue(parsing: Array(text.utf8)).object?["Image"]?.object
+        #expect(image?["Width"]?.integer == 800)
+        #expect(image?["Title"]?.string == "View from 15th Floor")
+        #expect(image?["Animated"]?.bool == false)
+        #expect(image?["IDs"]?.array?.compactMap(\.integer) == [116, 943])
+        #expect(image?["Latitude"] == .number("37.7668"))
+    }
+
+    @Test(
+        "escapes are decoded, also the G clef of RFC 8259, section 7",
+        arguments: [
+            (#""\uD834\uDD1E""#, "\u{1D11E}"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u00e9""#, "é"),
+        ])
+    func escapes(text: String, string: String) throws {
+        #expect(try JSONValue(parsing: Array(text.utf8)).string == string)
+    }
+
+    @Test(
+        "a text that two readers could read differently is refused",
+        arguments: [
+            #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"{"é":1,"e\#u{301}":2}"#, "{} {}", "{}x", "\u{FEFF}{}",
+            #"{"a":1,}"#,
+            "[1,]", "{'a':1}", "{a:1}", "01", "1.", ".5", "+1", "-", "1e", "NaN", "Infinity", "0x1", #""\x""#,
+            #""\uD800""#,
+            #""\uD800\u0041""#, #""\uDC00""#, #""\u+041""#, "\"a\nb\"", "\"a", "[", "{", #"{"a""#, "tru", "", " ",
+        ])
+    func refused(text: String) {
+        #expect(throws: JSONValue.SyntaxError.self) { try JSONValue(parsing: Array(text.utf8)) }
+    }
+
+    @Test(
+        "bytes that are not UTF-8 are refused",
+        arguments: [[0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22]])
+    func notUTF8(bytes: [UInt8]) {
+        #expect(throws: JSONValue.SyntaxError.self) { try JSONValue(parsing: bytes) }
+    }
+
+    @Test("depth is bounded, so that a text cannot exhaust the stack")
+    func depth() throws {
+        _ = try JSONValue(parsing: Array((String(repeating: "[", count: 32) + String(repeating: "]", count: 32)).utf8))
+        #expect(throws: JSONValue.SyntaxError.self) {
+            try JSONValue(parsing: Array(String(repeating: "[", count: 100_000).utf8))
+        }
+    }
+
+    @Test(
+        "a whole number counts in every spelling, and no other number does",
+        arguments: [
+            ("3600", 3600), ("3600.0", 3600), ("36e2", 3600), ("-1", -1), ("9223372036854775807", Int64.max),
+        ] as [(String, Int64)])
+    func integers(spelling: String, value: Int64) {
+        #expect(JSONValue.number(spelling).integer == value)
+    }
+
+    @Test(
+        "a number that is not whole or too large is none", arguments: ["0.5", "1e400", "1e17", "9223372036854775808"])
+    func notIntegers(spelling: String) {
+        #expect(JSONValue.number(spelling).integer == nil)
+    }
+
+    @Test("writing and reading again gives an equal value")
+    func roundTrip() throws {
+        let text = #"{"a":[1,2.50,-3e7,"\u0000\u001f\"\\\/é𝄞",true,false,null,{}],"b":{"c":[]}}"#
+        let value = try JSONValue(parsing: Array(text.utf8))
+        #expect(try JSONValue(parsing: Array(value.json.utf8)) == value)
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPTypes
+import Testing
+
+@testable import OAuth
+
+@Suite("Using access tokens")
+struct ResourceDemandTests {
+    @Test("F1: a token goes into the Authorization field, as in RFC 6750, section 2.1, and nowhere else")
+    func authorization() throws {
+        let endpoint = try EndpointURL("https://server.example.com/resource?page=1")
+        var message = RequestMessage(.get, endpoint, headers: [.authorization: "Basic x"])
+        message.authorize(with: Secret("mF_9.B5f-4.1JqM"))
+        #expect(message.head.headerFields[values: .authorization] == ["Bearer mF_9.B5f-4.1JqM"])
+        #expect(message.head.path == "/resource?page=1")
+        guard case .none = message.content else {
+            Issue.record("the request has content")
+            return
+        }
+    }
+
+    @Test(
+        "F5: a refusal is read as a typed demand",
+        arguments: [
+            (401, #"Bearer realm="example""#, .freshToken),
+            (
+                401, #"Bearer realm="example", error="invalid_token", error_description="The access token expired""#,
+                .freshToken
+            ),
+            (403, #"Bearer error="insufficient_scope", scope="a b""#, .scopes(["a", "b"])),
+            (
+                401,
+                #"Bearer error="insufficient_user_authentication", error_description="A different authentication level is required", acr_values="myACR""#,
+                .stepUp(acrValues: ["myACR"], maximumAge: nil)
+            ),
+            (
+                401,
+                #"Bearer error="insufficient_user_authentication", error_description="More recent authentication is required", max_age="5""#,
+                .stepUp(acrValues: [], maximumAge: 5)
+            ),
+            (
+                401, #"Bearer error="insufficient_user_authentication", max_age="-5""#,
+                .stepUp(acrValues: [], maximumAge: nil)
+            ),
+            (401, "", .freshToken), (401, #"Basic realm="x""#, .freshToken),
+            (401, #"Bearer error="broken"#, .freshToken),
+            (400, #"Bearer error="invalid_token""#, nil), (403, "", nil),
+            (401, #"Bearer error="invalid_request""#, nil), (403, #"Bearer realm="example""#, nil),
+            (200, #"Bearer error="invalid_token""#, nil), (500, "", nil),
+            (401, #"bEaReR ERROR="insufficient_scope", scope=a"#, .scopes(["a"])),
+        ] as [(Int, String, ResourceDemand?)])
+    func demands(status: Int, field: String, expected: ResourceDemand?) {
+        #expect(
+            ResourceDemand(Example.response(status, fields: field.isEmpty ? [:] : [.wwwAuthenticate: field]))
+                == expected)
+    }
+
+    @Test(
+        "F5: challenges are read by the grammar of RFC 9110, section 11.6.1",
+        arguments: [
+            (
+                #"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"""#,
+                ["basic", "newauth"], ["realm=simple", "realm=apps title=Login to \"apps\" type=1"]
+            ),
+            ("Negotiate", ["negotiate"], [""]),
+            ("NTLM TlRMTVNTUAAC==, Bearer realm=x", ["ntlm", "bearer"], ["", "realm=x"]),
+            ("Negotiate, Bearer realm=x", ["negotiate", "bearer"], ["", "realm=x"]),
+            (",, Bearer a=b , ,c=d,", ["bearer"], ["a=b c=d"]),
+            (#"Bearer a = "b" , c= d"#, ["bearer"], ["a=b c=d"]), (#"Bearer a="""#, ["bearer"], ["a="]), ("", [], []),
+            (" , ", [], []),
+        ])
+    func grammar(field: String, schemes: [String], parameters: [String]) throws {
+        let challenges = try #require(AuthenticationChallenge.challenges(in: [.wwwAuthenticate: field]))
+        #expect(challenges.map(\.scheme) == schemes)
+        #expect(
+            challenges.map {
+                $0.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+            } == parameters)
+    }
+
+    @Test(
+        "F5: a broken field says nothing",
+        arguments: [
+            #"Bearer error="invalid_token"#, #"Bearer error="a", error="b""#, #"Bearer error="a" scope="b""#,
+            "Bearer error=", "Bearer =a", "\"Bearer\"",
+            "Bearer error=a b=c", #"Bearer error="a\"#, "Bearer a=b=c, d", "Bearer, error=x",
+            "Bearer realm=x Basic realm=y", "Bearer é=a", "Bea(rer) a=b",
+        ])
+    func broken(field: String) {
+        let challenges = AuthenticationChallenge.challenges(in: [.wwwAuthenticate: field])
+        #expect(challenges == nil || challenges?.contains { !$0.parameters.isEmpty } == false)
+    }
+
+    @Test("F5: a huge field says nothing, and several fields are read as one list")
+    func fields() {
+        let huge = "Bearer realm=\"" + String(repeating: "a", count: 10_000) + "\""
+        #expect(AuthenticationChallenge.challenges(in: [.wwwAuthenticate: huge]) == nil)
+        var fields = HTTPFields()
+        fields[values: .wwwAuthenticate] = [#"Basic realm="x""#, #"Bearer error="invalid_token""#]
+        #expect(AuthenticationChallenge.challenges(in: fields)?.map(\.scheme) == ["basic", "bearer"])
+    }
+}
