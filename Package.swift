@@ -59,7 +59,14 @@ let package = Package(
             resources: [.embedInCode("Words/Strings.xcstrings")],
             swiftSettings: strict),
         .testTarget(
-            name: "HandshakeTests", dependencies: ["Handshake", "Sandbox", crypto], swiftSettings: strict),
+            name: "HandshakeTests",
+            dependencies: [
+                "Handshake", "Sandbox", httpTypes, crypto,
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict),
 
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(

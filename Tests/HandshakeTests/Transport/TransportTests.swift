@@ -1,0 +1,106 @@
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Testing
+
+@Suite("The transport")
+struct TransportTests {
+    private static let url = "/api/v1/profiles/me"
+
+    private func request(_ sandbox: Sandbox, path: String = url) throws -> RequestMessage {
+        RequestMessage(
+            .get, try EndpointURL(sandbox.recurseCenter.origin + path, security: .allowingInsecureLoopback))
+    }
+
+    private func failure(_ request: RequestMessage, _ limits: TransferLimits = TransferLimits()) async -> TransportError? {
+        do {
+            _ = try await PlatformTransport().send(request, limits: limits)
+            return nil
+        } catch {
+            return error as? TransportError
+        }
+    }
+
+    /// A fault, the limits under which it is met, and what it has to be called.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let fault: String
+        var limits = TransferLimits()
+        let code: String
+        let mayHaveArrived: Bool
+        var testDescription: String { "\(fault) is \(code)" }
+    }
+
+    @Test(
+        "C9: every content is bounded and every exchange has a deadline",
+        arguments: [
+            Row(fault: "huge 2000000", code: "response_too_large", mayHaveArrived: true),
+            Row(fault: "endless", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out", mayHaveArrived: true),
+            Row(fault: "delay 30", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out", mayHaveArrived: true),
+            Row(fault: "drop", code: "connection_cut", mayHaveArrived: true),
+            Row(fault: "cut 3", code: "connection_cut", mayHaveArrived: true),
+        ])
+    func limits(_ row: Row) async throws {
+        let sandbox = try await Sandbox.start()
+        sandbox.inject(try FaultRule(parsing: "GET \(Self.url) => \(row.fault)"))
+        let error = try #require(await failure(try request(sandbox), row.limits))
+        #expect(error.code == row.code)
+        #expect(error.mayHaveArrived == row.mayHaveArrived)
+        await sandbox.stop()
+    }
+
+    @Test("C8: no redirect is followed, and the second address hears nothing", arguments: [301, 302, 303, 307, 308])
+    func redirects(_ status: Int) async throws {
+        let sandbox = try await Sandbox.start()
+        let other = try await Sandbox.start()
+        sandbox.inject(try FaultRule(parsing: "GET \(Self.url) => redirect \(other.standard.origin)/api/whoami \(status)"))
+        let response = try await PlatformTransport().send(try request(sandbox), limits: TransferLimits())
+        #expect(response.head.status.code == status)
+        #expect(other.requests().isEmpty)
+        await other.stop()
+        await sandbox.stop()
+    }
+
+    @Test("nobody there is known never to have been reached")
+    func refused() async throws {
+        let sandbox = try await Sandbox.start()
+        let request = try request(sandbox)
+        await sandbox.stop()
+        let error = try #require(await failure(request))
+        #expect(error.code == "unreachable")
+        #expect(!error.mayHaveArrived)
+    }
+
+    @Test("cancelling ends an exchange at once")
+    func cancellation() async throws {
+        let sandbox = try await Sandbox.start()
+        sandbox.inject(try FaultRule(parsing: "GET \(Self.url) => endless"))
+        let request = try request(sandbox)
+        let task = Task { try await PlatformTransport().send(request, limits: TransferLimits(deadline: .seconds(60))) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await sandbox.stop()
+    }
+
+    #if os(Linux)
+        @Test("C7: a certificate that nobody vouches for is refused, and told apart from a network failure")
+        func untrustedCertificate() async throws {
+            let server = try await UntrustedServer.start()
+            let request = RequestMessage(.get, try EndpointURL("https://127.0.0.1:\(server.port)/"))
+            let error = try #require(await failure(request))
+            #expect(error.code == "tls_failed")
+            #expect(!error.mayHaveArrived)
+            #expect(!"\(error)".contains(".swift"), "no source path of the library that failed")
+            try await server.stop()
+        }
+
+        @Test("C7: a peer that does not speak TLS is refused")
+        func noTLS() async throws {
+            let sandbox = try await Sandbox.start()
+            let request = RequestMessage(
+                .get, try EndpointURL(sandbox.standard.origin.replacing("http://", with: "https://")))
+            #expect(await failure(request)?.code == "tls_failed")
+            await sandbox.stop()
+        }
+    #endif
+}
