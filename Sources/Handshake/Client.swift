@@ -2,8 +2,8 @@ public import OAuth
 
 /// An app's registration with a service: what it is called there, where its redirects go, and what it asks for.
 ///
-/// A client made by ``init(service:id:redirect:scopes:resources:parameters:)`` is public: it proves itself with PKCE and holds no
-/// secret, because a secret that ships in an app authenticates nobody (RFC 8252, section 8.5).
+/// A client made by ``init(service:id:redirect:scopes:resources:parameters:)`` is public: it proves itself with PKCE
+/// and holds no secret, because a secret that ships in an app authenticates nobody (RFC 8252, section 8.5).
 public struct Client: Sendable {
     public let service: Service
     /// The identifier that the service gave to the app.
@@ -12,7 +12,8 @@ public struct Client: Sendable {
     public let redirect: Redirect
     /// The scopes to ask for, in order.
     public let scopes: [String]
-    /// The APIs that tokens are for (RFC 8707). Each account's tokens are for these, and are kept apart from tokens for others.
+    /// The APIs that tokens are for (RFC 8707). Each account's tokens are for these, and are kept apart from tokens for
+    /// others.
     public let resources: [EndpointURL]
     /// Further parameters of the authorization request.
     public let parameters: [String: String]
@@ -47,7 +48,8 @@ public struct Client: Sendable {
     ///
     /// - Parameter scopes: nil asks for the service's smallest useful scope.
     public init(
-        service: Service, id: String, redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [EndpointURL] = [],
+        service: Service, id: String, redirect: Redirect = .loopback, scopes: [String]? = nil,
+        resources: [EndpointURL] = [],
         parameters: [String: String] = [:]
     ) {
         self.init(

@@ -14,7 +14,8 @@ final class Environment: Sendable {
     private let discovered = Mutex<[Issuer: AuthorizationServerMetadata]>([:])
 
     init(
-        vault: any Vault, transport: any Transport, time: TimeSource, random: RandomSource, limits: TransferLimits, log: Logger
+        vault: any Vault, transport: any Transport, time: TimeSource, random: RandomSource, limits: TransferLimits,
+        log: Logger
     ) {
         self.vault = vault
         self.transport = transport
@@ -44,19 +45,24 @@ final class Environment: Sendable {
         var joined: AuthorizationServerMetadata?
         for location in issuer.metadataLocations {
             let request = MetadataRequest(issuer: issuer, location: location, security: security)
-            guard let document = try await exchange({ request.message }, { try request.metadata(from: $0) }) else { continue }
+            guard let document = try await exchange({ request.message }, { try request.metadata(from: $0) }) else {
+                continue
+            }
             if joined == nil { joined = document } else { joined?.fillGaps(from: document) }
         }
         guard let joined else {
             throw HandshakeError.configuration(
                 member: "issuer",
-                problem: "\(issuer) has no metadata, neither at \(issuer.metadataLocations.map(\.description).joined(separator: " nor at "))")
+                problem:
+                    "\(issuer) has no metadata, neither at \(issuer.metadataLocations.map(\.description).joined(separator: " nor at "))"
+            )
         }
         log.debug("discovered an authorization server", metadata: ["issuer": "\(issuer)"])
         return joined
     }
 
-    /// One exchange: builds the request, sends it, reads the answer, and gives every failure its place in ``HandshakeError``.
+    /// One exchange: builds the request, sends it, reads the answer, and gives every failure its place in
+    /// ``HandshakeError``.
     func exchange<Answer>(
         _ request: () throws -> RequestMessage, _ read: (ResponseMessage) throws -> Answer
     ) async throws -> Answer {

@@ -27,15 +27,17 @@ public final class Handshake: Sendable {
     ///   - transport: how requests reach the network.
     ///   - limits: what one exchange with an authorization server may cost.
     ///   - refreshMargin: how many seconds before its end an access token is replaced; never more than half its life.
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` without clients or with two of one service and identifier;
-    ///   ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` when two servers share a redirect URI and could be taken for each
-    ///   other (RFC 9700, section 4.4.2.2).
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` without clients or with two of one service and
+    ///   identifier; ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` when two servers share a redirect
+    ///   URI and could be taken for each other (RFC 9700, section 4.4.2.2).
     public init(
         _ clients: Client..., vault: any Vault, transport: any Transport = .platform, time: TimeSource = .system,
         random: RandomSource = .system, limits: TransferLimits = TransferLimits(), refreshMargin: Double = 60,
         log: Logger = Logger(label: "handshake")
     ) throws(HandshakeError) {
-        guard !clients.isEmpty else { throw .configuration(member: "clients", problem: "at least one client is needed") }
+        guard !clients.isEmpty else {
+            throw .configuration(member: "clients", problem: "at least one client is needed")
+        }
         for (index, client) in clients.enumerated() {
             for other in clients[..<index] { try Self.check(client, beside: other) }
         }
@@ -45,7 +47,8 @@ public final class Handshake: Sendable {
             vault: vault, transport: transport, time: time, random: random, limits: limits, log: log)
     }
 
-    /// Two clients must be different, and their redirects distinguishable. Loopback redirects are: each sign-in has a port of its own.
+    /// Two clients must be different, and their redirects distinguishable. Loopback redirects are: each sign-in has a
+    /// port of its own.
     private static func check(_ client: Client, beside other: Client) throws(HandshakeError) {
         guard client.service.name != other.service.name || client.id != other.id else {
             throw .configuration(member: "clients", problem: "\(client.id) at \(client.service.name) is given twice")
@@ -69,8 +72,8 @@ public final class Handshake: Sendable {
     /// - Parameters:
     ///   - name: the app's name for the account.
     ///   - service: the service's name; needed only when there are several clients.
-    /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be read, ``HandshakeError/configuration(member:problem:)`` for an unknown
-    ///   service.
+    /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be read,
+    ///   ``HandshakeError/configuration(member:problem:)`` for an unknown service.
     public func account(_ name: String = AccountID.defaultName, of service: String? = nil) async throws -> Account? {
         let client = try client(of: service)
         let id = AccountID(client, name: name)
@@ -99,7 +102,8 @@ public final class Handshake: Sendable {
     func client(of service: String?) throws(HandshakeError) -> Client {
         if let service {
             guard let client = clients.first(where: { $0.service.name == service }) else {
-                throw .configuration(member: "service", problem: "no client of “\(quoted(service, limit: 80))” was given")
+                throw .configuration(
+                    member: "service", problem: "no client of “\(quoted(service, limit: 80))” was given")
             }
             return client
         }

@@ -19,14 +19,15 @@ public enum HandshakeError: Error, Sendable, Hashable {
     /// There is no working session: the user has to sign in. Asking again will not help.
     case signInRequired(AccountID, SignInReason)
 
-    /// A refresh was sent and no answer came back: the service may have replaced the refresh token. The next attempt finds out;
-    /// it ends either in the working session or in ``signInRequired(_:_:)``.
+    /// A refresh was sent and no answer came back: the service may have replaced the refresh token. The next attempt
+    /// finds out; it ends either in the working session or in ``signInRequired(_:_:)``.
     case refreshUncertain(AccountID, TransportError?)
 
     /// The API demands more than this account's token: further scopes, or a newer or stronger authentication.
     case demanded(ResourceDemand, status: Int)
 
-    /// The token was replaced, but the request's content was a stream and has been used up: make it anew and send again.
+    /// The token was replaced, but the request's content was a stream and has been used up: make it anew and send
+    /// again.
     case contentNotReplayable
 
     /// The user closed, refused or did not answer in time.

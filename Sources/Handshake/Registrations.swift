@@ -2,8 +2,8 @@ import OAuth
 
 /// Clients that a command remembers between its runs, sealed into the same vault as the accounts they belong to.
 ///
-/// An app states its client in code and needs none of this. A command is told once, at sign-in, and has to refresh later with the same
-/// identifier, secret and server.
+/// An app states its client in code and needs none of this. A command is told once, at sign-in, and has to refresh
+/// later with the same identifier, secret and server.
 public struct Registrations: Sendable {
     private let vault: any Vault
 
@@ -23,7 +23,8 @@ public struct Registrations: Sendable {
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         } catch let error as OAuthError {
-            throw HandshakeError.vault(.damaged(what: "the registration \(quoted(name, limit: 80))", reason: "\(error)"))
+            throw HandshakeError.vault(
+                .damaged(what: "the registration \(quoted(name, limit: 80))", reason: "\(error)"))
         }
     }
 

@@ -6,8 +6,8 @@ import Synchronization
 enum Interruption {
     private static let received = Atomic<Int32>(0)
 
-    /// Runs a command. When a signal comes, the command's task is cancelled and may clean up; a second signal ends the process at
-    /// once.
+    /// Runs a command. When a signal comes, the command's task is cancelled and may clean up; a second signal ends the
+    /// process at once.
     static func watch(_ body: @escaping @Sendable () async -> ExitStatus) async -> ExitStatus {
         let work = Task { await body() }
         let sources = [SIGINT, SIGTERM].map { number in

@@ -9,7 +9,8 @@ public struct AuthenticationChallenge: Sendable, Hashable {
 
     /// Reads every challenge in a response's `WWW-Authenticate` fields.
     ///
-    /// - Returns: the challenges, or nil when a field breaks the grammar or repeats a parameter: a broken field says nothing.
+    /// - Returns: the challenges, or nil when a field breaks the grammar or repeats a parameter: a broken field says
+    ///   nothing.
     public static func challenges(in fields: HTTPFields) -> [AuthenticationChallenge]? {
         var all: [AuthenticationChallenge] = []
         for value in fields[values: .wwwAuthenticate] {
@@ -41,7 +42,8 @@ private struct ChallengeReader {
         return found
     }
 
-    /// What follows a scheme: nothing, a `token68`, which is skipped, or parameters. Ends before the comma that ends the challenge.
+    /// What follows a scheme: nothing, a `token68`, which is skipped, or parameters. Ends before the comma that ends
+    /// the challenge.
     private mutating func parameters() -> [String: String]? {
         var parameters: [String: String] = [:]
         guard offset < bytes.count, bytes[offset] == 0x20 else { return parameters }
@@ -53,7 +55,8 @@ private struct ChallengeReader {
             }
             skipSpace()
             let end = offset
-            // After a comma stands the next parameter or the next challenge: only a parameter has an equals sign behind its name.
+            // After a comma stands the next parameter or the next challenge: only a parameter has an equals sign behind
+            // its name.
             guard skipsComma(), isParameter else {
                 offset = end
                 return parameters

@@ -1,6 +1,7 @@
 /// A code whose redirect has been checked, together with all that its exchange needs (RFC 6749, section 4.1.3).
 ///
-/// Only ``AuthorizationRequest/code(from:now:)`` makes one, so a redirect that was not checked cannot reach a token endpoint.
+/// Only ``AuthorizationRequest/code(from:now:)`` makes one, so a redirect that was not checked cannot reach a token
+/// endpoint.
 public struct AuthorizationCode: Sendable {
     /// The request that this code answers: its server is the only one that may see the code.
     public let request: AuthorizationRequest
@@ -11,13 +12,13 @@ public struct AuthorizationCode: Sendable {
 extension AuthorizationRequest {
     /// Checks a redirect against this request and takes the code out of it.
     ///
-    /// The order is that of RFC 9700 and `oauth-security.md` B: state first and in constant time, then address, age, doubled
-    /// parameters, issuer, error, code.
+    /// The order is that of RFC 9700 and `oauth-security.md` B: state first and in constant time, then address, age,
+    /// doubled parameters, issuer, error, code.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Throws: ``OAuthError/unmatchedRedirect(problem:)`` when the state or the address is not this request's: drop the redirect
-    ///   and keep waiting. Every other error ends this attempt: ``OAuthError/refused(_:)`` for a failed check and
-    ///   ``OAuthError/server(_:)`` when the server or the user said no (`access_denied`).
+    /// - Throws: ``OAuthError/unmatchedRedirect(problem:)`` when the state or the address is not this request's: drop
+    ///   the redirect and keep waiting. Every other error ends this attempt: ``OAuthError/refused(_:)`` for a failed
+    ///   check and ``OAuthError/server(_:)`` when the server or the user said no (`access_denied`).
     public func code(from response: AuthorizationResponse, now: Double) throws(OAuthError) -> AuthorizationCode {
         try checkMatch(response)
         return try accept(response, now: now)
@@ -64,8 +65,8 @@ extension AuthorizationRequest {
         try code(from: AuthorizationResponse(redirectURL: redirectURL), now: now)
     }
 
-    /// `iss` must be this server's issuer whenever it is there, and must be there when the server announces it (RFC 9207,
-    /// section 2.4). A server that never announced it is held to the same equality (`oauth-security.md` B3).
+    /// `iss` must be this server's issuer whenever it is there, and must be there when the server announces it (RFC
+    /// 9207, section 2.4). A server that never announced it is held to the same equality (`oauth-security.md` B3).
     private func checkIssuer(_ found: String?) throws(OAuthError) {
         guard let found else {
             guard server.announcesIssuerInResponse else { return }

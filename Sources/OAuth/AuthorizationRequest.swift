@@ -1,7 +1,8 @@
-/// One attempt to get a user's authorization: everything that its answer will be checked against (RFC 6749, section 4.1.1).
+/// One attempt to get a user's authorization: everything that its answer will be checked against (RFC 6749, section
+/// 4.1.1).
 ///
-/// State, verifier and nonce are new in every request and belong to this one alone. PKCE by S256 and state are always there;
-/// neither can be turned off. The value survives the process when it is sealed into a vault.
+/// State, verifier and nonce are new in every request and belong to this one alone. PKCE by S256 and state are always
+/// there; neither can be turned off. The value survives the process when it is sealed into a vault.
 public struct AuthorizationRequest: Sendable {
     /// The server that is asked, whose issuer the code is bound to.
     public var server: AuthorizationServerMetadata { content.server }
@@ -13,7 +14,8 @@ public struct AuthorizationRequest: Sendable {
     public var scopes: [String] { content.scopes }
     /// The APIs that the token is for (RFC 8707).
     public var resources: [String] { content.resources }
-    /// What the server has to bring back, with 256 random bits. It is a handle and holds no data (`oauth-security.md` A7).
+    /// What the server has to bring back, with 256 random bits. It is a handle and holds no data (`oauth-security.md`
+    /// A7).
     public var state: Secret { content.state }
     /// What the ID token has to bring back; there whenever `openid` is asked for (OpenID Connect Core, 3.1.2.1).
     public var nonce: Secret? { content.nonce }
@@ -46,8 +48,9 @@ public struct AuthorizationRequest: Sendable {
     /// - Parameters:
     ///   - now: seconds since 1970.
     ///   - random: where state, nonce and verifier come from.
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/challengeMethod`` when the server's metadata lists challenge
-    ///   methods without `S256`; ``OAuthError/configuration(member:problem:)`` for a doubled or colliding parameter.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/challengeMethod`` when the server's metadata lists
+    ///   challenge methods without `S256`; ``OAuthError/configuration(member:problem:)`` for a doubled or colliding
+    ///   parameter.
     public init(
         to server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String] = [],
         options: Options = Options(), now: Double, random: RandomSource = .system
@@ -118,7 +121,8 @@ public struct AuthorizationRequest: Sendable {
 
 /// What a request consists of, never changed and shared by all of its copies.
 ///
-/// A class for speed alone: it is some fifty strings, and a redirect is checked in less time than it takes to copy them.
+/// A class for speed alone: it is some fifty strings, and a redirect is checked in less time than it takes to copy
+/// them.
 private final class Content: Sendable {
     let server: AuthorizationServerMetadata
     let clientID: String

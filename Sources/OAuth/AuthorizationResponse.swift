@@ -1,7 +1,7 @@
 /// What came back to the redirect URI: read, but not yet believed (RFC 6749, sections 4.1.2 and 4.1.2.1).
 ///
-/// Names that this protocol does not know are skipped. A known name that comes twice, or has a value that is not clean UTF-8, is
-/// remembered as a defect, because the state decides first whether the response belongs to anyone at all.
+/// Names that this protocol does not know are skipped. A known name that comes twice, or has a value that is not clean
+/// UTF-8, is remembered as a defect, because the state decides first whether the response belongs to anyone at all.
 public struct AuthorizationResponse: Sendable {
     /// The redirect URL as it was received.
     private let url: String
@@ -38,7 +38,8 @@ public struct AuthorizationResponse: Sendable {
         }
     }
 
-    /// The state that came back, for finding the pending request it belongs to; believed only when that request's own is equal.
+    /// The state that came back, for finding the pending request it belongs to; believed only when that request's own
+    /// is equal.
     package var returnedState: Secret? {
         state.map(Secret.init)
     }

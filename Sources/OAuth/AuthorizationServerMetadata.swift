@@ -58,8 +58,9 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
 extension AuthorizationServerMetadata {
     /// Reads a metadata document of RFC 8414 or of OpenID Connect Discovery.
     ///
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when the document names another issuer than the one
-    ///   asked (RFC 8414, section 3.3); ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is wrong.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when the document names another issuer than
+    ///   the one asked (RFC 8414, section 3.3); ``OAuthError/malformed(step:member:expected:found:)`` naming the member
+    ///   that is wrong.
     public init(
         parsing content: [UInt8], expected issuer: Issuer, security: TransportSecurity = .httpsOnly
     ) throws(OAuthError) {

@@ -30,8 +30,8 @@ public enum ClientAuthentication: Sendable {
 
     /// The safest method that a server's metadata allows for a client with this secret.
     ///
-    /// Basic keeps the secret out of the content, where it is logged more easily. A server that names no method takes Basic
-    /// (RFC 8414, section 2).
+    /// Basic keeps the secret out of the content, where it is logged more easily. A server that names no method takes
+    /// Basic (RFC 8414, section 2).
     public static func safest(
         secret: Secret?, supported methods: [String]?
     ) throws(OAuthError) -> ClientAuthentication {
@@ -49,8 +49,8 @@ public enum ClientAuthentication: Sendable {
 
     /// Writes the proof into a request.
     ///
-    /// - Throws: ``OAuthError/configuration(member:problem:)`` for an empty identifier, an empty secret, or an identifier with a
-    ///   colon in raw Basic, where the colon ends it (RFC 7617, section 2).
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for an empty identifier, an empty secret, or an
+    ///   identifier with a colon in raw Basic, where the colon ends it (RFC 7617, section 2).
     func apply(clientID: String, to parameters: inout Parameters, _ headers: inout HTTPFields) throws(OAuthError) {
         try Self.check(clientID: clientID)
         if case .basic(let secret, _) = self, secret.isEmpty { throw Self.emptySecret }

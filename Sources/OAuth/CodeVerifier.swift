@@ -1,6 +1,7 @@
 private import Crypto
 
-/// The secret half of PKCE: 43 to 128 unreserved characters that prove who began an authorization (RFC 7636, section 4.1).
+/// The secret half of PKCE: 43 to 128 unreserved characters that prove who began an authorization (RFC 7636, section
+/// 4.1).
 public struct CodeVerifier: Sendable {
     /// The verifier as it is sent to the token endpoint.
     public let secret: Secret

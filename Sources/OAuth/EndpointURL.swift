@@ -12,8 +12,9 @@ public enum TransportSecurity: String, Sendable, Hashable, Codable {
 
 /// An absolute address that a request can go to: `https:`, or by ``TransportSecurity`` plain `http:` on this machine.
 ///
-/// A value of this type has no user name, no password, no fragment, no control character and a port between 1 and 65535.
-/// It keeps its spelling, because issuers and redirect URIs are compared character for character (RFC 3986, section 6.2.1).
+/// A value of this type has no user name, no password, no fragment, no control character and a port between 1 and
+/// 65535. It keeps its spelling, because issuers and redirect URIs are compared character for character (RFC 3986,
+/// section 6.2.1).
 public struct EndpointURL: Sendable, Hashable {
     /// The address as it was given.
     public let string: String
@@ -34,8 +35,8 @@ public struct EndpointURL: Sendable, Hashable {
 
     /// Reads and checks an address.
     ///
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/insecureTransport`` for plain `http:` that is not allowed,
-    ///   ``OAuthError/configuration(member:problem:)`` for everything else; `member` is the name given here.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/insecureTransport`` for plain `http:` that is not
+    ///   allowed, ``OAuthError/configuration(member:problem:)`` for everything else; `member` is the name given here.
     public init(
         _ string: String, security: TransportSecurity = .httpsOnly, member: String = "url"
     ) throws(OAuthError) {
@@ -73,7 +74,8 @@ public struct EndpointURL: Sendable, Hashable {
         query = nil
     }
 
-    /// An address written down in our own source, such as a built-in service's; a test reads each one with the checking initialiser.
+    /// An address written down in our own source, such as a built-in service's; a test reads each one with the checking
+    /// initialiser.
     package init(https host: StaticString, path: StaticString) {
         self.init(origin: Origin(scheme: .https, host: "\(host)", port: 443), path: "\(path)")
     }

@@ -2,7 +2,8 @@
 public struct Grant: Sendable {
     /// Opaque: nothing here or above ever looks inside (`oauth-security.md` D13).
     public let accessToken: Secret
-    /// Seconds since 1970 at which the access token really expires, without any margin; nil when the server did not say.
+    /// Seconds since 1970 at which the access token really expires, without any margin; nil when the server did not
+    /// say.
     public let expiresAt: Double?
     /// Seconds since 1970 at which the access token was asked for.
     public let issuedAt: Double
@@ -44,8 +45,9 @@ public struct Grant: Sendable {
             identity: newIdentity ?? identity)
     }
 
-    /// Whether the access token can still be used at `now`, keeping `margin` seconds in reserve but never more than half of its
-    /// whole lifetime (`sequencing.md` 9.4). A token of unknown life counts as usable until a service says otherwise.
+    /// Whether the access token can still be used at `now`, keeping `margin` seconds in reserve but never more than
+    /// half of its whole lifetime (`sequencing.md` 9.4). A token of unknown life counts as usable until a service says
+    /// otherwise.
     public func isFresh(at now: Double, margin: Double) -> Bool {
         guard let expiresAt else { return true }
         return now < expiresAt - min(margin, (expiresAt - issuedAt) / 2)

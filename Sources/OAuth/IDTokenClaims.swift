@@ -1,7 +1,8 @@
-/// Who signed in, when and by whose word: the claims of an ID token whose signature was checked (OpenID Connect Core, section 2).
+/// Who signed in, when and by whose word: the claims of an ID token whose signature was checked (OpenID Connect Core,
+/// section 2).
 ///
-/// Only ``IDTokenValidator`` makes one out of a token. The claims that serve the checking itself, `nonce`, `at_hash` and
-/// `c_hash`, are not kept: they are secrets, or hashes of secrets, and mean nothing later.
+/// Only ``IDTokenValidator`` makes one out of a token. The claims that serve the checking itself, `nonce`, `at_hash`
+/// and `c_hash`, are not kept: they are secrets, or hashes of secrets, and mean nothing later.
 public struct IDTokenClaims: Sendable, Hashable {
     /// `iss`: the server that vouches for the rest.
     public let issuer: String
@@ -22,7 +23,8 @@ public struct IDTokenClaims: Sendable, Hashable {
 
     /// Reads claims by the types that OpenID Connect Core, section 2 gives them.
     ///
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/tokenForm``; the expectation begins with the claim's name.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/tokenForm``; the expectation begins with the claim's
+    ///   name.
     package init(claims all: [String: JSONValue]) throws(OAuthError) {
         let reader = ClaimReader(claims: all)
         issuer = try reader.required("iss", try reader.string("iss"))
@@ -44,7 +46,8 @@ public struct IDTokenClaims: Sendable, Hashable {
 
     /// How far, in seconds, the two clocks have to be apart for this token to be valid at `now`; 0 when they can agree.
     ///
-    /// A token is accepted when this is within ``IDTokenValidator/leeway``; a value that stays above 0 tells of a wrong clock.
+    /// A token is accepted when this is within ``IDTokenValidator/leeway``; a value that stays above 0 tells of a wrong
+    /// clock.
     public func leewayNeeded(at now: Double) -> Double {
         max(0, now - expiresAt, issuedAt - now, (notBefore ?? now) - now)
     }

@@ -1,7 +1,7 @@
 /// The rules by which an ID token is believed: all of OpenID Connect Core, section 3.1.3.7, and none can be left out.
 ///
-/// It asks for no network and no clock: keys and time are given to it. The signature is always checked, also for a token that came
-/// straight from the token endpoint (`oauth-security.md` D2).
+/// It asks for no network and no clock: keys and time are given to it. The signature is always checked, also for a
+/// token that came straight from the token endpoint (`oauth-security.md` D2).
 public struct IDTokenValidator: Sendable {
     /// The server whose word counts.
     public let issuer: Issuer
@@ -20,8 +20,10 @@ public struct IDTokenValidator: Sendable {
     /// States the rules for one token.
     ///
     /// - Parameters:
-    ///   - nonce: the nonce of the ``AuthorizationRequest``; nil when none was sent, and then the token must not have one.
-    ///   - accessToken: the access token that came along, against which `at_hash` is checked whenever the token has one.
+    ///   - nonce: the nonce of the ``AuthorizationRequest``; nil when none was sent, and then the token must not have
+    ///     one.
+    ///   - accessToken: the access token that came along, against which `at_hash` is checked whenever the token has
+    ///     one.
     ///   - algorithms: the client's policy, all asymmetric algorithms by default.
     ///   - leeway: seconds, 60 by default. What is negative or no number counts as 0.
     public init(
@@ -39,8 +41,8 @@ public struct IDTokenValidator: Sendable {
     /// Checks the ID token of a sign-in.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Throws: ``OAuthError/refused(_:)``. ``Refusal/Check/key`` may mean that the server has new keys: fetch them once and try
-    ///   again. Every other check is final.
+    /// - Throws: ``OAuthError/refused(_:)``. ``Refusal/Check/key`` may mean that the server has new keys: fetch them
+    ///   once and try again. Every other check is final.
     public func claims(of token: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> IDTokenClaims {
         let (all, claims) = try checked(token, keys: keys, now: now)
         try checkNonce(all["nonce"], isDemanded: true)

@@ -21,12 +21,14 @@ public struct Issuer: Sendable, Hashable {
         url = endpoint.originOnly
     }
 
-    /// Whether `text` is this identifier, byte for byte. Swift's own equality also takes canonically equivalent spellings.
+    /// Whether `text` is this identifier, byte for byte. Swift's own equality also takes canonically equivalent
+    /// spellings.
     func isSpelled(_ text: String) -> Bool {
         string.utf8.elementsEqual(text.utf8)
     }
 
-    /// Where this issuer's metadata may stand, in the order to ask (RFC 8414, sections 3.1 and 5; OpenID Connect Discovery 4).
+    /// Where this issuer's metadata may stand, in the order to ask (RFC 8414, sections 3.1 and 5; OpenID Connect
+    /// Discovery 4).
     ///
     /// For `https://host/tenant`: `https://host/.well-known/oauth-authorization-server/tenant`, then
     /// `https://host/tenant/.well-known/openid-configuration`.

@@ -1,8 +1,8 @@
 /// A JSON text, read strictly (RFC 8259).
 ///
 /// Foundation's decoder takes the last of two members with one name, and so lets two readers of one answer see two
-/// different answers. This reader refuses doubled names, depth beyond 32, anything that is not UTF-8, a byte-order mark, and text
-/// behind the value. Numbers keep their spelling.
+/// different answers. This reader refuses doubled names, depth beyond 32, anything that is not UTF-8, a byte-order
+/// mark, and text behind the value. Numbers keep their spelling.
 public enum JSONValue: Sendable, Hashable {
     /// An object; each name stands in it once.
     case object([String: JSONValue])

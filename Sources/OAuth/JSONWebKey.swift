@@ -21,8 +21,9 @@ struct JSONWebKey: Sendable {
 
     /// Reads a key; nil when it is not understood or not trustworthy.
     ///
-    /// That is: an unknown type or curve, a member that is missing or of the wrong type, a point that is not on its curve, an RSA
-    /// modulus of fewer than 2048 or more than 8192 bits, or a private part, which makes the key everybody's.
+    /// That is: an unknown type or curve, a member that is missing or of the wrong type, a point that is not on its
+    /// curve, an RSA modulus of fewer than 2048 or more than 8192 bits, or a private part, which makes the key
+    /// everybody's.
     init?(_ members: [String: JSONValue]) {
         guard members["d"] == nil, let material = Material(members) else { return nil }
         let texts = [members["kid"], members["alg"], members["use"]]
@@ -35,7 +36,8 @@ struct JSONWebKey: Sendable {
         isForSignatures = (members["use"]?.string ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
     }
 
-    /// Whether type, curve, `use`, `key_ops` and `alg` let this key check a signature of this algorithm (RFC 8725, section 3.1).
+    /// Whether type, curve, `use`, `key_ops` and `alg` let this key check a signature of this algorithm (RFC 8725,
+    /// section 3.1).
     func fits(_ wanted: SignatureAlgorithm) -> Bool {
         guard isForSignatures, algorithm == nil || algorithm == wanted.rawValue else { return false }
         return switch (material, wanted) {

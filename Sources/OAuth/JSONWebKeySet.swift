@@ -9,7 +9,8 @@ public struct JSONWebKeySet: Sendable {
 
     /// Reads a set. A key that is not understood is skipped, and the rest stays usable (RFC 7517, section 5).
     ///
-    /// Skipped are: unknown types and curves, broken points, RSA keys below 2048 bits, and keys published with their private part.
+    /// Skipped are: unknown types and curves, broken points, RSA keys below 2048 bits, and keys published with their
+    /// private part.
     ///
     /// - Throws: ``OAuthError/malformed(step:member:expected:found:)`` naming `content` or `keys`.
     public init(parsing content: [UInt8]) throws(OAuthError) {

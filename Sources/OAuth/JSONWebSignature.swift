@@ -15,8 +15,8 @@ struct JSONWebSignature: Sendable {
 
     /// Takes a token apart.
     ///
-    /// The header's `jwk`, `jku`, `x5u` and `x5c` are never looked at: a signature cannot bring its own key (RFC 8725, section
-    /// 3.10). No extension is known here, so any `crit` stops (RFC 7515, section 4.1.11).
+    /// The header's `jwk`, `jku`, `x5u` and `x5c` are never looked at: a signature cannot bring its own key (RFC 8725,
+    /// section 3.10). No extension is known here, so any `crit` stops (RFC 7515, section 4.1.11).
     init(compact token: Secret) throws(OAuthError) {
         let text = token.reveal()
         guard text.utf8.count <= Self.maximumLength else {
@@ -51,9 +51,10 @@ struct JSONWebSignature: Sendable {
 
     /// Checks the signature and only then gives the signed text away.
     ///
-    /// - Parameter algorithms: the client's policy. The header's `alg` has to be one of these, and the key has to fit it.
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/algorithm``, ``Refusal/Check/key`` when the set has no key of
-    ///   this name that fits, or ``Refusal/Check/signature``.
+    /// - Parameter algorithms: the client's policy. The header's `alg` has to be one of these, and the key has to fit
+    ///   it.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/algorithm``, ``Refusal/Check/key`` when the set has no
+    ///   key of this name that fits, or ``Refusal/Check/signature``.
     func verify(
         with keys: JSONWebKeySet, allowing algorithms: [SignatureAlgorithm]
     ) throws(OAuthError) -> (payload: [UInt8], algorithm: SignatureAlgorithm) {

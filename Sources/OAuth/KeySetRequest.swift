@@ -17,8 +17,8 @@ public struct KeySetRequest: Sendable {
 
     /// Reads the answer.
     ///
-    /// - Throws: ``OAuthError/redirected(step:status:)``, ``OAuthError/server(_:)`` for an answer that is not a success, and
-    ///   what ``JSONWebKeySet/init(parsing:)`` throws.
+    /// - Throws: ``OAuthError/redirected(step:status:)``, ``OAuthError/server(_:)`` for an answer that is not a
+    ///   success, and what ``JSONWebKeySet/init(parsing:)`` throws.
     public func keys(from response: ResponseMessage) throws(OAuthError) -> JSONWebKeySet {
         try response.requireSuccess(.keys)
         return try JSONWebKeySet(parsing: response.content)

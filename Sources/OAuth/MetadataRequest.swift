@@ -23,8 +23,8 @@ public struct MetadataRequest: Sendable {
 
     /// Reads the answer.
     ///
-    /// - Returns: the metadata, or nil when there is no document at this address (status 404 or 410, or 400 and 405 from
-    ///   servers that do not know well-known addresses).
+    /// - Returns: the metadata, or nil when there is no document at this address (status 404 or 410, or 400 and 405
+    ///   from servers that do not know well-known addresses).
     /// - Throws: ``OAuthError`` for every other answer.
     public func metadata(from response: ResponseMessage) throws(OAuthError) -> AuthorizationServerMetadata? {
         if [400, 404, 405, 410].contains(response.head.status.code) { return nil }

@@ -26,7 +26,8 @@ struct Parameters: Sendable {
 
     /// Adds what the caller wants to say beyond the protocol.
     ///
-    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a name that the protocol itself uses, or one given twice.
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a name that the protocol itself uses, or one given
+    ///   twice.
     mutating func add(extras: [String: String], reserved: Set<String>) throws(OAuthError) {
         for (name, value) in extras.sorted(by: { $0.key < $1.key }) {
             guard !reserved.contains(name) else {

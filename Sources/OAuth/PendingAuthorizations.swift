@@ -1,8 +1,8 @@
 /// The authorizations that are waiting for their redirects, found by state.
 ///
-/// A value: whoever owns it decides how it is shared. Each request is taken out by the first redirect that matches it, whatever
-/// that redirect says, so no state is ever used twice (`oauth-security.md` B6). Adding and taking cost the same however many
-/// are waiting.
+/// A value: whoever owns it decides how it is shared. Each request is taken out by the first redirect that matches it,
+/// whatever that redirect says, so no state is ever used twice (`oauth-security.md` B6). Adding and taking cost the
+/// same however many are waiting.
 public struct PendingAuthorizations: Sendable {
     private var requests: [PendingState: AuthorizationRequest] = [:]
     private var sharing: [RedirectURI: RedirectSharing] = [:]
@@ -17,8 +17,9 @@ public struct PendingAuthorizations: Sendable {
 
     /// Adds a request.
     ///
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` when another issuer's pending request uses the
-    ///   same redirect URI and not both servers announce `iss`: the response could then not be told apart (RFC 9700, section 4.4.2.2).
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` when another issuer's pending request
+    ///   uses the same redirect URI and not both servers announce `iss`: the response could then not be told apart (RFC
+    ///   9700, section 4.4.2.2).
     public mutating func insert(_ request: AuthorizationRequest) throws(OAuthError) {
         let state = PendingState(request.state.reveal())
         if let earlier = requests.removeValue(forKey: state) { leave(earlier) }
@@ -28,8 +29,8 @@ public struct PendingAuthorizations: Sendable {
 
     /// Checks a redirect URL against the request with its state, and takes that request out.
     ///
-    /// - Throws: what ``AuthorizationRequest/code(from:now:)`` throws. After ``OAuthError/unmatchedRedirect(problem:)`` nothing has
-    ///   changed.
+    /// - Throws: what ``AuthorizationRequest/code(from:now:)`` throws. After ``OAuthError/unmatchedRedirect(problem:)``
+    ///   nothing has changed.
     public mutating func take(redirectURL: String, now: Double) throws(OAuthError) -> AuthorizationCode {
         let response = try AuthorizationResponse(redirectURL: redirectURL)
         guard let state = response.state, let index = requests.index(forKey: PendingState(state)) else {

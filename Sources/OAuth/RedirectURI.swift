@@ -18,8 +18,9 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// Checks a redirect URI.
     ///
-    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a private scheme without a period (RFC 8252, section 8.4), for
-    ///   `http:` elsewhere than at a loopback address literal, for a fragment (RFC 6749, section 3.1.2), and for other forms.
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a private scheme without a period (RFC 8252, section
+    ///   8.4), for `http:` elsewhere than at a loopback address literal, for a fragment (RFC 6749, section 3.1.2), and
+    ///   for other forms.
     public init(_ string: String) throws(OAuthError) {
         func wrong(_ problem: String) -> OAuthError { .configuration(member: "redirect_uri", problem: problem) }
         guard let colon = string.firstIndex(of: ":"), string.utf8.count <= 2048,

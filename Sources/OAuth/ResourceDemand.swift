@@ -11,7 +11,8 @@ public enum ResourceDemand: Sendable, Hashable {
 
     /// Reads the demand.
     ///
-    /// - Returns: nil when the response is no refusal of the token. A 401 without a readable Bearer challenge asks for a fresh token.
+    /// - Returns: nil when the response is no refusal of the token. A 401 without a readable Bearer challenge asks for
+    ///   a fresh token.
     public init?(_ response: ResponseMessage) {
         let status = response.head.status.code
         guard status == 401 || status == 403 else { return nil }

@@ -50,11 +50,11 @@ public struct RevocationRequest: Sendable {
         }
     }
 
-    /// Reads the answer. Returning means that the token is void; a token the server does not know counts as void (RFC 7009,
-    /// section 2.2).
+    /// Reads the answer. Returning means that the token is void; a token the server does not know counts as void (RFC
+    /// 7009, section 2.2).
     ///
-    /// - Throws: ``OAuthError/server(_:)`` for every error; with status 503 the token may still live and the request is to be
-    ///   repeated after ``ServerError/retryAfter`` (RFC 7009, section 2.2.1).
+    /// - Throws: ``OAuthError/server(_:)`` for every error; with status 503 the token may still live and the request is
+    ///   to be repeated after ``ServerError/retryAfter`` (RFC 7009, section 2.2.1).
     public func confirm(_ response: ResponseMessage) throws(OAuthError) {
         try response.requireSuccess(.revocation)
     }

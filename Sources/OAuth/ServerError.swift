@@ -33,7 +33,8 @@ public struct ServerError: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// Reads the error out of an answer that is not a success. Any content will do: a foreign one leaves only the status.
+    /// Reads the error out of an answer that is not a success. Any content will do: a foreign one leaves only the
+    /// status.
     public init(step: OAuthError.Step, _ response: ResponseMessage) {
         let object = try? JSONValue(parsing: response.content).object
         self.init(

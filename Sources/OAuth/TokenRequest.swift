@@ -44,8 +44,9 @@ public struct TokenRequest: Sendable {
 
     /// The request to send.
     ///
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when a code was issued by another server than the one it
-    ///   would be sent to (`oauth-security.md` B1); ``OAuthError/configuration(member:problem:)`` for a colliding parameter.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/issuer`` when a code was issued by another server than
+    ///   the one it would be sent to (`oauth-security.md` B1); ``OAuthError/configuration(member:problem:)`` for a
+    ///   colliding parameter.
     public var message: RequestMessage {
         get throws(OAuthError) {
             var parameters = Parameters()
@@ -79,9 +80,11 @@ public struct TokenRequest: Sendable {
 
     /// Reads the answer (RFC 6749, sections 5.1 and 5.2).
     ///
-    /// - Parameter now: seconds since 1970 when the request was sent, so that an expiry is never later than the server's own.
-    /// - Throws: ``OAuthError/server(_:)`` for the server's own errors; ``OAuthError/malformed(step:member:expected:found:)`` naming
-    ///   the member that is missing, of the wrong type or doubled; ``OAuthError/redirected(step:status:)``.
+    /// - Parameter now: seconds since 1970 when the request was sent, so that an expiry is never later than the
+    ///   server's own.
+    /// - Throws: ``OAuthError/server(_:)`` for the server's own errors;
+    ///   ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is missing, of the wrong type or
+    ///   doubled; ``OAuthError/redirected(step:status:)``.
     public func response(from response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
         try response.requireSuccess(.token)
         return try TokenResponse(parsing: response.content, now: now)

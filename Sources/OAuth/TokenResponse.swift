@@ -13,8 +13,8 @@ public struct TokenResponse: Sendable {
 
     /// Reads an answer.
     ///
-    /// A number may come as a string of digits. Unknown members are skipped. A `token_type` other than `Bearer`, in any case of
-    /// letters, stops: the client would not know how to use such a token (RFC 6749, section 7.1).
+    /// A number may come as a string of digits. Unknown members are skipped. A `token_type` other than `Bearer`, in any
+    /// case of letters, stops: the client would not know how to use such a token (RFC 6749, section 7.1).
     public init(parsing content: [UInt8], now: Double) throws(OAuthError) {
         let answer = try AnswerReader(step: .token, content: content)
         if let error = try? answer.string("error"), !error.isEmpty {

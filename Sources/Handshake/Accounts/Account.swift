@@ -3,8 +3,9 @@ import Synchronization
 
 /// A signed-in user of a service: hands out fresh tokens, sends requests, signs out.
 ///
-/// An account is safe to share between tasks. However many of them ask for a token at the same time, in this process and in every
-/// other one that uses the same vault, an expired token is refreshed once: the others take over the result.
+/// An account is safe to share between tasks. However many of them ask for a token at the same time, in this process
+/// and in every other one that uses the same vault, an expired token is refreshed once: the others take over the
+/// result.
 public final class Account: Sendable {
     public let id: AccountID
 
@@ -51,12 +52,13 @@ public final class Account: Sendable {
 
     /// An access token with life left in it.
     ///
-    /// A token that will last is handed out at once, without waiting and without a call. Otherwise it is refreshed, or taken over
-    /// from whoever refreshed it.
+    /// A token that will last is handed out at once, without waiting and without a call. Otherwise it is refreshed, or
+    /// taken over from whoever refreshed it.
     ///
     /// - Throws: ``HandshakeError/signInRequired(_:_:)`` when the session is over; ``HandshakeError/network(_:)`` and
-    ///   ``HandshakeError/refreshUncertain(_:_:)`` when the service could not be asked, which leaves the session as it is;
-    ///   ``HandshakeError/exchange(_:)`` when it answered with an error; ``HandshakeError/vault(_:)``; `CancellationError`.
+    ///   ``HandshakeError/refreshUncertain(_:_:)`` when the service could not be asked, which leaves the session as it
+    ///   is; ``HandshakeError/exchange(_:)`` when it answered with an error; ``HandshakeError/vault(_:)``;
+    ///   `CancellationError`.
     public func accessToken() async throws -> Secret {
         try await freshRecord().grant.accessToken
     }

@@ -6,7 +6,8 @@ struct AccountRecord: Sendable {
     enum State: Sendable, Hashable {
         /// The grant is the newest one.
         case signedIn
-        /// A refresh was begun at this time, seconds since 1970, and its outcome was not stored: the refresh token may be used up.
+        /// A refresh was begun at this time, seconds since 1970, and its outcome was not stored: the refresh token may
+        /// be used up.
         case refreshing(since: Double)
         /// The session is over.
         case ended(HandshakeError.SignInReason)

@@ -26,7 +26,8 @@ public struct AccountStatus: Sendable, Hashable {
     public let identity: IDTokenClaims?
     /// How many grants this session has had.
     public let generation: Int
-    /// Where the server's addresses come from, and whether plain `http:` on this machine was allowed; nil for a built-in service.
+    /// Where the server's addresses come from, and whether plain `http:` on this machine was allowed; nil for a
+    /// built-in service.
     public let server: AuthorizationServerMetadata?
 
     init(_ record: AccountRecord) {

@@ -10,16 +10,18 @@ public import OAuth
 extension Account {
     /// Sends a request with this account's access token, which goes into the `Authorization` field and nowhere else.
     ///
-    /// When the service does not accept the token, it is refreshed once, however many requests find out at the same time, and the
-    /// request is sent once more if its content can be sent again. Redirects of `GET` and `HEAD` are followed, at most five;
-    /// outside the service's own origins they lose the token.
+    /// When the service does not accept the token, it is refreshed once, however many requests find out at the same
+    /// time, and the request is sent once more if its content can be sent again. Redirects of `GET` and `HEAD` are
+    /// followed, at most five; outside the service's own origins they lose the token.
     ///
     /// - Returns: the service's answer, whatever its status.
-    /// - Throws: ``OAuthError/refused(_:)`` inside ``HandshakeError/exchange(_:)`` with ``Refusal/Check/foreignOrigin`` for an address
-    ///   that is none of the service's; ``HandshakeError/demanded(_:status:)`` when the service wants further scopes or
-    ///   another authentication; ``HandshakeError/signInRequired(_:_:)``; ``HandshakeError/contentNotReplayable``;
-    ///   ``HandshakeError/network(_:)``; whatever ``accessToken()`` throws.
-    public func send(_ request: RequestMessage, limits: TransferLimits = TransferLimits()) async throws -> ResponseMessage {
+    /// - Throws: ``OAuthError/refused(_:)`` inside ``HandshakeError/exchange(_:)`` with ``Refusal/Check/foreignOrigin``
+    ///   for an address that is none of the service's; ``HandshakeError/demanded(_:status:)`` when the service wants
+    ///   further scopes or another authentication; ``HandshakeError/signInRequired(_:_:)``;
+    ///   ``HandshakeError/contentNotReplayable``; ``HandshakeError/network(_:)``; whatever ``accessToken()`` throws.
+    public func send(_ request: RequestMessage, limits: TransferLimits = TransferLimits()) async throws
+        -> ResponseMessage
+    {
         try check(request)
         var authorized = request
         authorized.head.headerFields[.authorization] = try await authorization()
@@ -31,7 +33,8 @@ extension Account {
 
     /// Sends a request without content to an address, absolute or relative to the service's API.
     ///
-    /// - Throws: what ``send(_:limits:)`` throws, and ``HandshakeError/configuration(member:problem:)`` for an address that is none.
+    /// - Throws: what ``send(_:limits:)`` throws, and ``HandshakeError/configuration(member:problem:)`` for an address
+    ///   that is none.
     public func send(
         _ method: HTTPRequest.Method, _ address: String, headers: HTTPFields = [:],
         content: RequestMessage.Content = .none, limits: TransferLimits = TransferLimits()
@@ -61,7 +64,8 @@ extension Account {
 
     private func check(_ request: RequestMessage) throws(HandshakeError) {
         let head = request.head
-        guard allowedOrigins.contains(where: { $0.authority == head.authority && $0.scheme.rawValue == head.scheme }) else {
+        guard allowedOrigins.contains(where: { $0.authority == head.authority && $0.scheme.rawValue == head.scheme })
+        else {
             throw .exchange(
                 .refused(
                     Refusal(
@@ -115,7 +119,10 @@ extension Account {
             let location = response.head.headerFields[.location]
         else { return nil }
         let from = "\(request.head.scheme ?? "https")://\(request.head.authority ?? "")\(request.head.path ?? "/")"
-        guard let target = URL(string: location, relativeTo: URL(string: from))?.absoluteString.prefix(while: { $0 != "#" })
+        guard
+            let target = URL(string: location, relativeTo: URL(string: from))?.absoluteString.prefix(while: {
+                $0 != "#"
+            })
         else { return nil }
         let endpoint: EndpointURL
         do {

@@ -14,15 +14,17 @@ public struct Identity: Sendable, Hashable {
 extension Account {
     /// Asks the service's API who the user is.
     ///
-    /// At an OpenID provider this is the user-info endpoint, and its subject must be the ID token's (OpenID Connect Core, 5.3.2).
+    /// At an OpenID provider this is the user-info endpoint, and its subject must be the ID token's (OpenID Connect
+    /// Core, 5.3.2).
     ///
-    /// - Throws: what ``send(_:limits:)`` throws; ``HandshakeError/exchange(_:)`` for an error status, an answer that is not valid, or a
-    ///   subject that is not the one who signed in; ``HandshakeError/configuration(member:problem:)`` when the service has no such
-    ///   endpoint.
+    /// - Throws: what ``send(_:limits:)`` throws; ``HandshakeError/exchange(_:)`` for an error status, an answer that
+    ///   is not valid, or a subject that is not the one who signed in;
+    ///   ``HandshakeError/configuration(member:problem:)`` when the service has no such endpoint.
     public func identity() async throws -> Identity {
         guard let endpoint = identityEndpoint else {
             throw HandshakeError.configuration(
-                member: "userinfo_endpoint", problem: "\(client.service.displayName) does not say where it tells who the user is")
+                member: "userinfo_endpoint",
+                problem: "\(client.service.displayName) does not say where it tells who the user is")
         }
         let response = try await send(RequestMessage(.get, endpoint.url, headers: [.accept: "application/json"]))
         do {
@@ -35,7 +37,8 @@ extension Account {
     private var identityEndpoint: Service.IdentityEndpoint? {
         client.service.identityEndpoint
             ?? record.server?.userInfoEndpoint.map {
-                Service.IdentityEndpoint(url: $0, subjectMember: "sub", nameMembers: ["name", "preferred_username", "email"])
+                Service.IdentityEndpoint(
+                    url: $0, subjectMember: "sub", nameMembers: ["name", "preferred_username", "email"])
             }
     }
 
@@ -51,7 +54,8 @@ extension Account {
         let value = members[endpoint.subjectMember]
         guard let found = value?.string ?? value?.integer.map(String.init), !found.isEmpty else {
             throw .malformed(
-                step: .userInfo, member: endpoint.subjectMember, expected: "a string or number", found: value?.kind ?? "nothing")
+                step: .userInfo, member: endpoint.subjectMember, expected: "a string or number",
+                found: value?.kind ?? "nothing")
         }
         if let subject, subject != found {
             throw .refused(Refusal(.subject, expected: quoted(subject, limit: 200), found: quoted(found, limit: 200)))

@@ -11,11 +11,13 @@ import OAuth
 ///        │                                └─ no answer ───► journal stays, error “uncertain”
 /// ```
 ///
-/// A journal entry that is found says that an earlier answer was lost. The old refresh token is then tried once more: a service
-/// that did not process the first request, or forgives a repeat, goes on; any other answers `invalid_grant`, which ends the session
-/// with the reason ``HandshakeError/SignInReason/answerLost``. Neither leads back to where it began.
+/// A journal entry that is found says that an earlier answer was lost. The old refresh token is then tried once more: a
+/// service that did not process the first request, or forgives a repeat, goes on; any other answers `invalid_grant`,
+/// which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither leads back to where it
+/// began.
 extension Account {
-    /// Gets another record than the one with `refused`, or with an access token that is used up when nothing was refused.
+    /// Gets another record than the one with `refused`, or with an access token that is used up when nothing was
+    /// refused.
     func refresh(replacing refused: Secret?) async throws -> AccountRecord {
         let next: AccountRecord
         do {
@@ -119,7 +121,8 @@ extension Account {
 
     /// What a failed call means for the session.
     private enum RenewalFailure: Error {
-        /// The service will never accept this refresh token again. `isRepeat` says that it may have accepted it just before.
+        /// The service will never accept this refresh token again. `isRepeat` says that it may have accepted it just
+        /// before.
         case rejected(isRepeat: Bool)
         /// The service was not asked, or said no without having processed the refresh.
         case unprocessed(HandshakeError)
@@ -127,7 +130,8 @@ extension Account {
         case uncertain(HandshakeError)
     }
 
-    /// Calls, and once more when the connection was cut: services that forgive a repeated refresh token do so for seconds only.
+    /// Calls, and once more when the connection was cut: services that forgive a repeated refresh token do so for
+    /// seconds only.
     private func exchange(_ request: TokenRequest, now: Double) async throws(RenewalFailure) -> TokenResponse {
         do {
             return try await attempt(request, now: now)

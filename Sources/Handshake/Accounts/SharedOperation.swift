@@ -2,8 +2,9 @@ import Synchronization
 
 /// One running piece of work that any number of callers wait for, each with its own cancellation.
 ///
-/// The work runs in a task of its own, so a caller that leaves, even the one that started it, neither stops it nor fails the
-/// others (`oauth-security.md` E3). When it ends, everybody who waits gets the same outcome, and the next call starts anew.
+/// The work runs in a task of its own, so a caller that leaves, even the one that started it, neither stops it nor
+/// fails the others (`oauth-security.md` E3). When it ends, everybody who waits gets the same outcome, and the next
+/// call starts anew.
 final class SharedOperation<Value: Sendable>: Sendable {
     private struct State {
         var isRunning = false

@@ -4,7 +4,8 @@ public import OAuth
 public struct SignOutReport: Sendable, Hashable {
     /// The tokens that the service has voided.
     public var revoked: [RevocationRequest.TokenKind] = []
-    /// The tokens that the service cannot void, because it offers no revocation or not for this kind: they live until they expire.
+    /// The tokens that the service cannot void, because it offers no revocation or not for this kind: they live until
+    /// they expire.
     public var notRevocable: [RevocationRequest.TokenKind] = []
     /// The tokens that may still live because the service could not be asked. Sign out again to go on.
     public var remaining: [RevocationRequest.TokenKind] = []
@@ -18,9 +19,9 @@ public struct SignOutReport: Sendable, Hashable {
 extension Account {
     /// Voids the tokens at the service, then forgets the account.
     ///
-    /// From the first moment no token is handed out any more, here and in every other process. A token that the service could not
-    /// be asked about stays in the vault, and the next sign-out goes on where this one stopped; nothing is reported as done
-    /// before it is (RFC 7009, section 2.2.1; `oauth-security.md` C15, K3).
+    /// From the first moment no token is handed out any more, here and in every other process. A token that the service
+    /// could not be asked about stays in the vault, and the next sign-out goes on where this one stopped; nothing is
+    /// reported as done before it is (RFC 7009, section 2.2.1; `oauth-security.md` C15, K3).
     ///
     /// - Parameter revoking: false forgets at once and leaves the tokens to expire.
     /// - Throws: ``HandshakeError/vault(_:)``, `CancellationError`.
@@ -78,7 +79,8 @@ extension Account {
         return stored.grant.refreshToken == nil ? [.accessToken] : [.refreshToken, .accessToken]
     }
 
-    /// Asks the service to void a token; false when it does not do that for tokens of this kind (RFC 7009, section 2.2.1).
+    /// Asks the service to void a token; false when it does not do that for tokens of this kind (RFC 7009, section
+    /// 2.2.1).
     private func revoke(
         _ kind: RevocationRequest.TokenKind, of grant: Grant, at server: AuthorizationServerMetadata
     ) async throws -> Bool {
@@ -86,12 +88,15 @@ extension Account {
         guard let token, !token.isEmpty else { return true }
         do {
             let request = RevocationRequest(
-                token, kind: kind, at: server, clientID: client.id, authentication: try client.authentication(at: server))
+                token, kind: kind, at: server, clientID: client.id,
+                authentication: try client.authentication(at: server))
             try await environment.exchange({ try request.message }, request.confirm)
             return true
         } catch HandshakeError.exchange(.server(let error)) where error.code == "unsupported_token_type" {
             return false
-        } catch HandshakeError.exchange(.server(let error)) where [404, 405, 501].contains(error.status) && error.code == nil {
+        } catch HandshakeError.exchange(.server(let error))
+            where [404, 405, 501].contains(error.status) && error.code == nil
+        {
             // A built-in service's revocation address is taken from its dossier; the service may not have one.
             return false
         }

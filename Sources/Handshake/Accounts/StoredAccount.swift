@@ -49,8 +49,8 @@ extension AccountRecord {
 
     /// Reads what ``stored()`` wrote.
     ///
-    /// - Throws: ``VaultError/damaged(what:reason:)`` inside ``HandshakeError/vault(_:)`` when the bytes are not such a record, or are
-    ///   another account's.
+    /// - Throws: ``VaultError/damaged(what:reason:)`` inside ``HandshakeError/vault(_:)`` when the bytes are not such a
+    ///   record, or are another account's.
     init(stored bytes: [UInt8], expected id: AccountID) throws(HandshakeError) {
         let damaged = { (reason: String) in
             HandshakeError.vault(.damaged(what: "the account \(id)", reason: reason))

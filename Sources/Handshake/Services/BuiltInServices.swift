@@ -3,8 +3,8 @@ public import OAuth
 extension Service {
     /// Sequencing.com: genetic files and app chains (`sequencing.md` sections 0 and 1).
     ///
-    /// Basic credentials go raw, scopes are divided by commas, and `mobile=1` asks for the narrow pages. Revocation and `/me`,
-    /// which the service's dossier introduces, are used where the server has them.
+    /// Basic credentials go raw, scopes are divided by commas, and `mobile=1` asks for the narrow pages. Revocation and
+    /// `/me`, which the service's dossier introduces, are used where the server has them.
     public static let sequencing = sequencing(
         site: EndpointURL(https: "sequencing.com", path: "/"), api: EndpointURL(https: "api.sequencing.com", path: "/"),
         security: .httpsOnly)
@@ -39,9 +39,12 @@ extension Service {
         return Service(
             checkedName: "sequencing", displayName: "Sequencing.com",
             authorizationServer: .described(
-                server(at: site, authorize: "/oauth2/authorize", token: "/oauth2/token", revoke: "/oauth2/revoke", security)),
+                server(
+                    at: site, authorize: "/oauth2/authorize", token: "/oauth2/token", revoke: "/oauth2/revoke", security
+                )),
             apiRoot: api.at(path: "/"), apiOrigins: [site.origin], defaultScopes: ["demo", "external"],
-            identityEndpoint: IdentityEndpoint(url: identity, subjectMember: "uid", nameMembers: ["username", "email"]),
+            identityEndpoint: IdentityEndpoint(
+                url: identity, subjectMember: "uid", nameMembers: ["username", "email"]),
             deviations: Deviations(
                 scopeDelimiter: ",", authorizationParameters: ["mobile": "1"], credentialEncoding: .raw))
     }
@@ -50,7 +53,9 @@ extension Service {
         Service(
             checkedName: "recurse-center", displayName: "Recurse Center",
             authorizationServer: .described(
-                server(at: origin, authorize: "/oauth/authorize", token: "/oauth/token", revoke: "/oauth/revoke", security)),
+                server(
+                    at: origin, authorize: "/oauth/authorize", token: "/oauth/token", revoke: "/oauth/revoke", security)
+            ),
             apiRoot: origin.at(path: "/api/v1/"),
             identityEndpoint: IdentityEndpoint(
                 url: origin.at(path: "/api/v1/profiles/me"), subjectMember: "id", nameMembers: ["name", "first_name"]),

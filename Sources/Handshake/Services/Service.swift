@@ -3,7 +3,8 @@ public import OAuth
 
 /// What one connects to: its authorization server, its API, and its peculiarities as data.
 public struct Service: Sendable {
-    /// A short name of lower-case letters, digits and hyphens, as in `recurse-center`; part of every account's identifier.
+    /// A short name of lower-case letters, digits and hyphens, as in `recurse-center`; part of every account's
+    /// identifier.
     public let name: String
 
     /// The name as people read it.
@@ -74,7 +75,8 @@ public struct Service: Sendable {
         public var authorizationParameters: [String: String]
         /// How Basic credentials are encoded.
         public var credentialEncoding: ClientAuthentication.CredentialEncoding
-        /// Values of a top-level `message` that mean "unauthorized", whatever the status (`recurse-center.md` section 3).
+        /// Values of a top-level `message` that mean "unauthorized", whatever the status (`recurse-center.md` section
+        /// 3).
         public var unauthorizedMessages: Set<String>
 
         public init(
@@ -91,7 +93,8 @@ public struct Service: Sendable {
 
     /// Describes a service.
     ///
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the name is not of lower-case letters, digits and hyphens.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the name is not of lower-case letters, digits
+    ///   and hyphens.
     public init(
         name: String, displayName: String? = nil, authorizationServer: AuthorizationServer, apiRoot: EndpointURL? = nil,
         apiOrigins: [Origin] = [], defaultScopes: [String] = [], identityEndpoint: IdentityEndpoint? = nil,
@@ -99,16 +102,20 @@ public struct Service: Sendable {
     ) throws(HandshakeError) {
         guard Self.isName(name) else {
             throw .configuration(
-                member: "service", problem: "a name has 1 to 64 lower-case letters, digits and hyphens, not “\(quoted(name, limit: 80))”")
+                member: "service",
+                problem: "a name has 1 to 64 lower-case letters, digits and hyphens, not “\(quoted(name, limit: 80))”")
         }
         self.init(
-            checkedName: name, displayName: displayName ?? name, authorizationServer: authorizationServer, apiRoot: apiRoot,
-            apiOrigins: apiOrigins, defaultScopes: defaultScopes, identityEndpoint: identityEndpoint, deviations: deviations)
+            checkedName: name, displayName: displayName ?? name, authorizationServer: authorizationServer,
+            apiRoot: apiRoot,
+            apiOrigins: apiOrigins, defaultScopes: defaultScopes, identityEndpoint: identityEndpoint,
+            deviations: deviations)
     }
 
     init(
         checkedName: String, displayName: String, authorizationServer: AuthorizationServer, apiRoot: EndpointURL?,
-        apiOrigins: [Origin] = [], defaultScopes: [String] = [], identityEndpoint: IdentityEndpoint?, deviations: Deviations
+        apiOrigins: [Origin] = [], defaultScopes: [String] = [], identityEndpoint: IdentityEndpoint?,
+        deviations: Deviations
     ) {
         name = checkedName
         self.displayName = displayName

@@ -1,13 +1,14 @@
 public import OAuth
 
-/// Shows the service's sign-in page to the user. Always a browser of the user's own, never a view inside the app, which could
-/// read the password (RFC 8252, section 8.12).
+/// Shows the service's sign-in page to the user. Always a browser of the user's own, never a view inside the app, which
+/// could read the password (RFC 8252, section 8.12).
 public protocol Browser: Sendable {
     /// Shows the page.
     ///
-    /// - Returns: the redirect URL, from a browser that catches it itself; nil from one that only shows the page, so that the
-    ///   redirect arrives at the loopback listener.
-    /// - Throws: ``HandshakeError/signInAbandoned(_:)`` when the user closed the page; another error when it cannot be shown.
+    /// - Returns: the redirect URL, from a browser that catches it itself; nil from one that only shows the page, so
+    ///   that the redirect arrives at the loopback listener.
+    /// - Throws: ``HandshakeError/signInAbandoned(_:)`` when the user closed the page; another error when it cannot be
+    ///   shown.
     func show(_ page: SignInPage) async throws -> String?
 }
 

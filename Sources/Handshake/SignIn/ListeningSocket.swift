@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@
 #elseif canImport(Darwin)
     import Darwin
 #endif
-import Synchronization
 
 /// A TCP socket that listens on a loopback address only.
 final class ListeningSocket: Sendable {
@@ -23,12 +24,14 @@ final class ListeningSocket: Sendable {
         #endif
     }()
 
-    /// Listens on `127.0.0.1`, or on `[::1]` where there is no IPv4. A port that is taken stays taken: the address is registered.
+    /// Listens on `127.0.0.1`, or on `[::1]` where there is no IPv4. A port that is taken stays taken: the address is
+    /// registered.
     init(port: UInt16) throws(HandshakeError) {
         if let (descriptor, chosen) = Self.listenV4(port: port) {
             self.descriptor = descriptor
             authority = "127.0.0.1:\(chosen)"
-        } else if errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL, let (descriptor, chosen) = Self.listenV6(port: port) {
+        } else if errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL, let (descriptor, chosen) = Self.listenV6(port: port)
+        {
             self.descriptor = descriptor
             authority = "[::1]:\(chosen)"
         } else {
@@ -37,7 +40,8 @@ final class ListeningSocket: Sendable {
                 member: "redirect",
                 problem: port == 0
                     ? "no loopback port can be opened: \(reason)"
-                    : "port \(port) on this machine cannot be opened: \(reason); choose another, or end the program that uses it")
+                    : "port \(port) on this machine cannot be opened: \(reason); choose another, or end the program that uses it"
+            )
         }
     }
 
@@ -131,7 +135,8 @@ final class StopSignal: Sendable {
     init() throws(HandshakeError) {
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw .configuration(member: "redirect", problem: "no pipe can be opened: \(String(cString: strerror(errno)))")
+            throw .configuration(
+                member: "redirect", problem: "no pipe can be opened: \(String(cString: strerror(errno)))")
         }
         receiver = ends[0]
         sender = ends[1]

@@ -12,8 +12,8 @@ import Synchronization
 
 /// Listens on this machine for one redirect of one authorization request (RFC 8252, section 7.3).
 ///
-/// Bound to a loopback address only, opened for one request, closed after its answer. Whatever else knocks, such as a favicon
-/// request, another page's script, or a redirect with a foreign state, gets an error page and changes nothing.
+/// Bound to a loopback address only, opened for one request, closed after its answer. Whatever else knocks, such as a
+/// favicon request, another page's script, or a redirect with a foreign state, gets an error page and changes nothing.
 public final class LoopbackListener: Sendable {
     /// The redirect URI to register and send, with an address literal and the port that the kernel chose.
     public let redirectURI: RedirectURI

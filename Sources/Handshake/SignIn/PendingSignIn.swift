@@ -1,7 +1,8 @@
 import Crypto
 import OAuth
 
-/// A sign-in whose redirect is awaited: enough for any process with the same vault to finish it (`oauth-security.md` I9).
+/// A sign-in whose redirect is awaited: enough for any process with the same vault to finish it (`oauth-security.md`
+/// I9).
 struct PendingSignIn: Sendable {
     let request: AuthorizationRequest
     let account: AccountID
@@ -49,7 +50,8 @@ extension PendingSignIn {
         do {
             request = AuthorizationRequest(
                 restoring: try stored.server.metadata(), clientID: stored.account.client,
-                redirectURI: try RedirectURI(stored.redirectURI), scopes: stored.scopes, resources: stored.account.resources,
+                redirectURI: try RedirectURI(stored.redirectURI), scopes: stored.scopes,
+                resources: stored.account.resources,
                 state: Secret(stored.state), nonce: stored.nonce.map(Secret.init), verifier: verifier,
                 expiresAt: stored.expiresAt, url: stored.url)
         } catch {

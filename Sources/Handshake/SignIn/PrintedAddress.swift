@@ -1,6 +1,7 @@
 import OAuth
 
-/// The last resort that always works: the address is printed, and the user opens it on any device (RFC 8252, section 7).
+/// The last resort that always works: the address is printed, and the user opens it on any device (RFC 8252, section
+/// 7).
 ///
 /// With a redirect that does not lead to this machine's listener, the user brings the redirect URL back by hand.
 public struct PrintedAddress: Browser {

@@ -8,8 +8,8 @@
 
 /// Serves connections on one listening socket until a redirect is accepted or a stop is signalled.
 ///
-/// Runs on a thread of its own and waits in `poll`. Several connections are open at a time, because browsers open some ahead and
-/// leave them idle; each has five seconds, and there are never more than 32.
+/// Runs on a thread of its own and waits in `poll`. Several connections are open at a time, because browsers open some
+/// ahead and leave them idle; each has five seconds, and there are never more than 32.
 struct RedirectServer {
     let socket: ListeningSocket
     let exchange: RedirectExchange
@@ -31,7 +31,9 @@ struct RedirectServer {
         while true {
             var polled = [
                 pollfd(fd: stop.receiver, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: socket.descriptor, events: connections.count < Self.mostConnections ? Int16(POLLIN) : 0, revents: 0),
+                pollfd(
+                    fd: socket.descriptor, events: connections.count < Self.mostConnections ? Int16(POLLIN) : 0,
+                    revents: 0),
             ]
             polled += connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             guard poll(&polled, nfds_t(polled.count), 500) >= 0 || errno == EINTR else { return nil }
@@ -71,7 +73,9 @@ struct RedirectServer {
             write(exchange.refusal("431 Request Header Fields Too Large").bytes, to: connection.descriptor)
             return .finished
         }
-        guard RedirectExchange.isComplete(connection.head) else { return now < connection.end ? .open(connection) : .finished }
+        guard RedirectExchange.isComplete(connection.head) else {
+            return now < connection.end ? .open(connection) : .finished
+        }
         let answer = exchange.answer(to: connection.head)
         write(answer.bytes, to: connection.descriptor)
         return answer.redirectURL.map { .accepted($0) } ?? .finished

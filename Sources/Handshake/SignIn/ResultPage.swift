@@ -26,7 +26,8 @@ struct ResultPage: Sendable {
 
     /// The request answers nothing that was asked.
     static let notForYou = ResultPage(
-        title: Words.pageIgnoredTitle.text(in: .user), text: Words.pageIgnoredText.text(in: .user), mark: "?", language: .user)
+        title: Words.pageIgnoredTitle.text(in: .user), text: Words.pageIgnoredText.text(in: .user), mark: "?",
+        language: .user)
 
     /// The hash by which the Content-Security-Policy allows the page's one style sheet.
     static let styleHash = "sha256-" + Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()

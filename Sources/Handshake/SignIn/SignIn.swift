@@ -1,8 +1,8 @@
 import Logging
 import OAuth
 
-/// A sign-in that was begun: open ``page`` in a browser, and hand the redirect to ``Handshake/finishSignIn(redirectURL:)``, in this
-/// process or in another one that uses the same vault.
+/// A sign-in that was begun: open ``page`` in a browser, and hand the redirect to
+/// ``Handshake/finishSignIn(redirectURL:)``, in this process or in another one that uses the same vault.
 public struct BegunSignIn: Sendable {
     /// The account that the sign-in will make.
     public let account: AccountID
@@ -15,7 +15,8 @@ public struct BegunSignIn: Sendable {
 }
 
 extension Handshake {
-    /// Signs a user in: opens the service's page, waits for the redirect, checks it, exchanges the code and stores the grant.
+    /// Signs a user in: opens the service's page, waits for the redirect, checks it, exchanges the code and stores the
+    /// grant.
     ///
     /// - Parameters:
     ///   - name: the app's name for the account. One that exists is replaced.
@@ -23,15 +24,18 @@ extension Handshake {
     ///   - browser: what shows the page.
     ///   - timeout: how long to wait for the user.
     /// - Throws: ``HandshakeError/signInAbandoned(_:)`` when the user refused, closed or did not answer;
-    ///   ``HandshakeError/exchange(_:)`` when a check failed or the service answered with an error; ``HandshakeError/network(_:)``;
-    ///   ``HandshakeError/vault(_:)``; `CancellationError`. After any of them nothing is stored.
+    ///   ``HandshakeError/exchange(_:)`` when a check failed or the service answered with an error;
+    ///   ``HandshakeError/network(_:)``; ``HandshakeError/vault(_:)``; `CancellationError`. After any of them nothing
+    ///   is stored.
     public func signIn(
         as name: String = AccountID.defaultName, to service: String? = nil, through browser: some Browser,
         timeout: Duration = .seconds(300)
     ) async throws -> Account {
         let client = try client(of: service)
         let listener: LoopbackListener? =
-            if case .loopback(let port, let path) = client.redirect { try LoopbackListener(port: port, path: path) } else { nil }
+            if case .loopback(let port, let path) = client.redirect {
+                try LoopbackListener(port: port, path: path)
+            } else { nil }
         let begun = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
         do {
             let redirectURL = try await withDeadline(timeout, on: environment.time.clock) {
@@ -49,8 +53,8 @@ extension Handshake {
     /// What the redirect will be checked against is sealed into the vault until it is used, once, or expires.
     ///
     /// - Parameter timeout: how long the redirect is waited for.
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the client's redirect is a loopback listener, which belongs to
-    ///   ``signIn(as:to:through:timeout:)``.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the client's redirect is a loopback listener,
+    ///   which belongs to ``signIn(as:to:through:timeout:)``.
     public func beginSignIn(
         as name: String = AccountID.defaultName, to service: String? = nil, timeout: Duration = .seconds(600)
     ) async throws -> BegunSignIn {
@@ -59,8 +63,9 @@ extension Handshake {
 
     /// Finishes a sign-in with the redirect URL that came back.
     ///
-    /// - Throws: ``OAuthError/unmatchedRedirect(problem:)`` inside ``HandshakeError/exchange(_:)`` for a redirect that answers no pending
-    ///   sign-in, which changes nothing; otherwise what ``signIn(as:to:through:timeout:)`` throws, and the attempt is used up.
+    /// - Throws: ``OAuthError/unmatchedRedirect(problem:)`` inside ``HandshakeError/exchange(_:)`` for a redirect that
+    ///   answers no pending sign-in, which changes nothing; otherwise what ``signIn(as:to:through:timeout:)`` throws,
+    ///   and the attempt is used up.
     public func finishSignIn(redirectURL: String) async throws -> Account {
         let (code, id) = try await takeCode(from: redirectURL)
         guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
@@ -78,20 +83,23 @@ extension Handshake {
 
     /// Gets an account in the client's own name, without a user (RFC 6749, section 4.4).
     ///
-    /// - Throws: what ``signIn(as:to:through:timeout:)`` throws, and ``HandshakeError/configuration(member:problem:)`` for a public client.
+    /// - Throws: what ``signIn(as:to:through:timeout:)`` throws, and ``HandshakeError/configuration(member:problem:)``
+    ///   for a public client.
     public func signInAsClient(
         as name: String = AccountID.defaultName, to service: String? = nil
     ) async throws -> Account {
         let client = try client(of: service)
         guard client.isConfidential else {
             throw HandshakeError.configuration(
-                member: "client", problem: "only a confidential client can ask for a token in its own name (RFC 6749, section 4.4)")
+                member: "client",
+                problem: "only a confidential client can ask for a token in its own name (RFC 6749, section 4.4)")
         }
         let server = try await environment.server(of: client.service)
         let now = environment.time.now()
         let response = try await token(.clientCredentials(scopes: client.scopes), at: server, client: client, now: now)
         return try await store(
-            Grant(response, requested: client.scopes, now: now), as: AccountID(client, name: name), client: client, server: server,
+            Grant(response, requested: client.scopes, now: now), as: AccountID(client, name: name), client: client,
+            server: server,
             renewal: .clientCredentials, asked: client.scopes)
     }
 }
@@ -107,7 +115,8 @@ extension Handshake {
         case (nil, .uri(let registered)): uri = registered
         case (nil, .loopback):
             throw HandshakeError.configuration(
-                member: "redirect", problem: "a loopback redirect is received by signIn(through:); give the client a redirect URI")
+                member: "redirect",
+                problem: "a loopback redirect is received by signIn(through:); give the client a redirect URI")
         }
         let pending = PendingSignIn(
             request: try authorizationRequest(to: server, client: client, redirectURI: uri, timeout: timeout),
@@ -132,7 +141,8 @@ extension Handshake {
         options.resources = client.resources.map(\.string)
         options.lifetime = Double(timeout.components.seconds)
         for (name, value) in client.parameters where deviations.authorizationParameters[name] != nil {
-            throw .configuration(member: name, problem: "the service sets this parameter itself; remove “\(quoted(value, limit: 80))”")
+            throw .configuration(
+                member: name, problem: "the service sets this parameter itself; remove “\(quoted(value, limit: 80))”")
         }
         options.extras = client.parameters.merging(deviations.authorizationParameters) { own, _ in own }
         do {
@@ -151,13 +161,17 @@ extension Handshake {
         guard let listener else {
             guard let redirectURL = try await browser.show(begun.page) else {
                 throw HandshakeError.configuration(
-                    member: "redirect", problem: "this browser cannot catch \(begun.page.redirectURI); use one that can, or a loopback redirect")
+                    member: "redirect",
+                    problem:
+                        "this browser cannot catch \(begun.page.redirectURI); use one that can, or a loopback redirect")
             }
             return redirectURL
         }
         let now = environment.time.now
         return try await withThrowingTaskGroup(of: String?.self) { group in
-            group.addTask { try await listener.redirect { Self.judge($0, request: begun.request, service: service, now: now()) } }
+            group.addTask {
+                try await listener.redirect { Self.judge($0, request: begun.request, service: service, now: now()) }
+            }
             group.addTask { try await browser.show(begun.page) }
             defer { group.cancelAll() }
             while let result = try await group.next() {
@@ -275,8 +289,8 @@ extension Handshake {
         }
     }
 
-    /// Removes a pending sign-in that will not be finished, also when the reason is that the task was cancelled. What cannot be
-    /// removed expires.
+    /// Removes a pending sign-in that will not be finished, also when the reason is that the task was cancelled. What
+    /// cannot be removed expires.
     private func forget(_ begun: BegunSignIn) async {
         let key = PendingSignIn.vaultKey(state: begun.request.state)
         let vault = environment.vault

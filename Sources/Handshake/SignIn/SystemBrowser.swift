@@ -18,7 +18,8 @@
         public func show(_ page: SignInPage) async throws -> String? {
             guard let opener = Self.opener(in: environment) else {
                 throw HandshakeError.configuration(
-                    member: "browser", problem: "no browser can be opened from here; print the address and open it by hand")
+                    member: "browser",
+                    problem: "no browser can be opened from here; print the address and open it by hand")
             }
             let process = Process()
             process.executableURL = URL(fileURLWithPath: opener)
@@ -40,10 +41,13 @@
                 return "/usr/bin/open"
             #else
                 // An entry of BROWSER may be a list divided by colons; commands with arguments are for shells.
-                let wanted = (environment["BROWSER"] ?? "").split(separator: ":").map(String.init).filter { !$0.contains(" ") }
+                let wanted = (environment["BROWSER"] ?? "").split(separator: ":").map(String.init).filter {
+                    !$0.contains(" ")
+                }
                 let hasDisplay = environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
                 let candidates = wanted + (hasDisplay ? ["xdg-open"] : [])
-                let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(String.init)
+                let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(
+                    String.init)
                 for candidate in candidates {
                     let paths = candidate.hasPrefix("/") ? [candidate] : folders.map { $0 + "/" + candidate }
                     if let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) { return path }

@@ -72,7 +72,8 @@
                 fields.append(HTTPField(name: name, value: value))
             }
             return ResponseMessage(
-                head: HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields), content: content)
+                head: HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields),
+                content: content)
         }
 
         /// Sorts a failure into "never sent" and "perhaps processed", which decides what a refresh may conclude.
@@ -81,7 +82,8 @@
             case let error as HTTPClientError:
                 switch error {
                 case .connectTimeout: .unreachable(host: host, reason: "no connection came about in time")
-                case .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout: .timedOut(host: host)
+                case .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout:
+                    .timedOut(host: host)
                 case .tlsHandshakeTimeout: .insecure(host: host, reason: "the TLS handshake did not finish in time")
                 default: .cut(host: host, reason: error.shortDescription)
                 }
@@ -115,7 +117,8 @@
         private static func tlsReason(_ error: NIOSSLError) -> String {
             switch error {
             case .handshakeFailed(.sslError(let reasons)):
-                "the handshake failed" + (reasons.isEmpty ? "" : ": the peer's certificate or protocol was not accepted")
+                "the handshake failed"
+                    + (reasons.isEmpty ? "" : ": the peer's certificate or protocol was not accepted")
             case .noCertificateToValidate, .unableToValidateCertificate: "the certificate could not be validated"
             default: "the handshake failed"
             }

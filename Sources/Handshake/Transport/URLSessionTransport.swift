@@ -3,7 +3,8 @@
     import HTTPTypes
     public import OAuth
 
-    /// The transport on Apple's platforms: URLSession without cookies, caches or stored credentials, and with redirects off.
+    /// The transport on Apple's platforms: URLSession without cookies, caches or stored credentials, and with redirects
+    /// off.
     ///
     /// A content stream is collected before it is sent, at most ``TransferLimits/maximumContentLength`` bytes of it.
     public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDelegate {
@@ -52,7 +53,9 @@
             }
             var fields = HTTPFields()
             for (name, value) in response.allHeaderFields {
-                guard let name = (name as? String).flatMap(HTTPField.Name.init), let value = value as? String else { continue }
+                guard let name = (name as? String).flatMap(HTTPField.Name.init), let value = value as? String else {
+                    continue
+                }
                 fields.append(HTTPField(name: name, value: value))
             }
             return ResponseMessage(
@@ -95,7 +98,8 @@
 
         private static func describe(_ error: URLError, host: String) -> TransportError {
             switch error.code {
-            case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet, .internationalRoamingOff,
+            case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
+                .internationalRoamingOff,
                 .dataNotAllowed:
                 .unreachable(host: host, reason: error.localizedDescription)
             case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,

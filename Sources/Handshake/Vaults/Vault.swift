@@ -2,14 +2,15 @@
 ///
 /// A vault knows nothing of OAuth. What the records mean is said by those who read them; the vault guarantees this:
 ///
-/// * **Exclusive.** While a body runs in ``update(_:_:)``, no other body runs for the same key, in any task of any process that
-///   uses the same vault. A holder that dies releases the key.
-/// * **Durable.** When ``LockedRecord/replace(with:)`` has returned, the record survives a crash of the process and of the machine.
+/// * **Exclusive.** While a body runs in ``update(_:_:)``, no other body runs for the same key, in any task of any
+///   process that uses the same vault. A holder that dies releases the key.
+/// * **Durable.** When ``LockedRecord/replace(with:)`` has returned, the record survives a crash of the process and of
+///   the machine.
 /// * **Atomic.** A reader sees a record as it was before or after a replacement, never between.
-/// * **Confidential and bound.** Outside the process's memory a record is readable only with the vault's key, and is refused when
-///   it was changed, or moved under another key (`oauth-security.md` E5, E7).
-/// * **Honest.** *Absent* is nil, and *locked*, *damaged*, *denied* and *busy* are different errors. None of them ever leads to a
-///   deletion, and damage in one record leaves the others usable (`oauth-security.md` E6).
+/// * **Confidential and bound.** Outside the process's memory a record is readable only with the vault's key, and is
+///   refused when it was changed, or moved under another key (`oauth-security.md` E5, E7).
+/// * **Honest.** *Absent* is nil, and *locked*, *damaged*, *denied* and *busy* are different errors. None of them ever
+///   leads to a deletion, and damage in one record leaves the others usable (`oauth-security.md` E6).
 public protocol Vault: Sendable {
     /// The record under a key as it is now, without waiting for anyone who is changing it.
     ///
@@ -38,7 +39,8 @@ public protocol LockedRecord: Sendable {
     /// The contents when the key was taken, or since the last replacement; nil when there is no record.
     var contents: [UInt8]? { get async }
 
-    /// Replaces the whole record. When this returns, the new contents are durable; when it throws, the old ones are untouched.
+    /// Replaces the whole record. When this returns, the new contents are durable; when it throws, the old ones are
+    /// untouched.
     func replace(with contents: [UInt8]) async throws
 
     /// Removes the record durably. Removing what is absent is no error.

@@ -19,7 +19,8 @@ enum Words: String, Sendable, CaseIterable {
     func text(in language: Language, _ arguments: String...) -> String {
         var text = Catalogue.texts[rawValue]?[language.tag] ?? Catalogue.texts[rawValue]?["en"] ?? rawValue
         for (index, argument) in arguments.enumerated() {
-            text = text.split(separator: "%\(index + 1)$@", omittingEmptySubsequences: false).joined(separator: argument)
+            text = text.split(separator: "%\(index + 1)$@", omittingEmptySubsequences: false).joined(
+                separator: argument)
         }
         return text
     }
@@ -35,11 +36,14 @@ public struct Language: Sendable, Hashable {
     /// - Parameter preferences: tags or POSIX locale names, the best first: `de-AT`, `pt_BR.UTF-8`, `C`.
     public init(preferred preferences: [String]) {
         for preference in preferences {
-            let words = preference.split { $0 == "." || $0 == "@" }.first?
+            let words =
+                preference.split { $0 == "." || $0 == "@" }.first?
                 .split { $0 == "-" || $0 == "_" }.map { $0.lowercased() } ?? []
             guard let language = words.first else { continue }
             let exact = Catalogue.languages.first { $0.lowercased() == words.joined(separator: "-") }
-            if let match = exact ?? Catalogue.languages.first(where: { $0.lowercased().split(separator: "-").first == language[...] }) {
+            if let match = exact
+                ?? Catalogue.languages.first(where: { $0.lowercased().split(separator: "-").first == language[...] })
+            {
                 tag = match
                 return
             }
@@ -54,7 +58,9 @@ public struct Language: Sendable, Hashable {
 
 private enum Catalogue {
     static let texts: [String: [String: String]] = {
-        guard let file = try? JSONDecoder().decode(File.self, from: Data(PackageResources.Strings_xcstrings)) else { return [:] }
+        guard let file = try? JSONDecoder().decode(File.self, from: Data(PackageResources.Strings_xcstrings)) else {
+            return [:]
+        }
         return file.strings.mapValues { $0.localizations.mapValues(\.stringUnit.value) }
     }()
 

@@ -71,7 +71,9 @@ struct Demo: AsyncParsableCommand {
                     authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),
                     defaultScopes: ["openid", "profile", "offline_access"])
             guard let client = stand.clients.first(where: { $0.kind == .public }) else {
-                throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no public client of \(stand.name.rawValue)")
+                throw CommandError(
+                    status: .defect, code: "sandbox",
+                    message: "the sandbox has no public client of \(stand.name.rawValue)")
             }
             return (stand, Client(service: service, id: client.id))
         }
@@ -92,7 +94,8 @@ struct Demo: AsyncParsableCommand {
                         .array(
                             visits.map { visit in
                                 .object([
-                                    ("service", .string(visit.service.name)), ("subject", .string(visit.identity.subject)),
+                                    ("service", .string(visit.service.name)),
+                                    ("subject", .string(visit.identity.subject)),
                                     ("name", .optional(visit.identity.name)),
                                     ("scope", .string(visit.scopes.joined(separator: " "))),
                                     ("refreshes", .integer(Int64(visit.refreshes))),

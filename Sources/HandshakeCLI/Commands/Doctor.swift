@@ -6,7 +6,9 @@ import OAuth
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell what works on this machine and what is missing, each with its cure.",
-        discussion: "The output holds no secret and can be pasted into a report. The status is 0 when everything that sign-in needs works.")
+        discussion:
+            "The output holds no secret and can be pasted into a report. The status is 0 when everything that sign-in needs works."
+    )
 
     @OptionGroup var common: CommonOptions
 
@@ -30,7 +32,9 @@ struct Doctor: AsyncParsableCommand {
             findings += await vault(settings)
         } catch let error as CommandError {
             findings.append(
-                Finding(name: "settings", verdict: .missing, detail: error.message, cure: "correct the file, or set HANDSHAKE_HOME"))
+                Finding(
+                    name: "settings", verdict: .missing, detail: error.message,
+                    cure: "correct the file, or set HANDSHAKE_HOME"))
         }
         findings += [browser(), listener(), trust(), clock(), terminal()]
         print(findings)
@@ -60,7 +64,11 @@ struct Doctor: AsyncParsableCommand {
             return findings
         } catch {
             let (code, text) = (error as? VaultError).map { ($0.code, $0.description) } ?? ("vault", "\(error)")
-            return [Finding(name: "vault", verdict: .missing, detail: "\(code): \(text)", cure: "see the reason; nothing was deleted")]
+            return [
+                Finding(
+                    name: "vault", verdict: .missing, detail: "\(code): \(text)",
+                    cure: "see the reason; nothing was deleted")
+            ]
         }
     }
 
@@ -69,7 +77,9 @@ struct Doctor: AsyncParsableCommand {
         for name in names {
             guard let client = try? await Registrations(in: vault).client(named: name) else { continue }
             let server = client.service.authorizationServer
-            if server.security == .allowingInsecureLoopback, server.issuer.url.origin.scheme == .http { insecure.append(name) }
+            if server.security == .allowingInsecureLoopback, server.issuer.url.origin.scheme == .http {
+                insecure.append(name)
+            }
         }
         return insecure
     }
@@ -86,16 +96,20 @@ struct Doctor: AsyncParsableCommand {
     private func listener() -> Finding {
         do {
             let listener = try LoopbackListener()
-            return Finding(name: "loopback", verdict: .works, detail: "a listener can be opened, such as \(listener.redirectURI)")
+            return Finding(
+                name: "loopback", verdict: .works, detail: "a listener can be opened, such as \(listener.redirectURI)")
         } catch {
             return Finding(
-                name: "loopback", verdict: .missing, detail: "\(error)", cure: "bring up the lo interface, or use --redirect URI")
+                name: "loopback", verdict: .missing, detail: "\(error)",
+                cure: "bring up the lo interface, or use --redirect URI")
         }
     }
 
     private func trust() -> Finding {
         #if os(Linux)
-            let bundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
+            let bundles = [
+                "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+            ]
             guard let bundle = bundles.first(where: FileManager.default.isReadableFile(atPath:)) else {
                 return Finding(
                     name: "certificates", verdict: .missing, detail: "no certificate authorities were found",
@@ -112,7 +126,8 @@ struct Doctor: AsyncParsableCommand {
         // Tokens and ID tokens are judged by the clock; one that was never set stands near 1970.
         guard now > 1_767_225_600 else {
             return Finding(
-                name: "clock", verdict: .missing, detail: "the clock says \(Moment.text(now))", cure: "set the clock, best by NTP")
+                name: "clock", verdict: .missing, detail: "the clock says \(Moment.text(now))",
+                cure: "set the clock, best by NTP")
         }
         return Finding(name: "clock", verdict: .works, detail: Moment.text(now))
     }
@@ -120,7 +135,9 @@ struct Doctor: AsyncParsableCommand {
     private func terminal() -> Finding {
         Output.isTerminal
             ? Finding(name: "terminal", verdict: .works, detail: "a person can be told and asked")
-            : Finding(name: "terminal", verdict: .limited, detail: "no terminal: nothing is asked", cure: "none needed in scripts")
+            : Finding(
+                name: "terminal", verdict: .limited, detail: "no terminal: nothing is asked",
+                cure: "none needed in scripts")
     }
 
     private func print(_ findings: [Finding]) {
@@ -134,7 +151,8 @@ struct Doctor: AsyncParsableCommand {
                             findings.map {
                                 .object([
                                     ("name", .string($0.name)), ("state", .string($0.verdict.rawValue)),
-                                    ("detail", .string(quoted($0.detail))), ("cure", .optional($0.cure.map { quoted($0) })),
+                                    ("detail", .string(quoted($0.detail))),
+                                    ("cure", .optional($0.cure.map { quoted($0) })),
                                 ])
                             })
                     ),

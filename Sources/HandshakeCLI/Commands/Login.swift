@@ -68,13 +68,15 @@ struct Login: AsyncParsableCommand {
     }
 }
 
-/// The system's browser, with the prompt and the address shown beside it, so that a browser that does not open is no dead end.
+/// The system's browser, with the prompt and the address shown beside it, so that a browser that does not open is no
+/// dead end.
 struct AnnouncedBrowser: Browser {
     func show(_ page: SignInPage) async throws -> String? {
         Output.note(page.prompt())
         guard page.redirectURI.kind == .loopback else {
             throw HandshakeError.configuration(
-                member: "redirect", problem: "with a redirect that is not loopback, use --browser print and paste the redirect")
+                member: "redirect",
+                problem: "with a redirect that is not loopback, use --browser print and paste the redirect")
         }
         do {
             _ = try await SystemBrowser().show(page)

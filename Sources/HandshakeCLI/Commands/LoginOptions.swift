@@ -22,10 +22,12 @@ struct LoginOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The server, to be found by discovery.", valueName: "url"))
     var issuer: String?
 
-    @Option(name: .customLong("client-id"), help: ArgumentHelp("The client's identifier at the service.", valueName: "id"))
+    @Option(
+        name: .customLong("client-id"), help: ArgumentHelp("The client's identifier at the service.", valueName: "id"))
     var clientID: String?
 
-    @Option(help: ArgumentHelp("A file with the client's secret, or - for a line of standard input.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A file with the client's secret, or - for a line of standard input.", valueName: "file"))
     var clientSecretFile: String?
 
     @Option(help: "How the client authenticates; the safest that the server allows unless stated.")
@@ -54,13 +56,18 @@ struct LoginOptions: ParsableArguments {
     @Option(help: "What is exchanged for a token.")
     var grant: Grant = .authorizationCode
 
-    @Option(name: .customLong("authorize-url"), help: ArgumentHelp("The authorization endpoint, without discovery.", valueName: "url"))
+    @Option(
+        name: .customLong("authorize-url"),
+        help: ArgumentHelp("The authorization endpoint, without discovery.", valueName: "url"))
     var authorizeURL: String?
 
-    @Option(name: .customLong("token-url"), help: ArgumentHelp("The token endpoint, without discovery.", valueName: "url"))
+    @Option(
+        name: .customLong("token-url"), help: ArgumentHelp("The token endpoint, without discovery.", valueName: "url"))
     var tokenURL: String?
 
-    @Option(name: .customLong("base-url"), help: ArgumentHelp("A built-in service at another address, such as a sandbox.", valueName: "url"))
+    @Option(
+        name: .customLong("base-url"),
+        help: ArgumentHelp("A built-in service at another address, such as a sandbox.", valueName: "url"))
     var baseURL: String?
 
     @Option(help: ArgumentHelp("How long to wait for the user.", valueName: "seconds"))

@@ -27,7 +27,8 @@ struct LoginPlan {
         let method = try Self.authentication(
             settings.choose(options.auth?.rawValue, "AUTH", table.auth), hasSecret: secret != nil)
         let redirect = try Self.redirect(settings.choose(options.redirect, "REDIRECT", table.redirect))
-        let scopes = options.scope.isEmpty ? table.scope : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
+        let scopes =
+            options.scope.isEmpty ? table.scope : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
         let resources = try (options.resource.isEmpty ? table.resource ?? [] : options.resource).map {
             try EndpointURL($0, security: Self.security, member: "resource")
         }
@@ -39,7 +40,8 @@ struct LoginPlan {
                     resources: resources, parameters: parameters)
             } else {
                 Client(
-                    service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters)
+                    service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
+                    parameters: parameters)
             }
         account = options.account ?? name
         guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
@@ -72,18 +74,23 @@ struct LoginPlan {
         switch (settings.choose(options.issuer, "ISSUER", table.issuer), authorize, token) {
         case (let issuer?, nil, nil):
             return try Service(
-                name: name, authorizationServer: .discovered(try Issuer(issuer, security: security), security: security),
+                name: name,
+                authorizationServer: .discovered(try Issuer(issuer, security: security), security: security),
                 apiOrigins: origins)
         case (let issuer, let authorize, let token?):
             let token = try EndpointURL(token, security: security, member: "token-url")
             let server = AuthorizationServerMetadata(
                 issuer: try issuer.map { try Issuer($0, security: security) } ?? Issuer(originOf: token),
-                authorizationEndpoint: try authorize.map { try EndpointURL($0, security: security, member: "authorize-url") },
+                authorizationEndpoint: try authorize.map {
+                    try EndpointURL($0, security: security, member: "authorize-url")
+                },
                 tokenEndpoint: token, security: security)
-            return try Service(name: name, authorizationServer: .described(server), apiOrigins: origins + [token.origin])
+            return try Service(
+                name: name, authorizationServer: .described(server), apiOrigins: origins + [token.origin])
         default:
             throw CommandError.usage(
-                "“\(name)” is no built-in service; say where it is with --issuer URL, or with --authorize-url URL and --token-url URL")
+                "“\(name)” is no built-in service; say where it is with --issuer URL, or with --authorize-url URL and --token-url URL"
+            )
         }
     }
 
@@ -94,10 +101,14 @@ struct LoginPlan {
             line = readLine(strippingNewline: true)
         } else {
             line = (try? String(contentsOfFile: Settings.absolute(path), encoding: .utf8))?
-                .split(separator: "\n", omittingEmptySubsequences: false).first.map { String($0).replacingOccurrences(of: "\r", with: "") }
+                .split(separator: "\n", omittingEmptySubsequences: false).first.map {
+                    String($0).replacingOccurrences(of: "\r", with: "")
+                }
         }
         guard let line, !line.isEmpty else {
-            throw CommandError.usage(path == "-" ? "no client secret came on standard input" : "\(path) holds no client secret that can be read")
+            throw CommandError.usage(
+                path == "-"
+                    ? "no client secret came on standard input" : "\(path) holds no client secret that can be read")
         }
         return Secret(line)
     }

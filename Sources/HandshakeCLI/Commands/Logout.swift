@@ -42,7 +42,8 @@ struct Logout: AsyncParsableCommand {
         if !report.revoked.isEmpty { Output.note("Revoked: \(report.revoked.map(\.words).joined(separator: ", ")).") }
         if !report.notRevocable.isEmpty {
             Output.note(
-                "The service cannot revoke: \(report.notRevocable.map(\.words).joined(separator: ", ")). It lives until it expires.")
+                "The service cannot revoke: \(report.notRevocable.map(\.words).joined(separator: ", ")). It lives until it expires."
+            )
         }
         if report.isForgotten { Output.note("The account \(account) is forgotten.") }
     }

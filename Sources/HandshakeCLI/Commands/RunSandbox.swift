@@ -20,7 +20,8 @@ struct RunSandbox: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A fault to inject; repeatable.", valueName: "rule"))
     var fault: [String] = []
 
-    @Option(help: ArgumentHelp("How long access tokens live; each service's own time unless stated.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("How long access tokens live; each service's own time unless stated.", valueName: "seconds"))
     var tokenLifetime: Int?
 
     @Flag(help: "Print nothing but results and errors.")

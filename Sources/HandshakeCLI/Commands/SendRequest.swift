@@ -21,7 +21,9 @@ struct SendRequest: AsyncParsableCommand {
     @Option(name: .customShort("H"), help: ArgumentHelp("A header field; repeatable.", valueName: "Name: value"))
     var header: [String] = []
 
-    @Option(name: .customShort("d"), help: ArgumentHelp("The content, @FILE for a file's, @- for standard input's.", valueName: "data"))
+    @Option(
+        name: .customShort("d"),
+        help: ArgumentHelp("The content, @FILE for a file's, @- for standard input's.", valueName: "data"))
     var data: String?
 
     @Flag(name: .customShort("i"), help: "Print the status and the header fields before the content.")
@@ -57,13 +59,19 @@ struct SendRequest: AsyncParsableCommand {
             Output.result(
                 JSONText.object([
                     ("status", .integer(Int64(status.code))),
-                    ("headers", .array(response.head.headerFields.map { .array([.string($0.name.rawName), .string($0.value)]) })),
+                    (
+                        "headers",
+                        .array(
+                            response.head.headerFields.map { .array([.string($0.name.rawName), .string($0.value)]) })
+                    ),
                     ("body", .string(String(decoding: response.content, as: UTF8.self))),
                 ]).text)
         } else {
             if include {
                 Output.result("HTTP \(status.code)\(status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)")")
-                for field in response.head.headerFields { Output.result("\(field.name.rawName): \(quoted(field.value, limit: 8192))") }
+                for field in response.head.headerFields {
+                    Output.result("\(field.name.rawName): \(quoted(field.value, limit: 8192))")
+                }
                 Output.result("")
             }
             Output.result(bytes: response.content)
@@ -79,7 +87,9 @@ struct SendRequest: AsyncParsableCommand {
                 throw CommandError.usage("-H takes 'Name: value', not “\(quoted(line, limit: 80))”")
             }
             let value = parts[1].trimmingCharacters(in: .whitespaces)
-            guard HTTPField.isValidValue(value) else { throw CommandError.usage("the value of \(name) has a character that a header cannot carry") }
+            guard HTTPField.isValidValue(value) else {
+                throw CommandError.usage("the value of \(name) has a character that a header cannot carry")
+            }
             guard !["authorization", "host", "content-length", "transfer-encoding"].contains(name.canonicalName) else {
                 throw CommandError.usage("the header \(name) is set by the command itself")
             }

@@ -5,7 +5,8 @@ import OAuth
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a fresh access token, refreshing it when needed.",
-        discussion: "Give it to a program through a pipe or a variable, not as an argument, which every process can read.")
+        discussion:
+            "Give it to a program through a pipe or a variable, not as an argument, which every process can read.")
 
     @Argument(help: "The account.")
     var account: String

@@ -15,7 +15,13 @@ enum Failure {
         if Output.isJSON {
             Output.error(
                 JSONText.object([
-                    ("error", .object([("status", .integer(Int64(status.rawValue))), ("code", .string(code)), ("message", .string(message))]))
+                    (
+                        "error",
+                        .object([
+                            ("status", .integer(Int64(status.rawValue))), ("code", .string(code)),
+                            ("message", .string(message)),
+                        ])
+                    )
                 ]).text)
         } else {
             Output.error("handshake: \(message)")

@@ -36,7 +36,8 @@ indirect enum JSONText {
     /// A value that came from a service.
     init(_ value: JSONValue) {
         switch value {
-        case .object(let members): self = .object(members.sorted { $0.key < $1.key }.map { ($0.key, JSONText($0.value)) })
+        case .object(let members):
+            self = .object(members.sorted { $0.key < $1.key }.map { ($0.key, JSONText($0.value)) })
         case .array(let elements): self = .array(elements.map(JSONText.init))
         case .string(let text): self = .string(text)
         case .number(let spelling): self = value.integer.map { .integer($0) } ?? .string(spelling)

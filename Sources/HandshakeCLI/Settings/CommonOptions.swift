@@ -15,7 +15,8 @@ struct CommonOptions: ParsableArguments {
 
     /// The vault that the options, the environment or the settings name.
     func openVault(_ settings: Settings) throws -> any Vault {
-        let choice = vault ?? settings.environment["HANDSHAKE_VAULT"] ?? settings.file.vault ?? "files:\(settings.home)/vault"
+        let choice =
+            vault ?? settings.environment["HANDSHAKE_VAULT"] ?? settings.file.vault ?? "files:\(settings.home)/vault"
         if choice == "memory" { return MemoryVault() }
         let parts = choice.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first, parts.count) {

@@ -42,7 +42,8 @@ struct Settings {
     ///
     /// - Throws: ``CommandError`` naming the file and the place when it cannot be read or understood.
     static func load(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Settings {
-        let home = absolute(environment["HANDSHAKE_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? platformHome(environment))
+        let home = absolute(
+            environment["HANDSHAKE_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? platformHome(environment))
         let path = home + "/config.toml"
         guard FileManager.default.fileExists(atPath: path) else {
             return Settings(home: home, environment: environment, file: File())
@@ -53,7 +54,8 @@ struct Settings {
         do {
             let table = try TOMLTable(string: text)
             try check(table, path: path)
-            return Settings(home: home, environment: environment, file: try TOMLDecoder().decode(File.self, from: table))
+            return Settings(
+                home: home, environment: environment, file: try TOMLDecoder().decode(File.self, from: table))
         } catch let error as TOMLParseError {
             throw CommandError.usage("\(path), line \(error.source.begin.line): \(error.description)")
         } catch let error as DecodingError {
@@ -65,7 +67,8 @@ struct Settings {
     private static func check(_ table: TOMLTable, path: String) throws {
         func refuse(_ names: [String], known: [String], in place: String) throws {
             for name in names where !known.contains(name) {
-                throw CommandError.usage("\(path): \(place)“\(name)” is not a setting; known are \(known.joined(separator: ", "))")
+                throw CommandError.usage(
+                    "\(path): \(place)“\(name)” is not a setting; known are \(known.joined(separator: ", "))")
             }
         }
         try refuse(table.keys, known: ["vault", "services"], in: "")

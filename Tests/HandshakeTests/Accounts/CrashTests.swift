@@ -9,7 +9,8 @@ import Testing
     /// Kills a real process between every two steps of a refresh.
     @Suite("E1: a crash at any point of a refresh", .serialized)
     struct CrashTests {
-        /// Where the process dies, and whether the session can have survived at a service whose refresh tokens work once.
+        /// Where the process dies, and whether the session can have survived at a service whose refresh tokens work
+        /// once.
         struct Row: Sendable, CustomTestStringConvertible {
             let point: String
             let survives: Bool
@@ -30,7 +31,10 @@ import Testing
             let client = account.id.client
             let (place, point) = (folder.place, row.point)
             await #expect(processExitsWith: .signal(SIGKILL)) {
-                [origin = origin as String, client = client as String, place = place as VaultPlace, point = point as String] in
+                [
+                    origin = origin as String, client = client as String, place = place as VaultPlace,
+                    point = point as String
+                ] in
                 let vault = DyingVault(base: try place.open(), point: point)
                 let account = try await Refresher.account(at: origin, client: client, in: vault)
                 try await account?.refresh()
@@ -74,7 +78,8 @@ import Testing
     /// An account of the sandbox's Recurse Center, opened in a process that shares nothing but the vault.
     enum Refresher {
         static func account(at origin: String, client: String, in vault: any Vault) async throws -> Account? {
-            guard let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback) else {
+            guard let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback)
+            else {
                 return nil
             }
             return try await Handshake(Client(service: service, id: client), vault: vault).account()

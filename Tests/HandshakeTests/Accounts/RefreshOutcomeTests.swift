@@ -19,7 +19,9 @@ struct RefreshOutcomeTests {
     @Test(
         "E4: what does not end the session keeps it, and the next attempt succeeds",
         arguments: [
-            Row(fault: "status 503 {\"error\":\"temporarily_unavailable\"} x1", code: "temporarily_unavailable", calls: 1),
+            Row(
+                fault: "status 503 {\"error\":\"temporarily_unavailable\"} x1", code: "temporarily_unavailable",
+                calls: 1),
             Row(fault: "status 429 x1", code: "http_429", calls: 1),
             Row(fault: "status 500 x1", code: "http_500", calls: 1),
             Row(fault: "status 401 {\"error\":\"invalid_client\"} x1", code: "invalid_client", calls: 1),
@@ -54,7 +56,9 @@ struct RefreshOutcomeTests {
         await world.sandbox.stop()
     }
 
-    @Test("E4: only a rejected refresh token ends the session, and it is not tried again", arguments: SandboxService.Name.allCases)
+    @Test(
+        "E4: only a rejected refresh token ends the session, and it is not tried again",
+        arguments: SandboxService.Name.allCases)
     func rejected(_ name: SandboxService.Name) async throws {
         let world = try await World(name)
         let (handshake, account) = try await world.signedIn()
@@ -132,7 +136,8 @@ struct RefreshOutcomeTests {
         #expect(!account.status.isRefreshable)
         _ = try await account.identity()
         world.time.advance(by: 8_000)
-        #expect(await handshakeError { try await account.accessToken() } == .signInRequired(account.id, .notRefreshable))
+        #expect(
+            await handshakeError { try await account.accessToken() } == .signInRequired(account.id, .notRefreshable))
         #expect(world.tokenRequests() == 0)
         await world.sandbox.stop()
     }

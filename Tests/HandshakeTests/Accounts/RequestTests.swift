@@ -21,9 +21,11 @@ struct RequestTests {
         await world.sandbox.stop()
     }
 
-    @Test("F2: a foreign origin is refused before anything is sent", arguments: [
-        "https://evil.example/api", "http://127.0.0.1:1/api", "https://www.recurse.com.evil.example/",
-    ])
+    @Test(
+        "F2: a foreign origin is refused before anything is sent",
+        arguments: [
+            "https://evil.example/api", "http://127.0.0.1:1/api", "https://www.recurse.com.evil.example/",
+        ])
     func foreignOrigin(_ address: String) async throws {
         let world = try await World()
         let transport = TappedTransport()
@@ -34,10 +36,13 @@ struct RequestTests {
         await world.sandbox.stop()
     }
 
-    @Test("F2: an address that would take the token in the clear or hide its host is refused", arguments: [
-        "http://example.com/", "https://user@www.recurse.com/", "https://www.recurse.com\\@evil.example/", "ftp://www.recurse.com/",
-        "https://www.recurse.com/ HTTP/1.1\r\nX: y",
-    ])
+    @Test(
+        "F2: an address that would take the token in the clear or hide its host is refused",
+        arguments: [
+            "http://example.com/", "https://user@www.recurse.com/", "https://www.recurse.com\\@evil.example/",
+            "ftp://www.recurse.com/",
+            "https://www.recurse.com/ HTTP/1.1\r\nX: y",
+        ])
     func hostileAddress(_ address: String) async throws {
         let account = try await World().signedIn().1
         #expect(await handshakeError { try await account.send(.get, address) } != nil)
@@ -52,7 +57,9 @@ struct RequestTests {
         try world.inject("GET /api/v1/profiles/me => redirect \(other.standard.origin)/api/whoami 302 x1")
         let response = try await account.send(.get, "profiles/me")
         #expect(response.head.status == .unauthorized || response.head.status == .ok)
-        let foreign = transport.requests.filter { $0.head.authority == other.standard.origin.replacing("http://", with: "") }
+        let foreign = transport.requests.filter {
+            $0.head.authority == other.standard.origin.replacing("http://", with: "")
+        }
         #expect(!foreign.isEmpty)
         #expect(foreign.allSatisfy { $0.head.headerFields[.authorization] == nil })
         await other.stop()
@@ -81,9 +88,11 @@ struct RequestTests {
         await world.sandbox.stop()
     }
 
-    @Test("F5: a service that says no with another status and its own words is understood", arguments: [
-        UnauthorizedAnswer.status401, .legacy200,
-    ])
+    @Test(
+        "F5: a service that says no with another status and its own words is understood",
+        arguments: [
+            UnauthorizedAnswer.status401, .legacy200,
+        ])
     func disguises(_ answer: UnauthorizedAnswer) async throws {
         let world = try await World()
         let (_, account) = try await world.signedIn()
@@ -99,7 +108,9 @@ struct RequestTests {
         let world = try await World()
         let (_, account) = try await world.signedIn()
         try world.inject("GET /api/v1/profiles/me => status 401 {\"message\":\"unauthorized\"}")
-        #expect(await handshakeError { try await account.send(.get, "profiles/me") } == .signInRequired(account.id, .stillUnauthorized))
+        #expect(
+            await handshakeError { try await account.send(.get, "profiles/me") }
+                == .signInRequired(account.id, .stillUnauthorized))
         #expect(world.sandbox.requests(.recurseCenter).count { $0.path == "/api/v1/profiles/me" } == 2)
         #expect(world.tokenRequests() == 1)
         await world.sandbox.stop()
@@ -110,8 +121,11 @@ struct RequestTests {
         let world = try await World(.standard)
         let (_, account) = try await world.signedIn(try world.client(scopes: ["openid", "profile", "offline_access"]))
         let origin = world.sandbox.standard.origin
-        #expect(await handshakeError { try await account.send(.get, origin + "/api/admin") }?.code == "insufficient_scope")
-        #expect(await handshakeError { try await account.send(.get, origin + "/api/stepup") }?.code == "insufficient_user_authentication")
+        #expect(
+            await handshakeError { try await account.send(.get, origin + "/api/admin") }?.code == "insufficient_scope")
+        #expect(
+            await handshakeError { try await account.send(.get, origin + "/api/stepup") }?.code
+                == "insufficient_user_authentication")
         #expect(world.tokenRequests() == 0)
         await world.sandbox.stop()
     }
@@ -126,9 +140,14 @@ struct RequestTests {
         world.sandbox.expireAccessTokens(.standard)
         world.sandbox.clearRequests()
         func stream() -> RequestMessage.Content {
-            .stream(AsyncStream { $0.yield(Array("hello".utf8)); $0.finish() }, length: 5)
+            .stream(
+                AsyncStream {
+                    $0.yield(Array("hello".utf8))
+                    $0.finish()
+                }, length: 5)
         }
-        #expect(await handshakeError { try await account.send(.post, address, content: stream()) } == .contentNotReplayable)
+        #expect(
+            await handshakeError { try await account.send(.post, address, content: stream()) } == .contentNotReplayable)
         #expect(world.sandbox.requests(.standard).count { $0.path == "/api/echo" } == 1)
         #expect(try await account.send(.post, address, content: stream()).head.status == .ok, "the token is new by now")
         await world.sandbox.stop()

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Sign-out")
 struct SignOutTests {
-    @Test("K3: the tokens are revoked at the service, the refresh token first, and then the account is forgotten", arguments: SandboxService.Name.allCases)
+    @Test(
+        "K3: the tokens are revoked at the service, the refresh token first, and then the account is forgotten",
+        arguments: SandboxService.Name.allCases)
     func revokes(_ name: SandboxService.Name) async throws {
         let world = try await World(name)
         let (handshake, account) = try await world.signedIn()

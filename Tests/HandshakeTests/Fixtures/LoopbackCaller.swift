@@ -10,13 +10,15 @@ import Dispatch
 
 /// A peer that says to a loopback address whatever a test wants, byte by byte.
 ///
-/// It waits on threads of its own: the tasks of a test share as many threads as there are cores, and a listener needs one of them.
+/// It waits on threads of its own: the tasks of a test share as many threads as there are cores, and a listener needs
+/// one of them.
 enum LoopbackCaller {
     /// Sends a GET as a browser would.
     static func get(_ url: String) async -> (response: String, refused: Bool) {
         let rest = url.dropFirst("http://".count)
         let host = rest.prefix { $0 != "/" }
-        return await send("GET \(rest.dropFirst(host.count)) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n", to: url)
+        return await send(
+            "GET \(rest.dropFirst(host.count)) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n", to: url)
     }
 
     /// Sends bytes, ends its own side, and reads until the peer ends.

@@ -27,7 +27,8 @@ struct World: Sendable {
         let security = TransportSecurity.allowingInsecureLoopback
         return try Service.builtIn(stand.name.rawValue, at: stand.origin, security: security)
             ?? Service(
-                name: "standard", authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),
+                name: "standard",
+                authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),
                 defaultScopes: ["openid", "profile", "offline_access", "api"])
     }
 
@@ -45,7 +46,9 @@ struct World: Sendable {
     }
 
     /// An app with this client, as a process of its own would have it.
-    func app(_ client: Client? = nil, transport: any Transport = .platform, vault: (any Vault)? = nil) throws -> Handshake {
+    func app(_ client: Client? = nil, transport: any Transport = .platform, vault: (any Vault)? = nil) throws
+        -> Handshake
+    {
         try Handshake(
             client ?? self.client(), vault: vault ?? self.vault, transport: transport, time: time.source,
             limits: TransferLimits(deadline: .seconds(10)))

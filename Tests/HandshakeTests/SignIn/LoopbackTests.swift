@@ -12,7 +12,9 @@ struct LoopbackTests {
         url.contains("state=right") ? .accepted(page: "<p>done</p>") : .ignored(page: "<p>no</p>")
     }
 
-    @Test("I5: it listens on a loopback address literal, on a port that the kernel chose, and closes after its one redirect")
+    @Test(
+        "I5: it listens on a loopback address literal, on a port that the kernel chose, and closes after its one redirect"
+    )
     func oneRedirect() async throws {
         let listener = try LoopbackListener()
         let uri = listener.redirectURI.string
@@ -51,18 +53,39 @@ struct LoopbackTests {
         "B5, I6: whatever else knocks is turned away, and the right redirect still counts",
         arguments: [
             Row(name: "another path", request: "GET /favicon.ico HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 404),
-            Row(name: "a longer path", request: "GET /callback/x?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 404),
-            Row(name: "a percent-encoded path", request: "GET /c%61llback?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 404),
-            Row(name: "another method", request: "POST /callback?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 405),
-            Row(name: "another host", request: "GET /callback?state=right HTTP/1.1\r\nHost: evil.example\r\n\r\n", status: 400),
-            Row(name: "localhost", request: "GET /callback?state=right HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n", status: 400),
+            Row(
+                name: "a longer path", request: "GET /callback/x?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n",
+                status: 404),
+            Row(
+                name: "a percent-encoded path", request: "GET /c%61llback?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n",
+                status: 404),
+            Row(
+                name: "another method", request: "POST /callback?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n",
+                status: 405),
+            Row(
+                name: "another host", request: "GET /callback?state=right HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+                status: 400),
+            Row(
+                name: "localhost", request: "GET /callback?state=right HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n",
+                status: 400),
             Row(name: "no host", request: "GET /callback?state=right HTTP/1.1\r\n\r\n", status: 400),
-            Row(name: "two hosts", request: "GET /callback?state=right HTTP/1.1\r\nHost: {host}\r\nHost: {host}\r\n\r\n", status: 400),
-            Row(name: "another state", request: "GET /callback?state=wrong HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 400),
-            Row(name: "an absolute target", request: "GET http://{host}/callback?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 404),
+            Row(
+                name: "two hosts",
+                request: "GET /callback?state=right HTTP/1.1\r\nHost: {host}\r\nHost: {host}\r\n\r\n", status: 400),
+            Row(
+                name: "another state", request: "GET /callback?state=wrong HTTP/1.1\r\nHost: {host}\r\n\r\n",
+                status: 400),
+            Row(
+                name: "an absolute target",
+                request: "GET http://{host}/callback?state=right HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 404),
             Row(name: "no HTTP", request: "hello\r\n\r\n", status: 400),
-            Row(name: "not ASCII", request: "GET /callback?state=right\u{e9} HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 400),
-            Row(name: "an endless head", request: "GET /callback?state=right HTTP/1.1\r\nX: " + String(repeating: "a", count: 30_000), status: 431),
+            Row(
+                name: "not ASCII", request: "GET /callback?state=right\u{e9} HTTP/1.1\r\nHost: {host}\r\n\r\n",
+                status: 400),
+            Row(
+                name: "an endless head",
+                request: "GET /callback?state=right HTTP/1.1\r\nX: " + String(repeating: "a", count: 30_000),
+                status: 431),
             Row(name: "nothing at all", request: "", status: nil),
         ])
     func others(_ row: Row) async throws {
@@ -83,7 +106,8 @@ struct LoopbackTests {
         let listener = try LoopbackListener()
         async let redirect = listener.redirect(Self.judge)
         let idle = (0..<10).map { _ in LoopbackCaller.connect(to: listener.redirectURI.string) }
-        #expect(await LoopbackCaller.get(listener.redirectURI.string + "?state=right").response.hasPrefix("HTTP/1.1 200"))
+        #expect(
+            await LoopbackCaller.get(listener.redirectURI.string + "?state=right").response.hasPrefix("HTTP/1.1 200"))
         #expect(try await redirect.hasSuffix("right"))
         for connection in idle { LoopbackCaller.end(connection) }
     }
@@ -95,16 +119,21 @@ struct LoopbackTests {
         _ = try await world.app().signIn(
             through: ScriptedBrowser { shown in
                 let redirect = try await world.sandbox.approve(shown.url)
-                let response = await LoopbackCaller.get(redirect + "&error_description=<script>alert(1)</script>").response
+                let response = await LoopbackCaller.get(redirect + "&error_description=<script>alert(1)</script>")
+                    .response
                 page.withLock { $0 = response }
                 return nil
             })
         let response = page.withLock { $0 }
         #expect(response.hasPrefix("HTTP/1.1 200"))
-        for field in ["Referrer-Policy: no-referrer", "default-src 'none'", "Cache-Control: no-store", "frame-ancestors 'none'"] {
+        for field in [
+            "Referrer-Policy: no-referrer", "default-src 'none'", "Cache-Control: no-store", "frame-ancestors 'none'",
+        ] {
             #expect(response.contains(field))
         }
-        for mark in ["<a ", "<script", "<img", "<form", "src=", "alert(1)"] { #expect(!response.contains(mark), "\(mark)") }
+        for mark in ["<a ", "<script", "<img", "<form", "src=", "alert(1)"] {
+            #expect(!response.contains(mark), "\(mark)")
+        }
         #expect(response.contains("Recurse Center"))
         await world.sandbox.stop()
     }

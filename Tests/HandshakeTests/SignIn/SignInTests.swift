@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Sign-in")
 struct SignInTests {
-    @Test("A1, A3: a user signs in at every service with PKCE by S256 and a state of 256 bits", arguments: SandboxService.Name.allCases)
+    @Test(
+        "A1, A3: a user signs in at every service with PKCE by S256 and a state of 256 bits",
+        arguments: SandboxService.Name.allCases)
     func everyService(_ name: SandboxService.Name) async throws {
         let world = try await World(name)
         let shown = Mutex<SignInPage?>(nil)
@@ -43,7 +45,8 @@ struct SignInTests {
     @Test("a confidential client authenticates in the way that the server takes")
     func confidential() async throws {
         let world = try await World(.standard)
-        for client in world.sandbox.standard.clients where client.secret != nil && client.grantTypes.contains("authorization_code") {
+        for client in world.sandbox.standard.clients
+        where client.secret != nil && client.grantTypes.contains("authorization_code") {
             let (_, account) = try await world.signedIn(try world.confidentialClient(client.id))
             try await account.refresh()
             #expect(world.sandbox.requests(.standard).last { $0.path == "/token" }?.authorizationScheme == "Basic")
@@ -107,15 +110,27 @@ struct SignInTests {
     @Test(
         "B2, B5, B7: a redirect that is not as it should be stops, before any code is sent",
         arguments: [
-            Tampering(name: "another state", change: { $0.replacing(/state=[^&]+/, with: "state=other") }, code: "state_mismatch"),
+            Tampering(
+                name: "another state", change: { $0.replacing(/state=[^&]+/, with: "state=other") },
+                code: "state_mismatch"),
             Tampering(name: "no state", change: { $0.replacing(/&?state=[^&]+/, with: "") }, code: "state_mismatch"),
-            Tampering(name: "another issuer", change: { $0.replacing(/iss=[^&]+/, with: "iss=https%3A%2F%2Fevil.example") }, code: "issuer_mismatch"),
-            Tampering(name: "no issuer, though announced", change: { $0.replacing(/&iss=[^&]+/, with: "") }, code: "issuer_missing"),
+            Tampering(
+                name: "another issuer", change: { $0.replacing(/iss=[^&]+/, with: "iss=https%3A%2F%2Fevil.example") },
+                code: "issuer_mismatch"),
+            Tampering(
+                name: "no issuer, though announced", change: { $0.replacing(/&iss=[^&]+/, with: "") },
+                code: "issuer_missing"),
             Tampering(name: "two codes", change: { $0 + "&code=again" }, code: "parameter_repeated"),
-            Tampering(name: "another path", change: { $0.replacing("/callback", with: "/Callback") }, code: "state_mismatch"),
-            Tampering(name: "no code", change: { $0.replacing(/code=[^&]+/, with: "nothing=1") }, code: "malformed_response"),
-            Tampering(name: "a broken escape", change: { $0.replacing(/code=[^&]+/, with: "code=%zz") }, code: "malformed_response"),
-            Tampering(name: "a server error", change: { $0.replacing(/code=[^&]+/, with: "error=temporarily_unavailable") }, code: "temporarily_unavailable"),
+            Tampering(
+                name: "another path", change: { $0.replacing("/callback", with: "/Callback") }, code: "state_mismatch"),
+            Tampering(
+                name: "no code", change: { $0.replacing(/code=[^&]+/, with: "nothing=1") }, code: "malformed_response"),
+            Tampering(
+                name: "a broken escape", change: { $0.replacing(/code=[^&]+/, with: "code=%zz") },
+                code: "malformed_response"),
+            Tampering(
+                name: "a server error", change: { $0.replacing(/code=[^&]+/, with: "error=temporarily_unavailable") },
+                code: "temporarily_unavailable"),
         ])
     func tampering(_ row: Tampering) async throws {
         let world = try await World(.standard)
@@ -138,7 +153,8 @@ struct SignInTests {
         let begun = try await handshake.beginSignIn()
         let redirect = try await world.sandbox.approve(begun.page.url)
         _ = try await handshake.finishSignIn(redirectURL: redirect)
-        #expect(await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "state_mismatch")
+        #expect(
+            await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "state_mismatch")
         #expect(world.tokenRequests("authorization_code") == 1)
         await world.sandbox.stop()
     }
@@ -150,12 +166,15 @@ struct SignInTests {
         let begun = try await handshake.beginSignIn(timeout: .seconds(60))
         let redirect = try await world.sandbox.approve(begun.page.url)
         world.time.advance(by: 61)
-        #expect(await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "request_expired")
+        #expect(
+            await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "request_expired")
         await world.sandbox.stop()
     }
 
     #if os(Linux) || os(macOS)
-        @Test("I9: a sign-in that one process began is finished by another after it was killed; the record is sealed and used once")
+        @Test(
+            "I9: a sign-in that one process began is finished by another after it was killed; the record is sealed and used once"
+        )
         func resume() async throws {
             let folder = try VaultFolder()
             let world = try await World(vault: try folder.open())
@@ -164,8 +183,11 @@ struct SignInTests {
             let note = folder.parent + "/url"
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [place = place as VaultPlace, origin = origin as String, id = id as String, note = note as String] in
-                guard let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback) else { return }
-                let client = Client(service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
+                guard
+                    let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback)
+                else { return }
+                let client = Client(
+                    service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
                 let begun = try await Handshake(client, vault: try place.open()).beginSignIn()
                 try Files.make(Array(begun.page.url.utf8), at: note)
                 kill(getpid(), SIGKILL)
@@ -175,11 +197,14 @@ struct SignInTests {
             for file in folder.files() where file != note {
                 #expect(!String(decoding: try Files.read(file), as: UTF8.self).contains(state))
             }
-            let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
+            let handshake = try world.app(
+                try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
             let redirect = try await world.sandbox.approve(url)
             let account = try await handshake.finishSignIn(redirectURL: redirect)
             #expect(try await account.identity().subject == "759")
-            #expect(await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "state_mismatch")
+            #expect(
+                await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code
+                    == "state_mismatch")
             await world.sandbox.stop()
         }
     #endif
@@ -190,7 +215,9 @@ struct SignInTests {
         let one = Client(service: .sequencing, id: "a", redirect: .uri(uri))
         let two = Client(service: .recurseCenter, id: "b", redirect: .uri(uri))
         #expect(await handshakeError { try Handshake(one, two, vault: MemoryVault()) }?.code == "redirect_shared")
-        for other in ["https://app.example/callback/", "https://app.example/Callback", "https://app.example:444/callback"] {
+        for other in [
+            "https://app.example/callback/", "https://app.example/Callback", "https://app.example:444/callback",
+        ] {
             let apart = Client(service: .recurseCenter, id: "b", redirect: .uri(try RedirectURI(other)))
             #expect(await handshakeError { try Handshake(one, apart, vault: MemoryVault()) } == nil, "\(other)")
         }
@@ -205,7 +232,10 @@ struct SignInTests {
 
     @Test(
         "I8: the prompt names the service and the host of its page, in the user's language",
-        arguments: [("en", "Sign in to"), ("de", "anmelden"), ("ja", "サインイン"), ("pt_BR.UTF-8", "Entre em"), ("xx", "Sign in to")])
+        arguments: [
+            ("en", "Sign in to"), ("de", "anmelden"), ("ja", "サインイン"), ("pt_BR.UTF-8", "Entre em"),
+            ("xx", "Sign in to"),
+        ])
     func prompt(_ language: String, _ words: String) async throws {
         let handshake = try Handshake(
             Client(service: .recurseCenter, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback"))),
@@ -219,9 +249,15 @@ struct SignInTests {
     @Test("H1: metadata of another issuer stops before any authorization request")
     func foreignMetadata() async throws {
         let world = try await World(.standard)
-        try world.inject("GET /.well-known/* => body {\"issuer\":\"https://evil.example\",\"token_endpoint\":\"https://evil.example/t\"}")
+        try world.inject(
+            "GET /.well-known/* => body {\"issuer\":\"https://evil.example\",\"token_endpoint\":\"https://evil.example/t\"}"
+        )
         let error = await handshakeError {
-            try await world.app().signIn(through: ScriptedBrowser { _ in Issue.record("a page was shown"); return nil })
+            try await world.app().signIn(
+                through: ScriptedBrowser { _ in
+                    Issue.record("a page was shown")
+                    return nil
+                })
         }
         #expect(error?.code == "issuer_mismatch")
         await world.sandbox.stop()
@@ -232,14 +268,19 @@ struct SignInTests {
         let world = try await World(.standard)
         let origin = world.sandbox.standard.origin
         try world.inject(
-            "GET /.well-known/* => body {\"issuer\":\"\(origin)\",\"authorization_endpoint\":\"\(origin)/authorize\",\"token_endpoint\":\"\(origin)/token\",\"code_challenge_methods_supported\":[\"plain\"]}")
-        #expect(await handshakeError { try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox)) }?.code == "pkce_unsupported")
+            "GET /.well-known/* => body {\"issuer\":\"\(origin)\",\"authorization_endpoint\":\"\(origin)/authorize\",\"token_endpoint\":\"\(origin)/token\",\"code_challenge_methods_supported\":[\"plain\"]}"
+        )
+        #expect(
+            await handshakeError { try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox)) }?
+                .code == "pkce_unsupported")
         await world.sandbox.stop()
     }
 
     @Test("C7: plain http is refused for every address that is not on this machine")
     func plainHTTP() {
-        for address in ["http://example.com", "http://192.168.1.1", "http://127.0.0.1.example.com", "http://localhost.example.com"] {
+        for address in [
+            "http://example.com", "http://192.168.1.1", "http://127.0.0.1.example.com", "http://localhost.example.com",
+        ] {
             #expect(throws: OAuthError.self) { try Issuer(address, security: .allowingInsecureLoopback) }
         }
         #expect(throws: OAuthError.self) { try Issuer("http://127.0.0.1:1") }

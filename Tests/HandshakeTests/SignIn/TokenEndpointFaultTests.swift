@@ -24,13 +24,27 @@ struct TokenEndpointFaultTests {
             Row(fault: "body {\(token)}", code: "malformed_response", member: "token_type"),
             Row(fault: "body {\(token),\"token_type\":\"mac\"}", code: "malformed_response", member: "token_type"),
             Row(fault: "body {\(token),\"token_type\":7}", code: "malformed_response", member: "token_type"),
-            Row(fault: "body {\(token),\(token),\"token_type\":\"Bearer\"}", code: "malformed_response", member: "access_token"),
-            Row(fault: "body {\"access_token\":\"\",\"token_type\":\"Bearer\"}", code: "malformed_response", member: "access_token"),
-            Row(fault: "body {\"access_token\":\"canary\\r\\nX: y\",\"token_type\":\"Bearer\"}", code: "malformed_response", member: "access_token"),
-            Row(fault: "body {\(token),\"token_type\":\"Bearer\",\"expires_in\":-1}", code: "malformed_response", member: "expires_in"),
-            Row(fault: "body {\(token),\"token_type\":\"Bearer\",\"expires_in\":\"soon\"}", code: "malformed_response", member: "expires_in"),
-            Row(fault: "body {\(token),\"token_type\":\"Bearer\",\"expires_in\":1e99}", code: "malformed_response", member: "expires_in"),
-            Row(fault: "body {\(token),\"token_type\":\"Bearer\",\"scope\":[\"a\"]}", code: "malformed_response", member: "scope"),
+            Row(
+                fault: "body {\(token),\(token),\"token_type\":\"Bearer\"}", code: "malformed_response",
+                member: "access_token"),
+            Row(
+                fault: "body {\"access_token\":\"\",\"token_type\":\"Bearer\"}", code: "malformed_response",
+                member: "access_token"),
+            Row(
+                fault: "body {\"access_token\":\"canary\\r\\nX: y\",\"token_type\":\"Bearer\"}",
+                code: "malformed_response", member: "access_token"),
+            Row(
+                fault: "body {\(token),\"token_type\":\"Bearer\",\"expires_in\":-1}", code: "malformed_response",
+                member: "expires_in"),
+            Row(
+                fault: "body {\(token),\"token_type\":\"Bearer\",\"expires_in\":\"soon\"}", code: "malformed_response",
+                member: "expires_in"),
+            Row(
+                fault: "body {\(token),\"token_type\":\"Bearer\",\"expires_in\":1e99}", code: "malformed_response",
+                member: "expires_in"),
+            Row(
+                fault: "body {\(token),\"token_type\":\"Bearer\",\"scope\":[\"a\"]}", code: "malformed_response",
+                member: "scope"),
             Row(fault: "status 400 {\"error\":\"invalid_grant\"}", code: "invalid_grant"),
             Row(fault: "status 500 <html>", code: "http_500"),
             Row(fault: "redirect http://127.0.0.1:1/", code: "unexpected_redirect"),
@@ -54,7 +68,8 @@ struct TokenEndpointFaultTests {
     @Test(
         "bad metadata stops before a page is shown",
         arguments: [
-            Row(fault: "garbage", code: "malformed_response"), Row(fault: "body {}", code: "malformed_response", member: "issuer"),
+            Row(fault: "garbage", code: "malformed_response"),
+            Row(fault: "body {}", code: "malformed_response", member: "issuer"),
             Row(fault: "status 404", code: "invalid_configuration", member: "issuer"),
             Row(fault: "status 500", code: "http_500"), Row(fault: "huge 2000000", code: "response_too_large"),
             Row(fault: "redirect http://127.0.0.1:1/", code: "unexpected_redirect"),

@@ -13,7 +13,9 @@ struct TransportTests {
             .get, try EndpointURL(sandbox.recurseCenter.origin + path, security: .allowingInsecureLoopback))
     }
 
-    private func failure(_ request: RequestMessage, _ limits: TransferLimits = TransferLimits()) async -> TransportError? {
+    private func failure(_ request: RequestMessage, _ limits: TransferLimits = TransferLimits()) async
+        -> TransportError?
+    {
         do {
             _ = try await PlatformTransport().send(request, limits: limits)
             return nil
@@ -35,8 +37,12 @@ struct TransportTests {
         "C9: every content is bounded and every exchange has a deadline",
         arguments: [
             Row(fault: "huge 2000000", code: "response_too_large", mayHaveArrived: true),
-            Row(fault: "endless", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out", mayHaveArrived: true),
-            Row(fault: "delay 30", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out", mayHaveArrived: true),
+            Row(
+                fault: "endless", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out",
+                mayHaveArrived: true),
+            Row(
+                fault: "delay 30", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out",
+                mayHaveArrived: true),
             Row(fault: "drop", code: "connection_cut", mayHaveArrived: true),
             Row(fault: "cut 3", code: "connection_cut", mayHaveArrived: true),
         ])
@@ -53,7 +59,8 @@ struct TransportTests {
     func redirects(_ status: Int) async throws {
         let sandbox = try await Sandbox.start()
         let other = try await Sandbox.start()
-        sandbox.inject(try FaultRule(parsing: "GET \(Self.url) => redirect \(other.standard.origin)/api/whoami \(status)"))
+        sandbox.inject(
+            try FaultRule(parsing: "GET \(Self.url) => redirect \(other.standard.origin)/api/whoami \(status)"))
         let response = try await PlatformTransport().send(try request(sandbox), limits: TransferLimits())
         #expect(response.head.status.code == status)
         #expect(other.requests().isEmpty)

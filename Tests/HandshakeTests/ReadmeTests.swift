@@ -1,0 +1,62 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Testing
+
+/// The README's code, compiled: a block that is not here, line for line, is an error.
+private enum ReadmeExamples {
+    static func app(folder: String) async throws {
+        let client = Client(service: .recurseCenter, id: "your-client-id")
+        let vault = try FileVault(directory: folder + "/vault", keyFile: folder + "/vault.key")
+        let handshake = try Handshake(client, vault: vault)
+
+        let account = try await handshake.signIn(through: .systemBrowser)  // later: handshake.account()
+        let response = try await account.send(.get, "profiles/me")
+        _ = response
+    }
+
+    static func anyServer() throws -> Client {
+        let issuer = try Issuer("https://login.example.com")
+        let service = try Service(name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly))
+        let client = Client(service: service, id: "your-client-id", scopes: ["openid", "offline_access"])
+        return client
+    }
+
+    static func server(_ handshake: Handshake, userID: String, requestURL: String) async throws -> Account {
+        let begun = try await handshake.beginSignIn(as: userID)
+        // Send the user's browser to begun.page.url; then, in the route of your redirect URI, in any process:
+        let account = try await handshake.finishSignIn(redirectURL: requestURL)
+        _ = begun
+        return account
+    }
+
+    static func sandbox(authorizationURL: String) async throws -> String {
+        let sandbox = try await Sandbox.start()
+        sandbox.inject(try FaultRule(parsing: "recurse-center POST /oauth/token => status 503 x1"))
+        let redirect = try await sandbox.approve(authorizationURL)
+        return redirect
+    }
+}
+
+@Suite("The README")
+struct ReadmeTests {
+    @Test("shows only code that compiles")
+    func examples() throws {
+        let here = URL(filePath: #filePath)
+        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let compiled = Set(try lines(of: here).map { $0.trimmingCharacters(in: .whitespaces) })
+        let blocks = try lines(of: root.appending(path: "README.md")).split { $0.hasPrefix("```") && $0 != "```swift" }
+            .compactMap { part in part.firstIndex(of: "```swift").map { part[part.index(after: $0)...] } }
+        #expect(blocks.count == 4)
+        for line in blocks.joined() where !line.isEmpty {
+            #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+        }
+    }
+
+    private func lines(of file: URL) throws -> [String] {
+        try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
+    }
+}
