@@ -55,6 +55,18 @@ struct ReadmeTests {
         }
     }
 
+    @Test("and the table of security rows name only tests that exist")
+    func rows() throws {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let files = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
+        let sources = try files.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".py") }
+            .map { try String(contentsOf: tests.appending(path: $0), encoding: .utf8) }.joined()
+        let table = try String(contentsOf: tests.appending(path: "ROWS.md"), encoding: .utf8)
+        let names = table.matches(of: /“([^”]+(?:“[^”]*”[^”]*)?)”|`(test_\w+)`/).map { String($0.1 ?? $0.2 ?? "") }
+        #expect(names.count > 100)
+        for name in names { #expect(sources.contains(name), "\(name)") }
+    }
+
     private func lines(of file: URL) throws -> [String] {
         try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false).map(
             String.init)

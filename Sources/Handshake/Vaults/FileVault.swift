@@ -215,6 +215,8 @@ extension FileVault {
             throw .damaged(
                 what: path, reason: "it is missing, and the folder is not empty; put it back, or name another folder")
         }
+        // A vault is as durable as its folder's own name, which somebody may have made this moment and died.
+        try Folder.open(Folder.split(folder.path).folder, isOurs: false)?.synchronize()
         let id = VaultDescription.newID()
         let seal = RecordSeal(vault: id, master: try key.readOrMake(protecting: folder, patience: patience))
         try VaultDescription(id: id, check: seal.check).write(in: folder)

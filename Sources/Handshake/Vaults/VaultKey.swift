@@ -1,5 +1,8 @@
 /// The name of a record in a vault. The record is bound to all of it.
-public struct VaultKey: Sendable, Hashable, Codable {
+///
+/// Two keys are the same when they are so byte for byte. (Swift's own comparison of strings takes spellings that Unicode
+/// calls equivalent for one.)
+public struct VaultKey: Sendable, Codable {
     /// What a record is for.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// A signed-in user: the components are service, issuer, client, resource and account name.
@@ -25,5 +28,15 @@ public struct VaultKey: Sendable, Hashable, Codable {
             let bytes = Array(part.utf8)
             return (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (24 - 8 * $0)) } + bytes
         }
+    }
+}
+
+extension VaultKey: Hashable {
+    public static func == (left: VaultKey, right: VaultKey) -> Bool {
+        left.canonical == right.canonical
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(canonical)
     }
 }
