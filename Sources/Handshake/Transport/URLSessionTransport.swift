@@ -1,4 +1,5 @@
-#if !os(Linux)
+#if !os(Linux) || CHECK_APPLE_ADAPTERS
+    // CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
     public import Foundation
     import HTTPTypes
     public import OAuth
@@ -8,19 +9,17 @@
     ///
     /// A content stream is collected before it is sent, at most ``TransferLimits/maximumContentLength`` bytes of it.
     public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDelegate {
-        private let configuration: URLSessionConfiguration
+        private let session: URLSession
 
         public override init() {
-            configuration = .ephemeral
+            let configuration = URLSessionConfiguration.ephemeral
             configuration.httpCookieStorage = nil
             configuration.httpShouldSetCookies = false
             configuration.urlCache = nil
             configuration.urlCredentialStorage = nil
             configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-            configuration.waitsForConnectivity = false
+            session = URLSession(configuration: configuration)
         }
-
-        private lazy var session = URLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
 
         public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
             let host = request.head.authority ?? ""
@@ -53,7 +52,7 @@
             }
             var fields = HTTPFields()
             for (name, value) in response.allHeaderFields {
-                guard let name = (name as? String).flatMap(HTTPField.Name.init), let value = value as? String else {
+                guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {
                     continue
                 }
                 fields.append(HTTPField(name: name, value: value))
