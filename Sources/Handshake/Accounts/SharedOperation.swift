@@ -18,16 +18,19 @@ final class SharedOperation<Value: Sendable>: Sendable {
     ///
     /// - Throws: what the work throws; `CancellationError` at once when the calling task is cancelled.
     func join(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let (id, starts) = state.withLock { state in
-            defer {
-                state.nextWaiter += 1
-                state.isRunning = true
-            }
-            return (state.nextWaiter, !state.isRunning)
+        let id = state.withLock { state in
+            defer { state.nextWaiter += 1 }
+            return state.nextWaiter
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                state.withLock { $0.waiters[id] = continuation }
+                // In one step with the question whether work is running: work that ends in between would leave this caller waiting
+                // for nobody.
+                let starts = state.withLock { state in
+                    defer { state.isRunning = true }
+                    state.waiters[id] = continuation
+                    return !state.isRunning
+                }
                 if starts { run(work) }
                 if Task.isCancelled { leave(id) }
             }
@@ -46,9 +49,10 @@ final class SharedOperation<Value: Sendable>: Sendable {
             }
             let waiters = self.state.withLock { state in
                 defer { state = State(nextWaiter: state.nextWaiter) }
-                return state.waiters.values
+                return state.waiters
             }
-            for waiter in waiters { waiter.resume(with: outcome) }
+            // In the order they came: that is fair, and a task group takes its children off in that order without searching.
+            for waiter in waiters.sorted(by: { $0.key < $1.key }) { waiter.value.resume(with: outcome) }
         }
     }
 
