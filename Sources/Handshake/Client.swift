@@ -46,7 +46,13 @@ public struct Client: Sendable {
 
     /// Describes a public client: an app on a phone, a desktop or in a terminal.
     ///
-    /// - Parameter scopes: nil asks for the service's smallest useful scope.
+    /// - Parameters:
+    ///   - service: what one connects to.
+    ///   - id: the identifier that the service gave to the app.
+    ///   - redirect: where the browser brings the user back.
+    ///   - scopes: what to ask for; nil asks for the service's smallest useful scope.
+    ///   - resources: the APIs that tokens are for (RFC 8707).
+    ///   - parameters: further parameters of the authorization request.
     public init(
         service: Service, id: String, redirect: Redirect = .loopback, scopes: [String]? = nil,
         resources: [EndpointURL] = [],

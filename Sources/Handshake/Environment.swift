@@ -51,11 +51,9 @@ final class Environment: Sendable {
             if joined == nil { joined = document } else { joined?.fillGaps(from: document) }
         }
         guard let joined else {
-            throw HandshakeError.configuration(
-                member: "issuer",
-                problem:
-                    "\(issuer) has no metadata, neither at \(issuer.metadataLocations.map(\.description).joined(separator: " nor at "))"
-            )
+            let asked = issuer.metadataLocations.map(\.description).joined(separator: " nor at ")
+            let text = "\(issuer) has no metadata, neither at \(asked); is the issuer right?"
+            throw HandshakeError.exchange(.server(ServerError(step: .metadata, code: nil, text: text, status: 404)))
         }
         log.debug("discovered an authorization server", metadata: ["issuer": "\(issuer)"])
         return joined

@@ -24,11 +24,16 @@ public final class Handshake: Sendable {
     /// Joins clients and a vault.
     ///
     /// - Parameters:
+    ///   - clients: the registrations that users sign in through.
+    ///   - vault: where grants rest.
     ///   - transport: how requests reach the network.
+    ///   - time: what time it is, and how one waits.
+    ///   - random: where states, nonces and verifiers come from.
     ///   - limits: what one exchange with an authorization server may cost.
     ///   - refreshMargin: how many seconds before its end an access token is replaced; never more than half its life.
+    ///   - log: where warnings go; no secret and no query ever does.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` without clients or with two of one service and
-    ///   identifier; ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` when two servers share a redirect
+    ///   identifier; `OAuthError/refused(_:)` with `Refusal/Check/sharedRedirect` when two servers share a redirect
     ///   URI and could be taken for each other (RFC 9700, section 4.4.2.2).
     public init(
         _ clients: Client..., vault: any Vault, transport: any Transport = .platform, time: TimeSource = .system,

@@ -29,6 +29,10 @@ struct HandshakeCommand: AsyncParsableCommand {
                 } else {
                     try command.run()
                 }
+                guard !Output.isIncomplete else {
+                    Output.error("handshake: the result could not be written: \(Output.failureText)")
+                    return ExitStatus.defect
+                }
                 return ExitStatus.done
             } catch {
                 return Failure.report(error)

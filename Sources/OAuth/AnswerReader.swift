@@ -62,7 +62,7 @@ struct AnswerReader {
         }
         throw .malformed(
             step: step, member: name, expected: "a whole number",
-            found: value.string.map { "“\(quoted($0, limit: 40))”" } ?? value.kind)
+            found: value.string.map { "“\(quoted(hidingTokens(in: $0), limit: 40))”" } ?? value.kind)
     }
 
     /// A token: printable ASCII without space, which is all that a header can carry (RFC 6749, appendix A.12 and A.17).

@@ -1,7 +1,7 @@
 /// A code whose redirect has been checked, together with all that its exchange needs (RFC 6749, section 4.1.3).
 ///
-/// Only ``AuthorizationRequest/code(from:now:)`` makes one, so a redirect that was not checked cannot reach a token
-/// endpoint.
+/// Only ``AuthorizationRequest/code(from:now:)-(AuthorizationResponse,_)`` makes one, so a redirect that was not
+/// checked cannot reach a token endpoint.
 public struct AuthorizationCode: Sendable {
     /// The request that this code answers: its server is the only one that may see the code.
     public let request: AuthorizationRequest
@@ -15,7 +15,9 @@ extension AuthorizationRequest {
     /// The order is that of RFC 9700 and `oauth-security.md` B: state first and in constant time, then address, age,
     /// doubled parameters, issuer, error, code.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameters:
+    ///   - response: what came back to the redirect URI.
+    ///   - now: seconds since 1970.
     /// - Throws: ``OAuthError/unmatchedRedirect(problem:)`` when the state or the address is not this request's: drop
     ///   the redirect and keep waiting. Every other error ends this attempt: ``OAuthError/refused(_:)`` for a failed
     ///   check and ``OAuthError/server(_:)`` when the server or the user said no (`access_denied`).

@@ -46,6 +46,11 @@ public struct AuthorizationRequest: Sendable {
     /// Begins an attempt.
     ///
     /// - Parameters:
+    ///   - server: who is asked.
+    ///   - clientID: the client's identifier at this server.
+    ///   - redirectURI: where the answer has to arrive.
+    ///   - scopes: what is asked for, in order.
+    ///   - options: what goes into the request beyond that.
     ///   - now: seconds since 1970.
     ///   - random: where state, nonce and verifier come from.
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/challengeMethod`` when the server's metadata lists
@@ -59,6 +64,7 @@ public struct AuthorizationRequest: Sendable {
             throw .configuration(member: "authorization_endpoint", problem: "this server has none")
         }
         try ClientAuthentication.check(clientID: clientID)
+        try Scope.check(scopes)
         if let methods = server.codeChallengeMethods, !methods.contains("S256") {
             let listed = methods.isEmpty ? "an empty list" : quoted(methods.joined(separator: ", "), limit: 100)
             throw .refused(

@@ -19,6 +19,14 @@ public enum ClientAuthentication: Sendable {
         case raw
     }
 
+    /// The secret, where there is one.
+    var secret: Secret? {
+        switch self {
+        case .none: nil
+        case .basic(let secret, _), .post(let secret): secret
+        }
+    }
+
     /// The method's registered name (RFC 7591, section 2).
     public var method: String {
         switch self {

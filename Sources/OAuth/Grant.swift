@@ -29,7 +29,11 @@ public struct Grant: Sendable {
 
     /// The grant of a first exchange.
     ///
-    /// - Parameter requested: the scope asked for, which counts when the server does not name the granted one.
+    /// - Parameters:
+    ///   - response: the token endpoint's answer.
+    ///   - requested: the scope asked for, which counts when the server does not name the granted one.
+    ///   - identity: the verified claims of the ID token that came along.
+    ///   - now: seconds since 1970 when the request was sent.
     public init(_ response: TokenResponse, requested: [String], identity: IDTokenClaims? = nil, now: Double) {
         self.init(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,

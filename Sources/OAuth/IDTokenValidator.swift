@@ -20,6 +20,8 @@ public struct IDTokenValidator: Sendable {
     /// States the rules for one token.
     ///
     /// - Parameters:
+    ///   - issuer: who must have issued the token.
+    ///   - clientID: for whom it must be.
     ///   - nonce: the nonce of the ``AuthorizationRequest``; nil when none was sent, and then the token must not have
     ///     one.
     ///   - accessToken: the access token that came along, against which `at_hash` is checked whenever the token has
@@ -40,7 +42,10 @@ public struct IDTokenValidator: Sendable {
 
     /// Checks the ID token of a sign-in.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameters:
+    ///   - token: the ID token as it came.
+    ///   - keys: the issuer's keys.
+    ///   - now: seconds since 1970.
     /// - Throws: ``OAuthError/refused(_:)``. ``Refusal/Check/key`` may mean that the server has new keys: fetch them
     ///   once and try again. Every other check is final.
     public func claims(of token: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> IDTokenClaims {
@@ -54,7 +59,9 @@ public struct IDTokenValidator: Sendable {
     /// Its nonce may be missing; where it is there and this validator knows one, the two must be equal.
     ///
     /// - Parameters:
+    ///   - token: the ID token as it came.
     ///   - previous: the claims that the session has now.
+    ///   - keys: the issuer's keys.
     ///   - now: seconds since 1970.
     /// - Throws: ``OAuthError/refused(_:)``. The old claims stay true of the session.
     public func claims(

@@ -44,7 +44,7 @@ public struct IntrospectionRequest: Sendable {
 
     /// Reads the answer (RFC 7662, section 2.2).
     public func introspection(from response: ResponseMessage) throws(OAuthError) -> TokenIntrospection {
-        try response.requireSuccess(.introspection)
+        try response.requireSuccess(.introspection, hiding: [token, authentication.secret].compactMap(\.self))
         let answer = try AnswerReader(step: .introspection, content: response.content)
         guard let isActive = try answer.bool("active") else { throw answer.wrong("active", expected: "true or false") }
         return TokenIntrospection(

@@ -35,11 +35,13 @@ public struct MetadataRequest: Sendable {
 
 extension ResponseMessage {
     /// Lets only a 2xx answer through: a redirect is never followed, an error becomes a value.
-    func requireSuccess(_ step: OAuthError.Step) throws(OAuthError) {
+    ///
+    /// - Parameter secrets: what the server was sent and must not be quoted back.
+    func requireSuccess(_ step: OAuthError.Step, hiding secrets: [Secret] = []) throws(OAuthError) {
         switch head.status.kind {
         case .successful: return
         case .redirection: throw .redirected(step: step, status: head.status.code)
-        default: throw .server(ServerError(step: step, self))
+        default: throw .server(ServerError(step: step, self, hiding: secrets))
         }
     }
 }

@@ -29,8 +29,8 @@ public struct PendingAuthorizations: Sendable {
 
     /// Checks a redirect URL against the request with its state, and takes that request out.
     ///
-    /// - Throws: what ``AuthorizationRequest/code(from:now:)`` throws. After ``OAuthError/unmatchedRedirect(problem:)``
-    ///   nothing has changed.
+    /// - Throws: what ``AuthorizationRequest/code(from:now:)-(AuthorizationResponse,_)`` throws. After
+    ///   ``OAuthError/unmatchedRedirect(problem:)`` nothing has changed.
     public mutating func take(redirectURL: String, now: Double) throws(OAuthError) -> AuthorizationCode {
         let response = try AuthorizationResponse(redirectURL: redirectURL)
         guard let state = response.state, let index = requests.index(forKey: PendingState(state)) else {

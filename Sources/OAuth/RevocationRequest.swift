@@ -56,6 +56,6 @@ public struct RevocationRequest: Sendable {
     /// - Throws: ``OAuthError/server(_:)`` for every error; with status 503 the token may still live and the request is
     ///   to be repeated after ``ServerError/retryAfter`` (RFC 7009, section 2.2.1).
     public func confirm(_ response: ResponseMessage) throws(OAuthError) {
-        try response.requireSuccess(.revocation)
+        try response.requireSuccess(.revocation, hiding: [token, authentication.secret].compactMap(\.self))
     }
 }

@@ -35,13 +35,19 @@ public struct ServerError: Error, Sendable, Hashable {
 
     /// Reads the error out of an answer that is not a success. Any content will do: a foreign one leaves only the
     /// status.
-    public init(step: OAuthError.Step, _ response: ResponseMessage) {
+    ///
+    /// Some servers quote what they were sent, or what they meant to send, in their explanations. So `secrets` are
+    /// taken out of the texts, and so is every word that could be a token.
+    public init(step: OAuthError.Step, _ response: ResponseMessage, hiding secrets: [Secret] = []) {
         let object = try? JSONValue(parsing: response.content).object
+        func text(_ name: String) -> String? {
+            object?[name]?.string.map { hidingTokens(in: $0, and: secrets) }
+        }
         self.init(
             step: step,
-            code: object?["error"]?.string,
-            text: object?["error_description"]?.string ?? object?["message"]?.string,
-            uri: object?["error_uri"]?.string,
+            code: text("error"),
+            text: text("error_description") ?? text("message"),
+            uri: text("error_uri"),
             status: response.head.status.code,
             retryAfter: response.head.headerFields[.retryAfter].flatMap(wholeNumber))
     }
@@ -90,4 +96,31 @@ package func quoted(_ text: String, limit: Int = 500) -> String {
         count += 1
     }
     return String(scalars)
+}
+
+/// A server's text without the secrets that are known, and without words that look like a token: 20 characters or more
+/// of a token's alphabet with a digit among them. Identifiers of the form 8-4-4-4-12, which support teams ask for,
+/// stay.
+package func hidingTokens(in text: String, and secrets: [Secret] = []) -> String {
+    var text = text
+    for secret in secrets where secret.reveal().utf8.count >= 4 {
+        text = text.split(separator: secret.reveal(), omittingEmptySubsequences: false).joined(separator: "(secret)")
+    }
+    var output = ""
+    var word = ""
+    for character in text {
+        if character.isASCII, character.isLetter || character.isNumber || "-_~+=".contains(character) {
+            word.append(character)
+        } else {
+            output += looksLikeToken(word) ? "(secret)" : word
+            output.append(character)
+            word = ""
+        }
+    }
+    return output + (looksLikeToken(word) ? "(secret)" : word)
+}
+
+private func looksLikeToken(_ word: String) -> Bool {
+    guard word.utf8.count >= 20, word.contains(where: \.isNumber) else { return false }
+    return word.split(separator: "-", omittingEmptySubsequences: false).map(\.count) != [8, 4, 4, 4, 12]
 }

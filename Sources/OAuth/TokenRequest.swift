@@ -67,6 +67,7 @@ public struct TokenRequest: Sendable {
                 try parameters.add("grant_type", "refresh_token")
                 try parameters.add("refresh_token", token.reveal())
             case .clientCredentials(let scopes):
+                try Scope.check(scopes)
                 try parameters.add("grant_type", "client_credentials")
                 try parameters.add("scope", scopes.joined(separator: scopeDelimiter))
             }
@@ -80,14 +81,26 @@ public struct TokenRequest: Sendable {
 
     /// Reads the answer (RFC 6749, sections 5.1 and 5.2).
     ///
-    /// - Parameter now: seconds since 1970 when the request was sent, so that an expiry is never later than the
-    ///   server's own.
+    /// - Parameters:
+    ///   - response: the token endpoint's answer.
+    ///   - now: seconds since 1970 when the request was sent, so that an expiry is never later than the server's own.
     /// - Throws: ``OAuthError/server(_:)`` for the server's own errors;
     ///   ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is missing, of the wrong type or
     ///   doubled; ``OAuthError/redirected(step:status:)``.
     public func response(from response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
-        try response.requireSuccess(.token)
+        try response.requireSuccess(.token, hiding: secrets)
         return try TokenResponse(parsing: response.content, now: now)
+    }
+
+    /// What this exchange sends and a server must not be quoted with.
+    private var secrets: [Secret] {
+        let sent: [Secret] =
+            switch grantType {
+            case .authorizationCode(let code): [code.secret, code.request.verifier.secret]
+            case .refreshToken(let token): [token]
+            case .clientCredentials: []
+            }
+        return sent + [authentication.secret].compactMap(\.self)
     }
 
     static let reservedNames: Set<String> = [

@@ -30,7 +30,8 @@ public struct TokenResponse: Sendable {
         let type = try answer.requiredString("token_type")
         guard type.lowercased() == "bearer" else {
             throw .malformed(
-                step: .token, member: "token_type", expected: "Bearer", found: "“\(quoted(type, limit: 40))”")
+                step: .token, member: "token_type", expected: "Bearer",
+                found: "“\(quoted(hidingTokens(in: type), limit: 40))”")
         }
         let lifetime = try answer.integer("expires_in")
         if let lifetime, lifetime < 0 || lifetime > Self.longestLifetime {

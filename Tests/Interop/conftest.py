@@ -16,6 +16,9 @@ from strangers import Stranger
 EXPIRING_SECONDS = 3
 CANAILLE_SECONDS = 8
 
+# All strangers at work: the secrets of each are looked for after every test.
+running: list[Stranger] = []
+
 
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -31,7 +34,9 @@ def start(name: str, folder: Path, **options: object) -> Iterator[Stranger]:
     if name == "django_oauth_toolkit" and not shutil.which("openssl"):
         pytest.skip("openssl is not installed")
     server = Stranger(name, folder, **options)  # type: ignore[arg-type]
+    running.append(server)
     yield server
+    running.remove(server)
     server.stop()
 
 
@@ -80,9 +85,7 @@ def handshake(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Handsh
     yield command
     command.end()
     keep_output(request.node.name, command)
-    servers = [value for name in ("django", "expiring", "canaille") if name in request.fixturenames
-               and isinstance(value := request.getfixturevalue(name), Stranger)]
-    secrets = {secret for server in servers for secret in server.secrets()}
+    secrets = {secret for server in running for secret in server.secrets()}
     assert not leaks.found_in(command.printed(), secrets), "a secret was printed"
     assert not leaks.found_in_folder(command.home, secrets), "a secret lies in clear in the command's home"
 

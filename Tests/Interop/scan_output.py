@@ -17,11 +17,15 @@ KINDS = {
     "a bearer token": re.compile(r"\bauthorization: (?:bearer|basic) [A-Za-z0-9._~+/=-]{12,}", re.I),
 }
 
+# swift-testing prints the arguments of a parameterised test before the code under test has seen them. The RFCs' own tokens
+# stand there; a planted secret is looked for there too.
+ARGUMENTS = re.compile(r"\S+ Test case passing \d+ arguments? ")
+
 
 def findings(folder: Path) -> Iterator[str]:
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
         for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
-            for kind, pattern in KINDS.items():
+            for kind, pattern in list(KINDS.items())[: 1 if ARGUMENTS.match(line) else None]:
                 if match := pattern.search(line):
                     place = f"{file.relative_to(folder)}:{number}:{match.start() + 1}"
                     yield f"{place}: {kind}, {len(match[0])} characters"

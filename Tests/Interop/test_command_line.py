@@ -1,4 +1,4 @@
-"""The command line itself: what is wrong is refused with status 64, signals end cleanly, results that cannot be written are said."""
+"""The command line itself: what is wrong is refused with 64, signals end cleanly, results that cannot be written are said."""
 
 import os
 import signal

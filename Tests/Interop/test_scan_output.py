@@ -14,8 +14,11 @@ SECRETS = {
     "form": "grant_type=refresh_token&refresh_" + "token=0123456789abcdef",
     "header": "Authorization: " + "Bearer 0123456789abcdef",
 }
-HARMLESS = ["code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", '{"access_token":"<redacted>"}', "canary-", "eyJ",
-            '"refreshable":true', "Authorization: Bearer <redacted>", "access_token is missing", "refresh_token=…"]
+HARMLESS = [
+    "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", '{"access_token":"<redacted>"}', "canary-", "eyJ",
+    "◇ Test case passing 1 argument token → " + SECRETS["jwt"], '"refreshable":true', "Authorization: Bearer <redacted>",
+    "access_token is missing", "refresh_token=…",
+]
 
 
 @pytest.mark.parametrize("name", SECRETS)
@@ -29,6 +32,11 @@ def test_a_secret_is_found_and_not_repeated(tmp_path: Path, capsys: pytest.Captu
 def test_what_is_harmless_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "run.log").write_text("\n".join(HARMLESS))
     assert main([str(tmp_path)]) == 0
+
+
+def test_a_planted_secret_is_found_among_a_tests_arguments_too(tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text("◇ Test case passing 1 argument token → " + SECRETS["planted"])
+    assert main([str(tmp_path)]) == 1
 
 
 def test_nothing_to_search_is_not_a_success(tmp_path: Path) -> None:

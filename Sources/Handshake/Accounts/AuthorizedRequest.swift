@@ -15,7 +15,7 @@ extension Account {
     /// followed, at most five; outside the service's own origins they lose the token.
     ///
     /// - Returns: the service's answer, whatever its status.
-    /// - Throws: ``OAuthError/refused(_:)`` inside ``HandshakeError/exchange(_:)`` with ``Refusal/Check/foreignOrigin``
+    /// - Throws: `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/foreignOrigin`
     ///   for an address that is none of the service's; ``HandshakeError/demanded(_:status:)`` when the service wants
     ///   further scopes or another authentication; ``HandshakeError/signInRequired(_:_:)``;
     ///   ``HandshakeError/contentNotReplayable``; ``HandshakeError/network(_:)``; whatever ``accessToken()`` throws.

@@ -24,8 +24,8 @@ final class SharedOperation<Value: Sendable>: Sendable {
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                // In one step with the question whether work is running: work that ends in between would leave this caller waiting
-                // for nobody.
+                // In one step with the question whether work is running: work that ends in between would leave this
+                // caller waiting for nobody.
                 let starts = state.withLock { state in
                     defer { state.isRunning = true }
                     state.waiters[id] = continuation
@@ -51,7 +51,8 @@ final class SharedOperation<Value: Sendable>: Sendable {
                 defer { state = State(nextWaiter: state.nextWaiter) }
                 return state.waiters
             }
-            // In the order they came: that is fair, and a task group takes its children off in that order without searching.
+            // In the order they came: that is fair, and a task group takes its children off in that order without
+            // searching.
             for waiter in waiters.sorted(by: { $0.key < $1.key }) { waiter.value.resume(with: outcome) }
         }
     }

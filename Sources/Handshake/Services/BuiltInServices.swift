@@ -18,7 +18,7 @@ extension Service {
 
     /// A built-in service at another address, such as a sandbox: every host of the service is replaced by this one.
     ///
-    /// - Throws: ``OAuthError`` when the address is not acceptable under `security`.
+    /// - Throws: `OAuthError` when the address is not acceptable under `security`.
     /// - Returns: nil when no built-in service has this name.
     public static func builtIn(
         _ name: String, at baseURL: String, security: TransportSecurity = .httpsOnly

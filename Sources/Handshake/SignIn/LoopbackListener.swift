@@ -31,7 +31,9 @@ public final class LoopbackListener: Sendable {
 
     /// Opens the listener on `127.0.0.1`, or on `[::1]` where there is no IPv4.
     ///
-    /// - Parameter port: a fixed port, for services that compare it; nil lets the kernel choose.
+    /// - Parameters:
+    ///   - port: a fixed port, for services that compare it; nil lets the kernel choose.
+    ///   - path: where the redirect arrives, beginning with a slash.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the port is taken or the path is not one.
     public init(port: UInt16? = nil, path: String = "/callback") throws(HandshakeError) {
         guard path.hasPrefix("/"), !path.contains("?"), !path.contains("#") else {

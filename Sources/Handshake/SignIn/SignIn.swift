@@ -52,7 +52,10 @@ extension Handshake {
     ///
     /// What the redirect will be checked against is sealed into the vault until it is used, once, or expires.
     ///
-    /// - Parameter timeout: how long the redirect is waited for.
+    /// - Parameters:
+    ///   - name: the app's name for the account. One that exists is replaced.
+    ///   - service: the service's name; needed only when there are several clients.
+    ///   - timeout: how long the redirect is waited for.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the client's redirect is a loopback listener,
     ///   which belongs to ``signIn(as:to:through:timeout:)``.
     public func beginSignIn(
@@ -63,7 +66,7 @@ extension Handshake {
 
     /// Finishes a sign-in with the redirect URL that came back.
     ///
-    /// - Throws: ``OAuthError/unmatchedRedirect(problem:)`` inside ``HandshakeError/exchange(_:)`` for a redirect that
+    /// - Throws: `OAuthError/unmatchedRedirect(problem:)` inside ``HandshakeError/exchange(_:)`` for a redirect that
     ///   answers no pending sign-in, which changes nothing; otherwise what ``signIn(as:to:through:timeout:)`` throws,
     ///   and the attempt is used up.
     public func finishSignIn(redirectURL: String) async throws -> Account {

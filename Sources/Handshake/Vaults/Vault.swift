@@ -39,8 +39,8 @@ public protocol LockedRecord: Sendable {
     /// The contents when the key was taken, or since the last replacement; nil when there is no record.
     var contents: [UInt8]? { get async }
 
-    /// Replaces the whole record. When this returns, the new contents are durable. When it throws, the record is whole: the
-    /// old one, or the new one if the storage failed only in its last step.
+    /// Replaces the whole record. When this returns, the new contents are durable. When it throws, the record is whole:
+    /// the old one, or the new one if the storage failed only in its last step.
     func replace(with contents: [UInt8]) async throws
 
     /// Removes the record durably. Removing what is absent is no error.

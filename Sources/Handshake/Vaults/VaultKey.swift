@@ -1,7 +1,7 @@
 /// The name of a record in a vault. The record is bound to all of it.
 ///
-/// Two keys are the same when they are so byte for byte. (Swift's own comparison of strings takes spellings that Unicode
-/// calls equivalent for one.)
+/// Two keys are the same when they are so byte for byte. (Swift's own comparison of strings takes spellings that
+/// Unicode calls equivalent for one.)
 public struct VaultKey: Sendable, Codable {
     /// What a record is for.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {

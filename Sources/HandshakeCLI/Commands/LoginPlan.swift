@@ -62,6 +62,11 @@ struct LoginPlan {
         if name == "ifttt" { throw CommandError.notBuilt("the service ifttt") }
         let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
         if let service = Service.builtIn.first(where: { $0.name == name }) {
+            guard [options.issuer, options.authorizeURL, options.tokenURL].allSatisfy({ $0 == nil }) else {
+                throw CommandError.usage(
+                    "\(name) is built in and knows its addresses; use --base-url for a sandbox, or another name for your server"
+                )
+            }
             guard let baseURL else { return service }
             return try Service.builtIn(name, at: baseURL, security: security) ?? service
         }
@@ -98,12 +103,10 @@ struct LoginPlan {
     private static func readSecret(from path: String) throws -> Secret {
         let line: String?
         if path == "-" {
-            line = readLine(strippingNewline: true)
+            line = readLine()
         } else {
             line = (try? String(contentsOfFile: Settings.absolute(path), encoding: .utf8))?
-                .split(separator: "\n", omittingEmptySubsequences: false).first.map {
-                    String($0).replacingOccurrences(of: "\r", with: "")
-                }
+                .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init)
         }
         guard let line, !line.isEmpty else {
             throw CommandError.usage(

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The command's two streams: results to standard output, everything else to standard error.
 enum Output {
@@ -31,12 +32,23 @@ enum Output {
         write(Array((line + "\n").utf8), to: 2)
     }
 
+    /// Whether a part of the result could not be written: then the command is no success.
+    static var isIncomplete: Bool { failure.load(ordering: .relaxed) != 0 }
+
+    /// Why, in the system's words.
+    static var failureText: String { String(cString: strerror(failure.load(ordering: .relaxed))) }
+
+    private static let failure = Atomic<Int32>(0)
+
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else {
+                if descriptor == 1 { failure.store(errno, ordering: .relaxed) }
+                return
+            }
             rest = rest.dropFirst(count)
         }
     }

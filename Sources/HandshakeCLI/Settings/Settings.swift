@@ -48,7 +48,8 @@ struct Settings {
         guard FileManager.default.fileExists(atPath: path) else {
             return Settings(home: home, environment: environment, file: File())
         }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        // The parser below ends at a zero byte, and would not see what stands after it.
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8), !text.utf8.contains(0) else {
             throw CommandError.usage("\(path) cannot be read as UTF-8 text")
         }
         do {

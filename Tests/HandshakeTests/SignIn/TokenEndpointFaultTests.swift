@@ -70,7 +70,7 @@ struct TokenEndpointFaultTests {
         arguments: [
             Row(fault: "garbage", code: "malformed_response"),
             Row(fault: "body {}", code: "malformed_response", member: "issuer"),
-            Row(fault: "status 404", code: "invalid_configuration", member: "issuer"),
+            Row(fault: "status 404", code: "http_404", member: "issuer"),
             Row(fault: "status 500", code: "http_500"), Row(fault: "huge 2000000", code: "response_too_large"),
             Row(fault: "redirect http://127.0.0.1:1/", code: "unexpected_redirect"),
             Row(fault: "body {\"issuer\":\"https://evil.example\"}", code: "issuer_mismatch"),

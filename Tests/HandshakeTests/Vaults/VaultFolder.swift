@@ -68,6 +68,11 @@ final class VaultFolder: Sendable {
 
 /// Files as bytes, without FileManager's opinions.
 enum Files {
+    /// Everything below a folder.
+    static func all(below folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder).map { "\(folder)/\($0)" }
+    }
+
     static func read(_ path: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
