@@ -1,21 +1,28 @@
 import HTTPTypes
 
-/// Sequencing.com's authorization server and identity routes (Sequencing dossier, sections 1.2 to 1.9 and 9.2).
+/// Sequencing.com: site, API, beacons and data on one port (Sequencing dossier, section 9).
 ///
-/// Its quirks: two spellings of every URL, Basic authentication without form-encoding, `expires_in` as a string,
+/// The four hosts of the dossier's section 9.1 differ in their paths, so one origin serves as the base URL of each.
+/// The quirks of its authorization server (sections 1.2 to 1.9): two spellings of every URL, Basic authentication without form-encoding, `expires_in` as a string,
 /// four scope separators, refresh answers without a refresh token for legacy clients, and a token in a path.
 struct SequencingStandIn: StandIn {
     let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint
+    private let files: FileRoutes
+    private let chains: ChainRoutes
     private static let identityPrefix = "js/custom_oauth2_server/custom-token-info/"
 
     init(server: AuthorizationServer) {
         self.server = server
         authorization = AuthorizationEndpoint(server: server)
+        let access = SequencingAccess(server: server)
+        let library = FileLibrary(clock: server.clock)
+        files = FileRoutes(access: access, library: library)
+        chains = ChainRoutes(access: access, library: library)
     }
 
     var routes: RouteTable {
-        RouteTable(routes: table) { [authorization] _ in authorization.pages.notFound() }
+        RouteTable(routes: table + files.routes + chains.routes) { [authorization] _ in authorization.pages.notFound() }
     }
 
     private var table: [Route] {
