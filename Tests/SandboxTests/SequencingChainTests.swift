@@ -226,6 +226,24 @@ struct SequencingChainTests {
         }
     }
 
+    @Test(
+        "faults turn numbers into strings and back, and leave members out or null, at any depth",
+        arguments: [
+            (["numbers-as-strings"], #""IdJob":"800123","#), (["without IdJob"], #""Status":{"Status":"Completed""#),
+            (["null ResultProps"], #"{"ResultProps":null,"#), (["null Value"], #""SubType":null,"Value":null}"#),
+            (["without Title", "without SubTitle", "null Type"], #"{"Name":"result","Description":null,"Type":null"#),
+            (["numbers-as-strings", "strings-as-numbers"], #""IdJob":800123,"#),
+        ])
+    func changedAnswers(_ actions: [String], _ expected: String) async throws {
+        try await withSandbox { sandbox in
+            let steps = try await SequencingSteps(sandbox)
+            for action in actions { sandbox.inject(try FaultRule(parsing: "/v2/StartApp => \(action)")) }
+            let answer = try await steps.post("/v2/StartApp", SequencingSteps.call("Chain88", "910001"))
+            #expect(answer.text.contains(expected), "\(answer.text)")
+            #expect(answer.isComplete)
+        }
+    }
+
     @Test("chains on own files need external, on sample files demo; ValueLong stands in for Value")
     func scopes() async throws {
         try await withSandbox { sandbox in
