@@ -88,7 +88,7 @@ let package = Package(
         .target(
             name: "Sandbox",
             dependencies: [
-                httpTypes, crypto, logging,
+                httpTypes, crypto, logging, .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
             ],

@@ -8,8 +8,8 @@ import HTTPTypes
 struct SequencingStandIn: StandIn {
     let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint
-    private let files: FileRoutes
-    private let chains: ChainRoutes
+    private let accounts: AccountRoutes
+    private let api: [Route]
     private static let identityPrefix = "js/custom_oauth2_server/custom-token-info/"
 
     init(server: AuthorizationServer) {
@@ -17,12 +17,19 @@ struct SequencingStandIn: StandIn {
         authorization = AuthorizationEndpoint(server: server)
         let access = SequencingAccess(server: server)
         let library = FileLibrary(clock: server.clock)
-        files = FileRoutes(access: access, library: library)
-        chains = ChainRoutes(access: access, library: library)
+        accounts = AccountRoutes(dialect: server.dialect)
+        api = [
+            FileRoutes(access: access, library: library).routes,
+            ChainRoutes(access: access, library: library).routes,
+            ReportRoutes(access: access, library: library).routes,
+            ImportRoutes(access: access, library: library).routes,
+            ConnectRoutes(pages: authorization.pages, library: library, accounts: accounts).routes,
+            BeaconRoutes().routes, PartnerRoutes(access: access).routes,
+        ].flatMap { $0 }
     }
 
     var routes: RouteTable {
-        RouteTable(routes: table + files.routes + chains.routes) { [authorization] _ in authorization.pages.notFound() }
+        RouteTable(routes: table + api) { [authorization] _ in authorization.pages.notFound() }
     }
 
     private var table: [Route] {
@@ -34,7 +41,8 @@ struct SequencingStandIn: StandIn {
             Route("GET", path: "/me", note: "who is the user; Bearer, new", answer: me),
             Route(
                 "GET", "POST", path: "/indexApi.php",
-                note: "front controller: q=oauth2/authorize, oauth2/token, oauth2/revoke, \(Self.identityPrefix)TOKEN",
+                note: "front controller: q=oauth2/authorize, oauth2/token, oauth2/revoke, \(Self.identityPrefix)TOKEN, "
+                    + "\(AccountRoutes.registerPath), \(AccountRoutes.resetPath)",
                 answer: frontController),
         ]
     }
@@ -46,6 +54,8 @@ struct SequencingStandIn: StandIn {
         case ("POST", "oauth2/authorize"): return authorization.submit(request)
         case ("POST", "oauth2/token"): return token(request)
         case ("POST", "oauth2/revoke"): return revoke(request)
+        case ("POST", AccountRoutes.registerPath): return accounts.register(request)
+        case ("POST", AccountRoutes.resetPath): return accounts.resetPassword(request)
         case ("GET", _) where q.hasPrefix(Self.identityPrefix):
             let access = server.liveAccess(String(q.dropFirst(Self.identityPrefix.count)))
             return .json(Self.identity(access?.grant.user) ?? [:])
