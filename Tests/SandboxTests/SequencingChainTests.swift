@@ -111,7 +111,7 @@ struct SequencingChainTests {
 
     @Test(
         "every spelling of the poll moves the same job on",
-        arguments: ["/GetAppResults", "/v1/GetAppResults", "/v2/GetAppResults"])
+        arguments: ["/GetAppResults", "/v1/GetAppResults", "/v2/GetAppResults", "/v1/v2/GetAppResults"])
     func pollPaths(_ path: String) async throws {
         try await withSandbox { sandbox in
             let steps = try await SequencingSteps(sandbox)
@@ -186,7 +186,7 @@ struct SequencingChainTests {
     func refusedStarts(_ call: String, _ refusal: String) async throws {
         try await withSandbox { sandbox in
             let steps = try await SequencingSteps(sandbox)
-            for path in ["/v1/StartApp", "/v2/StartApp"] {
+            for path in ["/v1/StartApp", "/v2/StartApp", "/v1/v2/StartApp"] {
                 #expect(try await steps.post(path, call).refusal == refusal)
             }
             let batch = "{\"Pars\":[\(SequencingSteps.call("Chain9", "910001")),\(call)]}"

@@ -6,7 +6,8 @@ import Testing
 struct SequencingReportTests {
     @Test(
         "a report file comes by id and by idJob, under each version",
-        arguments: ["/GetReportFile", "/v1/GetReportFile", "/v2/GetReportFile"], ["id", "idJob"])
+        arguments: ["/GetReportFile", "/v1/GetReportFile", "/v2/GetReportFile", "/v1/v2/GetReportFile"],
+        ["id", "idJob"])
     func spellings(_ path: String, _ name: String) async throws {
         try await withSandbox { sandbox in
             let steps = try await SequencingSteps(sandbox)

@@ -1,4 +1,15 @@
 /// Who is registered at the Sequencing.com stand-in (Sequencing dossier, section 9.3).
+///
+/// | user | password | subject | own files |
+/// |---|---|---|---|
+/// | `ada@example.test` | `analytical-engine` | 4711 | eleven, in all four own categories: ``OwnFiles`` |
+/// | `charles@example.test` | `difference-engine` | 4712 | none |
+/// | `grace@example.test`, two-factor code 314159 | `nanosecond-wire` | 4713 | one |
+/// | `herman@example.test` | `punched-cards` | 4714 | five thousand: ``LongFileList`` |
+///
+/// Everyone sees the ten ``SampleFiles``. The tables of the rest stand with what they describe: ``ChainCatalogue`` (answers
+/// and job scripts by chain number), ``ReportFiles`` (ids), ``ImportScripts`` (by login), ``AccountRoutes`` (by address)
+/// and ``ConnectRoutes`` (known secrets).
 enum SequencingFixtures {
     static let legacyClient = SandboxClient(
         id: "My Genome App (iPhone)",

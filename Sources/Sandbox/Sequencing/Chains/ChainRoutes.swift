@@ -9,30 +9,38 @@ struct ChainRoutes: Sendable {
         self.library = library
     }
 
+    /// `/v1/v2` is what a C# client makes of a base URL that has a version already (Sequencing dossier, W35).
     var routes: [Route] {
-        [
-            Route(
-                "POST", path: "/v2/StartApp", note: "start one chain; Bearer", answer: access.answering(start)),
-            Route(
-                "POST", path: "/v2/StartAppBatch", note: "start several; Bearer", answer: access.answering(startBatch)),
-            Route(
-                "POST", path: "/v2/GetAppResultsBatch", note: "poll several; Bearer",
-                answer: access.answering(pollBatch)),
+        ["/v2", "/v1/v2"].flatMap(starting) + [
             Route(
                 "POST", path: "/v1/StartApp", note: "start one chain, answered with a job id only; Bearer",
-                answer: access.answering(startFirstVersion)),
+                answer: access.answering(startFirstVersion))
+        ] + ["", "/v1", "/v2", "/v1/v2"].flatMap(polling)
+    }
+
+    private func starting(_ version: String) -> [Route] {
+        [
+            Route(
+                "POST", path: version + "/StartApp", note: "start one chain; Bearer", answer: access.answering(start)),
+            Route(
+                "POST", path: version + "/StartAppBatch", note: "start several; Bearer",
+                answer: access.answering(startBatch)),
+            Route(
+                "POST", path: version + "/GetAppResultsBatch", note: "poll several; Bearer",
+                answer: access.answering(pollBatch)),
         ]
-            + ["", "/v1", "/v2"].flatMap { version in
-                [
-                    Route(
-                        "GET", path: version + "/GetAppResults", note: "poll the job idJob; Bearer",
-                        answer: access.answering(poll)),
-                    Route(
-                        "GET", path: version + "/CheckAppStatus",
-                        note: "the status word of the job idJob, which counts as a poll; Bearer",
-                        answer: access.answering(checkStatus)),
-                ]
-            }
+    }
+
+    private func polling(_ version: String) -> [Route] {
+        [
+            Route(
+                "GET", path: version + "/GetAppResults", note: "poll the job idJob; Bearer",
+                answer: access.answering(poll)),
+            Route(
+                "GET", path: version + "/CheckAppStatus",
+                note: "the status word of the job idJob, which counts as a poll; Bearer",
+                answer: access.answering(checkStatus)),
+        ]
     }
 
     private func start(

@@ -6,7 +6,7 @@ struct ReportRoutes: Sendable {
     let library: FileLibrary
 
     var routes: [Route] {
-        ["", "/v1", "/v2"].map { version in
+        ["", "/v1", "/v2", "/v1/v2"].map { version in
             Route(
                 "GET", path: version + "/GetReportFile", note: "a report file by id, or by idJob, the same; Bearer",
                 answer: access.answering(file))
