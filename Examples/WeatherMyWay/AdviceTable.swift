@@ -25,7 +25,7 @@ struct AdviceTable {
 
     /// Reads a table.
     init(csv text: String) throws(FormatError) {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: true).map(Self.cells)
+        let lines = text.split(whereSeparator: \.isNewline).map(Self.cells)
         guard let header = lines.first, header.first == "Condition" else {
             throw FormatError(line: 1, problem: "the first line names the columns, the first of them Condition")
         }

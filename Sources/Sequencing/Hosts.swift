@@ -14,9 +14,9 @@ public struct Hosts: Sendable, Hashable {
 
     /// Names each host; only the origins count.
     public init(site: EndpointURL, api: EndpointURL, beacon: EndpointURL) {
-        self.site = site
-        self.api = api
-        self.beacon = beacon
+        self.site = site.at(path: "/")
+        self.api = api.at(path: "/")
+        self.beacon = beacon.at(path: "/")
     }
 
     /// The service itself.

@@ -69,6 +69,16 @@ struct FileIndex: Sendable {
 }
 
 extension GeneticFile {
+    /// Those of some files that fit a search, in order: what a selector's rows are, without tabs and segments.
+    ///
+    /// - Parameter search: every word has to be in a file's name, persona, description, type, population, category or identifier.
+    public static func matching(
+        _ files: [GeneticFile], search: String, order: FileSelector.Order = .service
+    ) -> [GeneticFile] {
+        let index = FileIndex(files)
+        return index.ordered(index.matching(search, among: Array(files.indices)), by: order).map { files[$0] }
+    }
+
     /// Everything that a search looks into, parts divided by a character that no word contains.
     fileprivate var searchText: String {
         [name, personaName, personaDescription, type, subtype, population, category.word, id.string]

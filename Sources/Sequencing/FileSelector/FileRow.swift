@@ -17,14 +17,17 @@ public struct FileRow: Sendable, Hashable, Identifiable {
     public var subtitle: String? { file.isSample ? file.personaDescription : nil }
 
     /// What tells files of one name apart: kind of data, population, the day of addition, and last the identifier.
-    public var facts: [String] {
-        let kind = [file.type, file.subtype].compactMap(\.self).joined(separator: " ")
-        let day = file.dateAdded.map { String($0.prefix { $0 != "T" && $0 != " " }) }
-        return [kind.isEmpty ? nil : kind, file.population, day, file.id.string].compactMap(\.self)
-    }
+    public var facts: [String] { file.facts }
 }
 
 extension GeneticFile {
+    /// What tells files of one name apart: kind of data, population, the day of addition, and last the identifier.
+    public var facts: [String] {
+        let kind = [type, subtype].compactMap(\.self).joined(separator: " ")
+        let day = dateAdded.map { String($0.prefix { $0 != "T" && $0 != " " }) }
+        return [kind.isEmpty ? nil : kind, population, day, id.string].compactMap(\.self)
+    }
+
     /// The first line of the file's row.
     var rowTitle: String { (isSample ? personaName : nil) ?? name }
 }

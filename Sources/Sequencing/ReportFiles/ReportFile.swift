@@ -19,6 +19,12 @@ public struct ReportFile: Sendable, Hashable {
     /// The extension without its dot.
     public let fileExtension: String
 
+    public init(id: ReportFileID, job: JobID, fileExtension: String) {
+        self.id = id
+        self.job = job
+        self.fileExtension = fileExtension
+    }
+
     /// What the file is called unless one names it otherwise: `report_800123.pdf` (dossier 5.7).
     public var suggestedName: String { "report_\(job).\(fileExtension)" }
 }
@@ -29,4 +35,9 @@ public struct TransferProgress: Sendable, Hashable {
     public let received: Int64
     /// The bytes in all, when the service says so.
     public let total: Int64?
+
+    public init(received: Int64, total: Int64?) {
+        self.received = received
+        self.total = total
+    }
 }
