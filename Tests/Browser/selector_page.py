@@ -24,6 +24,7 @@ STYLE = """
 :root { color-scheme: light dark; background: light-dark(#f5f4f0, #15181b); color: light-dark(#1c2024, #eceef0) }
 body { margin: 0 auto; padding: 1rem; max-width: 46rem; font: 1rem/1.5 system-ui, "Noto Sans", sans-serif }
 h1 { font-size: 1rem; margin: 0 0 1rem }
+:focus-visible { outline: 3px solid; outline-offset: 2px }
 """
 
 PAGE_SCRIPT = """

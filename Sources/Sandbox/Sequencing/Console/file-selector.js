@@ -5,8 +5,7 @@
  *     <file-selector src="/console/files" remember="ada" closable></file-selector>
  *
  * It needs nothing else, makes no HTML from text and runs under `default-src 'none'; script-src 'self'; connect-src
- * 'self'`. Light or dark is the `color-scheme` around it. Sections, rows (D..) and weaknesses (W..) are the Sequencing
- * dossier's.
+ * 'self'`. Light or dark is the `color-scheme` around it. Sections, rows (D01) and weaknesses (W1) are the dossier's.
  *
  * Attributes
  *   src             where the JSON list is fetched, with whatever flags the app wants (4.1)
@@ -59,7 +58,7 @@ export const texts = {
     own: "My Files",
     sample: "Sample Files",
     ownNote: "Files in your account",
-    sampleNote: "Made-up people, free to use",
+    sampleNote: "Made-up people",
     pauseFilm: "Pause the film",
     playFilm: "Play the film",
 
@@ -163,13 +162,14 @@ class Problem extends Error {
   }
 }
 
+// Without a prototype, for a server may say "constructor" as well.
 const CATEGORIES = {
-  community: "community", uploaded: "uploaded", sharedtome: "shared", fromapps: "apps",
+  __proto__: null, community: "community", uploaded: "uploaded", sharedtome: "shared", fromapps: "apps",
   // The READMEs say one, the old code compares with the other (4.1).
   allwithaltruist: "altruist", altruist: "altruist",
 };
 
-const SEXES = { male: "men", female: "women" };
+const SEXES = { __proto__: null, male: "men", female: "women" };
 
 /**
  * Reads a list tolerantly (9.5): numbers as strings and strings as numbers, null as absent, unknown words kept.
@@ -236,7 +236,7 @@ function serverMessage(answer) {
 }
 
 /** How an app names a chosen file: persona and description of a sample, otherwise the file's name (4.4, D16). */
-export function displayName(file, placeholder = texts.en.placeholder) {
+function displayName(file, placeholder) {
   const persona = [file.persona, file.description].filter(Boolean).join(" - ");
   return (file.isSample && persona) || file.name || placeholder;
 }
@@ -506,7 +506,7 @@ button.icon:hover{background:var(--wash);color:var(--ink)}
 .tabs button:hover:not(:disabled){filter:none;color:var(--ink)}
 .tabs [aria-selected=true]{color:var(--ink);border-color:var(--accent);font-weight:650}
 .tabs button:focus-visible{outline-offset:-3px}
-.number{margin-inline-start:.3rem;color:var(--quiet);font-size:.85em;font-weight:400}
+.number{unicode-bidi:isolate;margin-inline-start:.3rem;color:var(--quiet);font-size:.85em;font-weight:400}
 .tabs button:disabled{background:none;border-color:transparent}
 
 .tools{display:grid;grid-template-columns:1fr auto auto;gap:.5rem;align-items:center;padding:.9rem 1.25rem 0}
@@ -527,14 +527,14 @@ button.icon:hover{background:var(--wash);color:var(--ink)}
 .segments input{appearance:none;position:absolute;inset:-1px;margin:0;border-radius:99rem;cursor:pointer}
 .count{padding:.6rem 1.25rem .5rem}
 
-.list{position:relative;overflow:auto;border-block:1px solid var(--line);
+.list{position:relative;overflow:auto;border:3px solid transparent;box-shadow:0 -1px var(--line),0 1px var(--line);
   max-height:var(--file-selector-list-height,clamp(14rem,52vh,27rem))}
 .list:focus-visible{outline-offset:-3px}
 .sizer{position:relative;overflow:clip}
 .row{position:absolute;inset-inline:0;top:0;height:4.25rem;display:flex;align-items:center;
-  gap:.9rem;padding-inline:1.25rem .6rem;cursor:pointer;contain:strict}
+  gap:.9rem;padding-inline:1.05rem .4rem;cursor:pointer;contain:strict}
 .sample .row{height:5.5rem}
-.row::after{content:"";position:absolute;inset:auto 1.25rem 0;border-bottom:1px solid var(--line)}
+.row::after{content:"";position:absolute;inset:auto 1.05rem 0;border-bottom:1px solid var(--line)}
 .row:hover{background:var(--wash)}
 .row[aria-selected=true]{background:var(--tint)}
 .list:focus-visible .row.active{outline:2px solid var(--accent);outline-offset:-6px;border-radius:.6rem}
@@ -585,7 +585,7 @@ dialog footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border
 .tools{grid-template-columns:1fr auto}
 .search{grid-column:1 / -1}
 .sorting select{width:100%}
-.row{height:5.4rem;padding-inline:1rem .25rem;gap:.75rem}
+.row{height:5.4rem;padding-inline:.8rem .1rem;gap:.75rem}
 .sample .row{height:6.7rem}
 .own .name,.sample .note{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;white-space:normal}
 .actions{width:100%}
@@ -600,6 +600,7 @@ dialog footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border
 @media (forced-colors:active){
 .segments label:has(:checked),.tabs [aria-selected=true]{border-color:Highlight}
 .segments label:has(:checked){border-width:3px}
+.list,.tabs [aria-selected=false]{border-color:Canvas}
 }
 `);
 
@@ -871,7 +872,7 @@ export class FileSelector extends HTMLElement {
     this.#isGiven = true;
     if (answer === null || answer === undefined) this.#wait();
     else if (answer instanceof Error) {
-      this.#fail(new Problem(answer.kind ?? "transport", answer.reason ?? "host", { detail: answer.message }));
+      this.#fail(new Problem(answer.kind ?? "transport", "host", { detail: answer.message }));
     } else this.#accept(answer);
   }
 
@@ -1373,13 +1374,16 @@ export class FileSelector extends HTMLElement {
     event.preventDefault();
   }
 
-  /** Escape closes the innermost thing that is open; the browser does so for the help and the details. */
+  /** Escape closes the innermost thing that is open; the browser does so for the details. */
   #onEscape(event) {
-    const { dialog, help, close } = this.#parts;
-    if (event.key !== "Escape" || event.defaultPrevented || close.hidden) return;
-    if (dialog.open || help.matches(":popover-open")) return;
+    const { dialog, help, info, close } = this.#parts;
+    if (event.key !== "Escape" || event.defaultPrevented || dialog.open) return;
+    if (help.matches(":popover-open")) {
+      help.hidePopover();
+      info.focus();
+    } else if (close.hidden) return;
+    else this.#emit("close");
     event.preventDefault();
-    this.#emit("close");
   }
 
   /** Every field of the record as it came, sorted by name (D17). */
