@@ -152,18 +152,6 @@ extension SequencingRunOptions {
                     ? "the account has no files"
                     : "name one of \(files.count) files with --file; list them with: handshake sequencing files")
         }
-        return try ask(own.isEmpty ? files : own)
-    }
-
-    private func ask(_ files: [GeneticFile]) throws -> FileID {
-        let rows = files.enumerated().map { ["\($0 + 1)", $1.displayName, $1.facts.joined(separator: ", ")] }
-        for line in Table.lines(rows) { Output.error(line) }
-        while true {
-            Output.error("Which file? 1 to \(files.count):")
-            guard let line = readLine() else { throw HandshakeError.signInAbandoned(.closed) }
-            if let number = Int(line.trimmingCharacters(in: .whitespaces)), files.indices.contains(number - 1) {
-                return files[number - 1].id
-            }
-        }
+        return try FileQuestion.ask(own.isEmpty ? files : own).id
     }
 }

@@ -29,7 +29,8 @@ final class ScriptedService: Transport {
 
     /// - Parameter replies: for each method and path the answers in order; the last one is given for ever.
     init(_ replies: [String: [Reply]] = [:]) {
-        state = Mutex(State(replies: replies.merging(["POST /oauth2/token": [.json(Self.token), .json(Self.refreshedToken)]]) { own, _ in own }))
+        let tokens = ["POST /oauth2/token": [Reply.json(Self.token), .json(Self.refreshedToken)]]
+        state = Mutex(State(replies: replies.merging(tokens) { own, _ in own }))
     }
 
     /// The token answer of the dossier's transcript (section 11).

@@ -10,14 +10,14 @@ struct Town: Sendable {
     let genome: Sequencing
 
     /// - Parameter user: the mail address of one of the sandbox's users; its first one unless stated.
-    init(user: String? = nil, polling: Polling = Polling(jitter: 0)) async throws {
+    init(user: String? = nil, scopes: [String]? = nil, polling: Polling = Polling(jitter: 0)) async throws {
         sandbox = try await Sandbox.start()
         let security = TransportSecurity.allowingInsecureLoopback
         let origin = sandbox.sequencing.origin
         guard let service = try Service.builtIn("sequencing", at: origin, security: security),
             let client = sandbox.sequencing.clients.first(where: { $0.kind == .public })
         else { throw HandshakeError.configuration(member: "client", problem: "the sandbox has no public client") }
-        let handshake = try Handshake(Client(service: service, id: client.id), vault: MemoryVault())
+        let handshake = try Handshake(Client(service: service, id: client.id, scopes: scopes), vault: MemoryVault())
         account = try await handshake.signIn(through: Approval(sandbox: sandbox, user: user))
         genome = Sequencing(account, polling: polling, clock: HurriedClock())
         sandbox.clearRequests()
