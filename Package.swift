@@ -92,6 +92,9 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
             ],
+            resources: [
+                .embedInCode("Sequencing/Console/file-selector.js"), .embedInCode("Sequencing/Console/console.js"),
+            ],
             swiftSettings: strict),
         .testTarget(name: "SandboxTests", dependencies: ["Sandbox", crypto], swiftSettings: strict),
 

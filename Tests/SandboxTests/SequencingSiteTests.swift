@@ -2,7 +2,7 @@ import Foundation
 import Sandbox
 import Testing
 
-@Suite("The Sequencing.com stand-in: accounts, Connect, beacons, partners")
+@Suite("The Sequencing.com stand-in: accounts, Connect, beacons, partners, console")
 struct SequencingSiteTests {
     private static let register =
         "/indexApi.php?q=sequencing/public/webservice/user/seq_register.json"
@@ -151,6 +151,41 @@ struct SequencingSiteTests {
             #expect(try await post(sandbox, path, body).status == 401)
             let keyed = try await post(sandbox, path + "?apiKey=sandbox-partner-key", body)
             #expect(keyed.number("status") == (path.hasPrefix("/v1") ? status : nil))
+        }
+    }
+
+    @Test("the console page loads the component and nothing from elsewhere, with no token in it")
+    func console() async throws {
+        try await withSandbox { sandbox in
+            let steps = try await SequencingSteps(sandbox)
+            let page = try await steps.oauth.wire.send("GET", "/console?as=herman%40example.test")
+            #expect(page.status == 200)
+            #expect(page.text.contains(#"<file-selector src="/console/files?as=herman%40example.test""#))
+            let policy = try #require(page["Content-Security-Policy"])
+            #expect(policy.hasPrefix("default-src 'none'"))
+            #expect(policy.contains("script-src 'self'") && policy.contains("connect-src 'self'"))
+            #expect(!policy.contains("unsafe"))
+            for path in ["/console/file-selector.js", "/console/console.js"] {
+                #expect(page.text.contains("src=\"\(path)\""))
+                let script = try await steps.oauth.wire.send("GET", path)
+                #expect(script["Content-Type"] == "text/javascript; charset=utf-8")
+                #expect(script["X-Content-Type-Options"] == "nosniff")
+                #expect(script.text.contains("file-selector"))
+            }
+            #expect(try await steps.oauth.wire.send("GET", "/console?as=nobody").status == 404)
+        }
+    }
+
+    @Test("the console's files are those of the file list, for the person named or the first one")
+    func consoleFiles() async throws {
+        try await withSandbox { sandbox in
+            let steps = try await SequencingSteps(sandbox)
+            let list = try await steps.get("/DataSourceList?all=true")
+            for query in ["", "?as=ada%40example.test", "?as=4711"] {
+                #expect(try await steps.oauth.wire.send("GET", "/console/files" + query).body == list.body)
+            }
+            #expect(try await steps.oauth.wire.send("GET", "/console/files?as=4714").objects().count == 5010)
+            #expect(try await steps.oauth.wire.send("GET", "/console/files?as=nobody").status == 404)
         }
     }
 }

@@ -25,6 +25,7 @@ struct SequencingStandIn: StandIn {
             ImportRoutes(access: access, library: library).routes,
             ConnectRoutes(pages: authorization.pages, library: library, accounts: accounts).routes,
             BeaconRoutes().routes, PartnerRoutes(access: access).routes,
+            ConsoleRoutes(pages: authorization.pages, library: library).routes,
         ].flatMap { $0 }
     }
 
