@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Handshake", targets: ["Handshake"]),
+        .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -68,13 +69,31 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // Floor 2: one kit a service.
+        .target(
+            name: "Sequencing",
+            dependencies: [
+                "Handshake", "OAuth", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SequencingTests",
+            dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes],
+            exclude: ["ROWS.md"], swiftSettings: strict),
+        .executableTarget(
+            name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
+            path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
+
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(
             name: "Sandbox",
             dependencies: [
-                httpTypes, crypto, logging,
+                httpTypes, crypto, logging, .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            resources: [
+                .embedInCode("Sequencing/Console/file-selector.js"), .embedInCode("Sequencing/Console/console.js"),
             ],
             swiftSettings: strict),
         .testTarget(name: "SandboxTests", dependencies: ["Sandbox", crypto], swiftSettings: strict),
@@ -83,7 +102,7 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Handshake", "Sandbox",
+                "Handshake", "Sandbox", "Sequencing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],

@@ -13,6 +13,8 @@ struct FaultRuleTests {
             "/token => redirect https://example.test/ 308", "/token => redirect http://127.0.0.1:1/x x2",
             #"/token => status 400 {"error": "invalid_grant"} x3"#, "/token => header Retry-After 120",
             #"/token => body {"a": "=> b"}"#, "/api/echo => delay 0",
+            "/v2/StartApp => numbers-as-strings x1", "/oauth2/token => strings-as-numbers",
+            "sequencing GET /DataSourceList => without Sex", "/DataSourceList => null Sex x2",
         ])
     func wellFormed(_ text: String) throws {
         _ = try FaultRule(parsing: text)
@@ -50,6 +52,12 @@ struct FaultRuleTests {
                     action: "redirect", found: "", expected: "a URL and perhaps a status from 300 to 399")
             ),
             ("/a => header X", .argumentUnclear(action: "header", found: "X", expected: "a field name and a value")),
+            ("/a => without", .argumentUnclear(action: "without", found: "", expected: "the name of a member")),
+            ("/a => null a b", .argumentUnclear(action: "null", found: "a b", expected: "the name of a member")),
+            (
+                "/a => numbers-as-strings x",
+                .argumentUnclear(action: "numbers-as-strings", found: "x", expected: "no argument")
+            ),
             ("/a => body", .argumentUnclear(action: "body", found: "", expected: "a JSON text")),
         ])
     func malformed(_ text: String, _ expected: FaultRuleError) {

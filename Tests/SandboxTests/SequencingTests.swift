@@ -25,6 +25,15 @@ struct SequencingTests {
         }
     }
 
+    @Test("expires_in is a number when a fault asks for it")
+    func numericLifetime() async throws {
+        try await withSandbox(.init(faults: [try FaultRule(parsing: "/oauth2/token => strings-as-numbers")])) {
+            sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.sequencing)
+            #expect(try await steps.redeem(try await steps.code()).number("expires_in") == 3600)
+        }
+    }
+
     @Test("a legacy refresh answers without a refresh token and the old one goes on working")
     func legacyRefresh() async throws {
         try await withSandbox { sandbox in

@@ -9,6 +9,9 @@ import Synchronization
 public final class Account: Sendable {
     public let id: AccountID
 
+    /// What the account is at: its addresses and peculiarities.
+    public var service: Service { client.service }
+
     let client: Client
     let environment: Environment
     let allowedOrigins: [Origin]

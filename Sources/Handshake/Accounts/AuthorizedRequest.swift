@@ -22,13 +22,21 @@ extension Account {
     public func send(_ request: RequestMessage, limits: TransferLimits = TransferLimits()) async throws
         -> ResponseMessage
     {
+        try await send(request) { [environment] in try await environment.transport.send($0, limits: limits) }
+    }
+
+    /// How a request with its token goes out once: whole, or with the answer's content handed on in pieces.
+    typealias Attempt = @Sendable (RequestMessage) async throws -> ResponseMessage
+
+    /// Sends a request by the rules of ``send(_:limits:)``; each transmission is one call of `attempt`.
+    func send(_ request: RequestMessage, by attempt: Attempt) async throws -> ResponseMessage {
         try check(request)
         var authorized = request
         authorized.head.headerFields[.authorization] = try await authorization()
-        let response = try await deliver(authorized, limits: limits)
+        let response = try await deliver(authorized, by: attempt)
         guard let demand = client.service.demand(in: response) else { return response }
         guard demand == .freshToken else { throw HandshakeError.demanded(demand, status: response.head.status.code) }
-        return try await replay(request, refused: authorized, limits: limits)
+        return try await replay(request, refused: authorized, by: attempt)
     }
 
     /// Sends a request without content to an address, absolute or relative to the service's API.
@@ -76,14 +84,14 @@ extension Account {
 
     /// Refreshes because `refused` was not accepted, and sends once more what can be sent once more.
     private func replay(
-        _ request: RequestMessage, refused: RequestMessage, limits: TransferLimits
+        _ request: RequestMessage, refused: RequestMessage, by attempt: Attempt
     ) async throws -> ResponseMessage {
         let token = Secret(String(refused.head.headerFields[.authorization]?.dropFirst("Bearer ".count) ?? ""))
         let next = try await record(after: token)
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
         var authorized = request
         authorized.authorize(with: next.grant.accessToken)
-        let response = try await deliver(authorized, limits: limits)
+        let response = try await deliver(authorized, by: attempt)
         switch client.service.demand(in: response) {
         case nil: return response
         case .freshToken?: throw HandshakeError.signInRequired(id, .stillUnauthorized)
@@ -92,10 +100,10 @@ extension Account {
     }
 
     /// Sends, and follows the redirects of requests that only read.
-    private func deliver(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+    private func deliver(_ request: RequestMessage, by attempt: Attempt) async throws -> ResponseMessage {
         var request = request
         for _ in 0...Self.mostRedirects {
-            let response = try await transmit(request, limits: limits)
+            let response = try await transmit(request, by: attempt)
             guard let next = try redirected(request, by: response) else { return response }
             request = next
         }
@@ -104,9 +112,9 @@ extension Account {
 
     private static let mostRedirects = 5
 
-    private func transmit(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+    private func transmit(_ request: RequestMessage, by attempt: Attempt) async throws -> ResponseMessage {
         do {
-            return try await environment.transport.send(request, limits: limits)
+            return try await attempt(request)
         } catch let error as TransportError {
             throw HandshakeError.network(error)
         }

@@ -1,11 +1,12 @@
 #if canImport(AsyncHTTPClient) && os(Linux)
     import AsyncHTTPClient
-    import HTTPTypes
+    public import HTTPTypes
     import NIOCore
     import NIOHTTP1
     import NIOPosix
     import NIOSSL
     public import OAuth
+    import Synchronization
 
     #if canImport(Glibc)
         import Glibc
@@ -38,13 +39,63 @@
         }
 
         public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+            try await exchange(request, limits: limits) { head, parts in
+                var content: [UInt8] = []
+                for try await var part in parts { content += part.readBytes(length: part.readableBytes) ?? [] }
+                return ResponseMessage(head: head, content: content)
+            }
+        }
+
+        public func stream(
+            _ request: RequestMessage, limits: TransferLimits,
+            receive: @escaping @Sendable (HTTPTypes.HTTPResponse, [UInt8]) async throws -> Void
+        ) async throws -> HTTPTypes.HTTPResponse {
+            try await exchange(request, limits: limits) { head, parts in
+                for try await var part in parts {
+                    do {
+                        try await receive(head, part.readBytes(length: part.readableBytes) ?? [])
+                    } catch {
+                        throw ReceiverFailure(error: error)
+                    }
+                }
+                return head
+            }
+        }
+
+        /// What the receiver of a stream threw: no failure of the exchange, and thrown on as it is.
+        private struct ReceiverFailure: Error {
+            let error: any Error
+        }
+
+        private typealias Parts = AsyncThrowingMapSequence<HTTPClientResponse.Body, ByteBuffer>
+
+        /// One exchange within its limits, with every failure told apart.
+        private func exchange<Result: Sendable>(
+            _ request: RequestMessage, limits: TransferLimits,
+            _ read: @escaping @Sendable (HTTPTypes.HTTPResponse, Parts) async throws -> Result
+        ) async throws -> Result {
             let host = request.head.authority ?? ""
             do {
                 return try await withDeadline(limits.deadline, on: ContinuousClock()) { [client] in
-                    try await Self.exchange(request, over: client, host: host, limits: limits)
+                    let response = try await client.execute(
+                        HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.deadline.nanoseconds))
+                    let length = Mutex(0)
+                    let parts = response.body.map { part in
+                        let total = length.withLock { length in
+                            length += part.readableBytes
+                            return length
+                        }
+                        guard total <= limits.maximumContentLength else {
+                            throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
+                        }
+                        return part
+                    }
+                    return try await read(Self.head(of: response), parts)
                 }
             } catch is DeadlineExceeded {
                 throw TransportError.timedOut(host: host)
+            } catch let failure as ReceiverFailure {
+                throw failure.error
             } catch let error as TransportError {
                 throw error
             } catch {
@@ -54,26 +105,13 @@
             }
         }
 
-        private static func exchange(
-            _ request: RequestMessage, over client: HTTPClient, host: String, limits: TransferLimits
-        ) async throws -> ResponseMessage {
-            let response = try await client.execute(
-                HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.deadline.nanoseconds))
-            var content: [UInt8] = []
-            for try await var part in response.body {
-                guard content.count + part.readableBytes <= limits.maximumContentLength else {
-                    throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
-                }
-                content += part.readBytes(length: part.readableBytes) ?? []
-            }
+        private static func head(of response: HTTPClientResponse) -> HTTPTypes.HTTPResponse {
             var fields = HTTPTypes.HTTPFields()
             for (name, value) in response.headers {
                 guard let name = HTTPField.Name(name) else { continue }
                 fields.append(HTTPField(name: name, value: value))
             }
-            return ResponseMessage(
-                head: HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields),
-                content: content)
+            return HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields)
         }
 
         /// Sorts a failure into "never sent" and "perhaps processed", which decides what a refresh may conclude.

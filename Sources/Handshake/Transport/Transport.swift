@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import OAuth
 
 /// One request in, one response out: the only way in which this package reaches the network.
@@ -9,6 +10,30 @@ public protocol Transport: Sendable {
     ///
     /// - Throws: ``TransportError``, or `CancellationError` at once when the calling task is cancelled.
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage
+
+    /// Sends a request and hands over the response's content in pieces, for content that should not be held in memory.
+    ///
+    /// The pieces come in order, one at a time: the next is read when `receive` has returned, so that a slow receiver
+    /// slows the peer down. When `receive` throws, the exchange is given up and its error is thrown.
+    ///
+    /// - Returns: status and fields, once the content is complete.
+    /// - Throws: what ``send(_:limits:)`` throws, perhaps after some pieces; whatever `receive` throws.
+    func stream(
+        _ request: RequestMessage, limits: TransferLimits,
+        receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse
+}
+
+extension Transport {
+    /// For transports that cannot stream: the whole content as one piece.
+    public func stream(
+        _ request: RequestMessage, limits: TransferLimits,
+        receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        let response = try await send(request, limits: limits)
+        if !response.content.isEmpty { try await receive(response.head, response.content) }
+        return response.head
+    }
 }
 
 /// What one exchange may cost at most.

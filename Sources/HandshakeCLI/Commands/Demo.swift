@@ -2,11 +2,16 @@ import ArgumentParser
 import Handshake
 import OAuth
 import Sandbox
+import Sequencing
 
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Start a sandbox, sign in to every service, refresh once, and show who the user is.",
-        discussion: "Nothing leaves this machine and nothing is kept. --headless does it without a browser.")
+        abstract:
+            "Start a sandbox, sign in to every service, refresh once, show who the user is, and what the genes say.",
+        discussion: """
+            Nothing leaves this machine and nothing is kept. --headless does it without a browser, and takes the first sample file. \
+            Otherwise the command asks, on a terminal, which of the sandbox's genetic files to use.
+            """)
 
     @Flag(help: "Without a browser: the sandbox's own user signs in.")
     var headless = false
@@ -35,6 +40,7 @@ struct Demo: AsyncParsableCommand {
         let identity: Identity
         let scopes: [String]
         let refreshes: Int
+        let genes: DemoGenes?
     }
 
     private func visit(_ sandbox: Sandbox) async throws -> [Visit] {
@@ -46,11 +52,14 @@ struct Demo: AsyncParsableCommand {
             let before = account.status.generation
             try await account.refresh()
             let identity = try await account.identity()
+            let refreshes = account.status.generation - before
+            Output.note("\(client.service.displayName): signed in, refreshed, and asked who the user is.")
+            let genes =
+                service.name == .sequencing ? try await DemoGenes.read(Sequencing(account), asks: !headless) : nil
             visits.append(
                 Visit(
-                    service: client.service, identity: identity, scopes: account.status.scopes,
-                    refreshes: account.status.generation - before))
-            Output.note("\(client.service.displayName): signed in, refreshed, and asked who the user is.")
+                    service: client.service, identity: identity, scopes: account.status.scopes, refreshes: refreshes,
+                    genes: genes))
         }
         return visits
     }
@@ -93,13 +102,14 @@ struct Demo: AsyncParsableCommand {
                         "services",
                         .array(
                             visits.map { visit in
-                                .object([
-                                    ("service", .string(visit.service.name)),
-                                    ("subject", .string(visit.identity.subject)),
-                                    ("name", .optional(visit.identity.name)),
-                                    ("scope", .string(visit.scopes.joined(separator: " "))),
-                                    ("refreshes", .integer(Int64(visit.refreshes))),
-                                ])
+                                .object(
+                                    [
+                                        ("service", .string(visit.service.name)),
+                                        ("subject", .string(visit.identity.subject)),
+                                        ("name", .optional(visit.identity.name)),
+                                        ("scope", .string(visit.scopes.joined(separator: " "))),
+                                        ("refreshes", .integer(Int64(visit.refreshes))),
+                                    ] + (visit.genes?.members ?? []))
                             })
                     )
                 ]).text)
@@ -114,6 +124,10 @@ struct Demo: AsyncParsableCommand {
                 ]
             }
         for line in Table.lines(rows) { Output.result(line) }
+        for genes in visits.compactMap(\.genes) {
+            Output.result("")
+            for line in genes.lines { Output.result(line) }
+        }
     }
 }
 

@@ -29,6 +29,11 @@ final class AuthorizationServer: Sendable {
         state.withLock { $0.store.revokeAllAccessTokens() }
     }
 
+    /// Ends one access token; its refresh token goes on working.
+    func endAccess(_ token: String) {
+        state.withLock { $0.store.accessTokens[token]?.isRevoked = true }
+    }
+
     func revokeRefreshTokens() {
         state.withLock { $0.store.revokeAllRefreshTokens() }
     }

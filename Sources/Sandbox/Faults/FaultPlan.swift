@@ -4,6 +4,7 @@ import HTTPTypes
 struct FaultPlan: Sendable {
     private(set) var delay: Double = 0
     private var headers: [(name: String, value: String)] = []
+    private var changes: [DocumentChange] = []
     private var main: FaultRule.Action?
 
     /// How the answer leaves the sandbox.
@@ -47,6 +48,7 @@ struct FaultPlan: Sendable {
         switch action {
         case .delay(let seconds): delay += seconds
         case .header(let name, let value): headers.append((name, value))
+        case .change(let change): changes.append(change)
         default: main = action
         }
     }
@@ -55,7 +57,7 @@ struct FaultPlan: Sendable {
     /// place of the service.
     func delivery(_ process: () -> Answer) -> Delivery {
         switch main {
-        case nil, .delay, .header: return .whole(finished(process()))
+        case nil, .delay, .header, .change: return .whole(finished(process()))
         case .cut(let bytes): return .cut(finished(process()), bytes: bytes)
         case .drop:
             _ = process()
@@ -63,7 +65,7 @@ struct FaultPlan: Sendable {
         case .body(let text):
             var answer = process()
             answer.status = 200
-            answer.body = Array(text.utf8)
+            answer.body = AnswerBody(Array(text.utf8))
             answer.headers[.contentType] = "application/json"
             return .whole(finished(answer))
         case .status(let code, let body): return .whole(finished(Self.failure(code, body)))
@@ -75,7 +77,8 @@ struct FaultPlan: Sendable {
     }
 
     private func finished(_ answer: Answer) -> Answer {
-        headers.reduce(answer) { $0.setting($1.name, $1.value) }
+        let changed = changes.reduce(answer) { answer, change in answer.rewriting(change.applied(to:)) }
+        return headers.reduce(changed) { $0.setting($1.name, $1.value) }
     }
 
     private static func failure(_ code: Int, _ body: String) -> Answer {

@@ -13,6 +13,9 @@
 /// /userinfo => huge 5000000                           a body of five million bytes
 /// /api/whoami => header Retry-After 120               the usual answer with one more field
 /// /token => body {"access_token":"a","token_type":"mac"}
+/// /v2/StartApp => numbers-as-strings                  the usual answer with "IdJob":"800123"
+/// /oauth2/token => strings-as-numbers                 the usual answer with "expires_in":3600
+/// /DataSourceList => without Sex                      the usual answer without that member, however deep
 /// ```
 ///
 /// **SERVICE** is `sequencing`, `recurse-center`, `standard`, or `*` (as when it is left out). **METHOD** is in capital
@@ -23,6 +26,10 @@
 /// |---|---|---|
 /// | `delay SECONDS` | yes, at once | the answer is held back |
 /// | `header NAME VALUE` | yes | the field is set on the answer |
+/// | `numbers-as-strings` | yes | every number of a JSON answer becomes a string |
+/// | `strings-as-numbers` | yes | every string of a JSON answer that is an integer becomes a number |
+/// | `without NAME` | yes | all members of this name are missing from a JSON answer |
+/// | `null NAME` | yes | all members of this name are null in a JSON answer |
 /// | `body JSON` | yes | status 200 with this body |
 /// | `cut BYTES` | yes | the headers with the true `Content-Length`, then that many bytes, then the connection closes |
 /// | `drop` | yes: tokens really rotate | the connection closes without an answer |
@@ -32,13 +39,14 @@
 /// | `endless` | no | status 200 and a body that trickles until the client leaves or the sandbox stops |
 /// | `huge BYTES` | no | status 200 and a JSON body of that many bytes |
 ///
-/// Rules are tried in the order in which they came. `delay` and `header` combine with each other and with the first
-/// fitting rule of the other kinds. `/_sandbox` routes have no faults, so a rule can always be cleared.
+/// Rules are tried in the order in which they came. `delay`, `header` and the four changes to JSON combine with each other
+/// and with the first fitting rule of the other kinds. `/_sandbox` routes have no faults, so a rule can always be cleared.
 public struct FaultRule: Sendable, Equatable {
     /// What the rule does.
     enum Action: Sendable, Equatable {
         case delay(seconds: Double)
         case header(name: String, value: String)
+        case change(DocumentChange)
         case body(String)
         case cut(bytes: Int)
         case drop
@@ -51,7 +59,7 @@ public struct FaultRule: Sendable, Equatable {
         /// Whether the rule leaves room for another one on the same request.
         var combines: Bool {
             switch self {
-            case .delay, .header: true
+            case .delay, .header, .change: true
             default: false
             }
         }

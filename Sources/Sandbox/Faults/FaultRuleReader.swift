@@ -58,10 +58,25 @@ struct FaultRuleReader {
         case "body":
             guard !rest.isEmpty else { throw Self.unclear(word, rest, "a JSON text") }
             return .body(rest)
-        case "garbage", "drop", "endless":
+        case "without", "null":
+            guard !rest.isEmpty, !rest.contains(where: \.isWhitespace) else {
+                throw Self.unclear(word, rest, "the name of a member")
+            }
+            return .change(word == "null" ? .null(name: rest) : .without(name: rest))
+        case "garbage", "drop", "endless", "numbers-as-strings", "strings-as-numbers":
             guard rest.isEmpty else { throw Self.unclear(word, rest, "no argument") }
-            return word == "garbage" ? .garbage : word == "drop" ? .drop : .endless
+            return Self.bare(word)
         default: throw .actionUnknown(found: word)
+        }
+    }
+
+    private static func bare(_ word: String) -> FaultRule.Action {
+        switch word {
+        case "garbage": .garbage
+        case "drop": .drop
+        case "numbers-as-strings": .change(.numbersAsStrings)
+        case "strings-as-numbers": .change(.stringsAsNumbers)
+        default: .endless
         }
     }
 

@@ -4,9 +4,15 @@ import HTTPTypes
 struct Answer: Sendable {
     var status: Int
     var headers: HTTPFields
-    var body: [UInt8]
+    var body: AnswerBody
+    /// What the body says, if it is JSON of ours, so that faults can change it.
+    private var document: JSON?
 
     init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
+        self.init(status: status, headers: headers, body: AnswerBody(body))
+    }
+
+    init(status: Int, headers: HTTPFields = [:], body: AnswerBody) {
         self.status = status
         self.headers = headers
         self.body = body
@@ -14,7 +20,18 @@ struct Answer: Sendable {
 
     /// A JSON answer.
     static func json(_ value: JSON, status: Int = 200) -> Answer {
-        Answer(status: status, headers: [.contentType: "application/json"], body: Array(value.text.utf8))
+        var answer = Answer(
+            status: status, headers: [.contentType: "application/json"], body: Array(value.text.utf8))
+        answer.document = value
+        return answer
+    }
+
+    /// The answer with another document in place of its own; an answer that is not JSON stays as it is.
+    func rewriting(_ change: (JSON) -> JSON) -> Answer {
+        guard let document else { return self }
+        var answer = Answer.json(change(document), status: status)
+        answer.headers = headers
+        return answer
     }
 
     /// A JSON answer that no cache may keep, as RFC 6749 section 5.1 asks where tokens are inside.

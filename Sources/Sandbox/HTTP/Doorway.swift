@@ -60,16 +60,16 @@ struct Doorway: HTTPResponder {
     private static func whole(_ answer: Answer) -> Response {
         Response(
             status: HTTPResponse.Status(integerLiteral: answer.status), headers: answer.headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+            body: answer.body.response())
     }
 
     private static func response(_ delivery: FaultPlan.Delivery, on connection: Connection) async -> Response {
         switch delivery {
         case .whole(let answer): return whole(answer)
         case .cut(let answer, let bytes):
-            let body = SpoiledBody.cut(answer.body, after: bytes)
             return Response(
-                status: HTTPResponse.Status(integerLiteral: answer.status), headers: answer.headers, body: body)
+                status: HTTPResponse.Status(integerLiteral: answer.status), headers: answer.headers,
+                body: answer.body.response(cutAfter: bytes))
         case .dropped:
             await connection.hangUp()
             return Response(status: .internalServerError)

@@ -34,7 +34,7 @@ struct RouteTable: Sendable {
         let candidates = routes.filter { $0.path == request.path }
         if let route = candidates.first(where: { $0.takes(request.method) }) {
             var answer = route.answer(request)
-            if request.method == "HEAD" { answer.body = [] }
+            if request.method == "HEAD" { answer.body = AnswerBody([]) }
             return answer
         }
         guard !candidates.isEmpty, !hidesWrongMethods else { return notFound(request) }

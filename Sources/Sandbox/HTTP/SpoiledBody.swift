@@ -2,17 +2,6 @@ import Hummingbird
 
 /// Bodies that no well-behaved service sends.
 enum SpoiledBody {
-    /// Thrown in the middle of a body: the server then closes the connection.
-    private struct CutHere: Error {}
-
-    /// The first bytes of a body under its true length, then the end of the connection.
-    static func cut(_ body: [UInt8], after count: Int) -> ResponseBody {
-        ResponseBody(contentLength: body.count) { writer in
-            if count > 0 { try await writer.write(ByteBuffer(bytes: body.prefix(count))) }
-            throw CutHere()
-        }
-    }
-
     /// White space after an opening brace, a little every 20 ms, until writing fails or the sandbox stops.
     static var endless: ResponseBody {
         ResponseBody { writer in

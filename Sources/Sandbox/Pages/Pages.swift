@@ -3,7 +3,8 @@ import Mustache
 
 /// The pages of one service, in the words of its dialect.
 ///
-/// Every page is complete without scripts and without anything from elsewhere; its content security policy says so.
+/// Every page is complete without scripts, but for the two that are about one, and none takes anything from elsewhere;
+/// its content security policy says so.
 struct Pages: Sendable {
     let dialect: Dialect
 
@@ -21,17 +22,21 @@ struct Pages: Sendable {
     ///
     /// - Parameter formTargets: where a form's answer may redirect, besides this service; Chromium applies
     ///   `form-action` to redirects too.
+    /// - Parameter scriptSources: what may run, and fetch from this service; nothing unless said.
     func page(
-        _ title: String, _ content: String, status: Int = 200, isWide: Bool = false, formTargets: [String] = []
+        _ title: String, _ content: String, status: Int = 200, isWide: Bool = false, formTargets: [String] = [],
+        scriptSources: [String] = []
     ) -> Answer {
         let frame = Frame(
             title: "\(title) · \(dialect.title) (sandbox)", brand: dialect.title, service: dialect.name.rawValue,
             isWide: isWide, css: Stylesheet.text, content: content)
-        let policy = [
-            "default-src 'none'", "style-src '\(Stylesheet.hash)'",
-            "form-action \((["'self'"] + formTargets).joined(separator: " "))", "base-uri 'none'",
-            "frame-ancestors 'none'",
-        ]
+        let scripts =
+            scriptSources.isEmpty ? [] : ["script-src \(scriptSources.joined(separator: " "))", "connect-src 'self'"]
+        let policy =
+            ["default-src 'none'", "style-src '\(Stylesheet.hash)'"] + scripts + [
+                "form-action \((["'self'"] + formTargets).joined(separator: " "))", "base-uri 'none'",
+                "frame-ancestors 'none'",
+            ]
         return Answer(
             status: status,
             headers: [

@@ -4,7 +4,7 @@ import Mustache
 struct Template: Sendable {
     private let parsed: Result<MustacheTemplate, any Error>
 
-    private init(_ text: String) {
+    init(_ text: String) {
         parsed = Result { try MustacheTemplate(string: text) }
     }
 

@@ -1,4 +1,15 @@
 /// Who is registered at the Sequencing.com stand-in (Sequencing dossier, section 9.3).
+///
+/// | user | password | subject | own files |
+/// |---|---|---|---|
+/// | `ada@example.test` | `analytical-engine` | 4711 | eleven, in all four own categories: ``OwnFiles`` |
+/// | `charles@example.test` | `difference-engine` | 4712 | none |
+/// | `grace@example.test`, two-factor code 314159 | `nanosecond-wire` | 4713 | one |
+/// | `herman@example.test` | `punched-cards` | 4714 | five thousand: ``LongFileList`` |
+///
+/// Everyone sees the ten ``SampleFiles``. The tables of the rest stand with what they describe: ``ChainCatalogue`` (answers
+/// and job scripts by chain number), ``ReportFiles`` (ids), ``ImportScripts`` (by login), ``AccountRoutes`` (by address)
+/// and ``ConnectRoutes`` (known secrets).
 enum SequencingFixtures {
     static let legacyClient = SandboxClient(
         id: "My Genome App (iPhone)",
@@ -12,17 +23,23 @@ enum SequencingFixtures {
         grantTypes: ["authorization_code", "refresh_token"],
         note: "PKCE with S256 demanded, refresh tokens rotate")
 
-    static let users = [
-        SandboxUser(
-            name: "ada@example.test", password: "analytical-engine", subject: "4711", displayName: "Ada Example",
-            oneTimeCode: nil, note: "has files"),
-        SandboxUser(
-            name: "charles@example.test", password: "difference-engine", subject: "4712",
-            displayName: "Charles Example", oneTimeCode: nil, note: "has no files"),
-        SandboxUser(
-            name: "grace@example.test", password: "nanosecond-wire", subject: "4713",
-            displayName: "Grace Example", oneTimeCode: "314159", note: "needs a two-factor code"),
-    ]
+    static let ada = SandboxUser(
+        name: "ada@example.test", password: "analytical-engine", subject: "4711", displayName: "Ada Example",
+        oneTimeCode: nil, note: "has files")
+
+    static let charles = SandboxUser(
+        name: "charles@example.test", password: "difference-engine", subject: "4712",
+        displayName: "Charles Example", oneTimeCode: nil, note: "has no files")
+
+    static let grace = SandboxUser(
+        name: "grace@example.test", password: "nanosecond-wire", subject: "4713",
+        displayName: "Grace Example", oneTimeCode: "314159", note: "needs a two-factor code")
+
+    static let herman = SandboxUser(
+        name: "herman@example.test", password: "punched-cards", subject: "4714",
+        displayName: "Herman Example", oneTimeCode: nil, note: "has 5,000 files")
+
+    static let users = [ada, charles, grace, herman]
 
     static func dialect(accessTokenLifetime: Int) -> Dialect {
         Dialect(

@@ -1,21 +1,36 @@
 import HTTPTypes
 
-/// Sequencing.com's authorization server and identity routes (Sequencing dossier, sections 1.2 to 1.9 and 9.2).
+/// Sequencing.com: site, API, beacons and data on one port (Sequencing dossier, section 9).
 ///
-/// Its quirks: two spellings of every URL, Basic authentication without form-encoding, `expires_in` as a string,
+/// The four hosts of the dossier's section 9.1 differ in their paths, so one origin serves as the base URL of each.
+/// The quirks of its authorization server (sections 1.2 to 1.9): two spellings of every URL, Basic authentication without form-encoding, `expires_in` as a string,
 /// four scope separators, refresh answers without a refresh token for legacy clients, and a token in a path.
 struct SequencingStandIn: StandIn {
     let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint
+    private let accounts: AccountRoutes
+    private let api: [Route]
     private static let identityPrefix = "js/custom_oauth2_server/custom-token-info/"
 
     init(server: AuthorizationServer) {
         self.server = server
         authorization = AuthorizationEndpoint(server: server)
+        let access = SequencingAccess(server: server)
+        let library = FileLibrary(clock: server.clock)
+        accounts = AccountRoutes(dialect: server.dialect)
+        api = [
+            FileRoutes(access: access, library: library).routes,
+            ChainRoutes(access: access, library: library).routes,
+            ReportRoutes(access: access, library: library).routes,
+            ImportRoutes(access: access, library: library).routes,
+            ConnectRoutes(pages: authorization.pages, library: library, accounts: accounts).routes,
+            BeaconRoutes().routes, PartnerRoutes(access: access).routes,
+            ConsoleRoutes(pages: authorization.pages, library: library).routes,
+        ].flatMap { $0 }
     }
 
     var routes: RouteTable {
-        RouteTable(routes: table) { [authorization] _ in authorization.pages.notFound() }
+        RouteTable(routes: table + api) { [authorization] _ in authorization.pages.notFound() }
     }
 
     private var table: [Route] {
@@ -27,7 +42,8 @@ struct SequencingStandIn: StandIn {
             Route("GET", path: "/me", note: "who is the user; Bearer, new", answer: me),
             Route(
                 "GET", "POST", path: "/indexApi.php",
-                note: "front controller: q=oauth2/authorize, oauth2/token, oauth2/revoke, \(Self.identityPrefix)TOKEN",
+                note: "front controller: q=oauth2/authorize, oauth2/token, oauth2/revoke, \(Self.identityPrefix)TOKEN, "
+                    + "\(AccountRoutes.registerPath), \(AccountRoutes.resetPath)",
                 answer: frontController),
         ]
     }
@@ -39,6 +55,8 @@ struct SequencingStandIn: StandIn {
         case ("POST", "oauth2/authorize"): return authorization.submit(request)
         case ("POST", "oauth2/token"): return token(request)
         case ("POST", "oauth2/revoke"): return revoke(request)
+        case ("POST", AccountRoutes.registerPath): return accounts.register(request)
+        case ("POST", AccountRoutes.resetPath): return accounts.resetPassword(request)
         case ("GET", _) where q.hasPrefix(Self.identityPrefix):
             let access = server.liveAccess(String(q.dropFirst(Self.identityPrefix.count)))
             return .json(Self.identity(access?.grant.user) ?? [:])

@@ -1,0 +1,157 @@
+import ArgumentParser
+import Foundation
+import Handshake
+import OAuth
+import Sequencing
+
+struct SequencingChain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chain", abstract: "Run one app chain on a file and print its report.",
+        discussion: "Without --file, an account with one own file uses that; on a terminal the command asks which one.")
+
+    @Argument(help: "The chain, as in Chain9 or 9.", transform: SequencingRunOptions.code)
+    var chain: AppCode
+
+    @OptionGroup var run: SequencingRunOptions
+
+    func run() async throws {
+        try await run.execute([chain])
+    }
+}
+
+struct SequencingChains: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chains", abstract: "Run several app chains on a file in one request and print their reports.",
+        discussion: "The exit status is 4 when one of them has no report; the others are printed all the same.")
+
+    @Argument(help: "The chains, as in Chain9 Chain88.", transform: SequencingRunOptions.code)
+    var chains: [AppCode]
+
+    @OptionGroup var run: SequencingRunOptions
+
+    func run() async throws {
+        try await run.execute(chains)
+    }
+}
+
+/// What the two commands that run chains share.
+struct SequencingRunOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The file's identifier.", valueName: "id"))
+    var file: String?
+
+    @Option(help: ArgumentHelp("How long to wait for the reports.", valueName: "seconds"))
+    var timeout = 120
+
+    @OptionGroup var options: SequencingOptions
+
+    func execute(_ chains: [AppCode]) async throws {
+        guard timeout > 0 else { throw CommandError.usage("--timeout is positive") }
+        let genome = try await options.genome(polling: Polling(deadline: .seconds(timeout)))
+        let last = try await SequencingFailure.reported {
+            let id = try await chooseFile(genome)
+            return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))
+        }
+        if options.common.json {
+            Output.result(JSONText.object([("chains", .array(zip(chains, last.chains).map(Self.json)))]).text)
+        } else {
+            for (chain, state) in zip(chains, last.chains) { show(chain, state) }
+        }
+        try fail(last)
+    }
+
+    private func follow(_ run: ChainRun) async throws -> ChainProgress {
+        let bar = ProgressLine()
+        defer { bar.clear() }
+        var last: ChainProgress?
+        for try await step in run {
+            bar.show(
+                "\(step.endedCount) of \(step.chains.count) ended",
+                done: Double(step.endedCount) / Double(step.chains.count))
+            last = step
+        }
+        guard let last else { throw CancellationError() }
+        return last
+    }
+
+    /// A chain's code from the command line.
+    static func code(_ text: String) throws -> AppCode {
+        guard let code = AppCode(text) else {
+            throw ValidationError("“\(quoted(text, limit: 80))” is not the code of an app chain")
+        }
+        return code
+    }
+
+    /// The chains without a report decide the exit status: one error as it is, several in one sentence.
+    private func fail(_ last: ChainProgress) throws {
+        let errors = last.chains.compactMap { state -> SequencingError? in
+            switch state.result {
+            case .failure(let error): error
+            case .success(let report): report.succeeded ? nil : .unsuccessful(report)
+            case nil: nil
+            }
+        }
+        if errors.count == 1, let error = errors.first { throw SequencingFailure.commandError(error) }
+        guard errors.isEmpty else {
+            throw CommandError(
+                status: .serviceError, code: "chains_failed",
+                message: "\(errors.count) of \(last.chains.count) chains have no report")
+        }
+    }
+
+    private func show(_ chain: AppCode, _ state: ChainState) {
+        switch state.result {
+        case .success(let report):
+            Output.result("\(chain)\(report.succeeded ? "" : " (without success)")")
+            let rows = report.properties.map { ["  " + $0.name, $0.value.type, $0.value.text] }
+            for line in Table.lines(rows) { Output.result(line) }
+        case .failure(let error): Output.note("\(chain): \(error)")
+        case nil: break
+        }
+    }
+
+    private static func json(_ chain: AppCode, _ state: ChainState) -> JSONText {
+        var members: [(String, JSONText)] = [
+            ("chain", .string(chain.string)), ("job", state.job.map { .integer($0.number) } ?? .null),
+        ]
+        switch state.result {
+        case .success(let report):
+            members += [
+                ("succeeded", .bool(report.succeeded)), ("properties", .array(report.properties.map(Self.json))),
+            ]
+        case .failure(let error):
+            members.append(
+                ("error", .object([("code", .string(error.code)), ("message", .string(error.description))])))
+        case nil: break
+        }
+        return .object(members)
+    }
+
+    private static func json(_ property: ReportProperty) -> JSONText {
+        .object([
+            ("name", .string(property.name)), ("type", .string(property.value.type)),
+            ("value", .string(property.value.text)),
+            ("title", .optional(property.title)), ("subtitle", .optional(property.subtitle)),
+            ("description", .optional(property.description)), ("subtype", .optional(property.subtype)),
+        ])
+    }
+}
+
+extension SequencingRunOptions {
+    /// The file that the user named; else the only own one; else the one chosen at the terminal.
+    private func chooseFile(_ genome: Sequencing) async throws -> FileID {
+        if let file {
+            guard let id = FileID(file) else { throw CommandError.usage("“\(file)” is not the identifier of a file") }
+            return id
+        }
+        let files = try await genome.files()
+        let own = files.filter { !$0.isSample }
+        if own.count == 1, let only = own.first { return only.id }
+        guard isatty(0) == 1, Output.isTerminal else {
+            throw CommandError.usage(
+                files.isEmpty
+                    ? "the account has no files"
+                    : "name one of \(files.count) files with --file; list them with: handshake sequencing files")
+        }
+        return try FileQuestion.ask(own.isEmpty ? files : own).id
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Handshake
+import OAuth
+import Sequencing
+
+/// `handshake sequencing …`: Sequencing.com's files, app chains and the rest of its kit.
+struct SequencingCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sequencing", abstract: "Use Sequencing.com: genetic files, app chains, reports, imports.",
+        discussion: "Sign in first: handshake login sequencing.",
+        subcommands: [
+            SequencingFiles.self, SequencingChain.self, SequencingChains.self, SequencingReportFile.self,
+            SequencingBeacon.self, SequencingRegister.self, SequencingResetPassword.self, SequencingImport.self,
+        ])
+}
+
+/// What the commands that act for a user accept.
+struct SequencingOptions: ParsableArguments {
+    @Option(help: "The account to act for.")
+    var account = "sequencing"
+
+    @OptionGroup var common: CommonOptions
+
+    /// The kit for the account.
+    func genome(polling: Polling = Polling()) async throws -> Sequencing {
+        let vault = try common.openVault(try Settings.load())
+        let known = try await KnownAccount.open(account, in: vault)
+        guard known.client.service.name == Service.sequencing.name else {
+            throw CommandError.usage(
+                "\(account) is an account of \(known.client.service.displayName), not of Sequencing.com")
+        }
+        return Sequencing(known.account, polling: polling)
+    }
+}
+
+/// What the commands that need no account accept.
+struct SequencingHostOptions: ParsableArguments {
+    @Option(
+        name: .customLong("base-url"),
+        help: ArgumentHelp("A sandbox's address, instead of the service.", valueName: "url"))
+    var baseURL: String?
+
+    @Flag(help: "Print the result as one JSON object, and errors as JSON too.")
+    var json = false
+
+    @Flag(help: "Print nothing but results and errors.")
+    var quiet = false
+
+    func hosts() throws -> Hosts {
+        guard let baseURL else { return .production }
+        return Hosts(allAt: try EndpointURL(baseURL, security: .allowingInsecureLoopback, member: "base-url"))
+    }
+}
+
+/// Gives the kit's errors their place among the command's exit statuses.
+enum SequencingFailure {
+    static func reported<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as SequencingError {
+            throw commandError(error)
+        }
+    }
+
+    /// The error as the command states it; one of the floor below stays itself.
+    static func commandError(_ error: SequencingError) -> any Error {
+        if case .account(let error) = error { return error }
+        return CommandError(status: status(error), code: error.code, message: error.description)
+    }
+
+    private static func status(_ error: SequencingError) -> ExitStatus {
+        switch error {
+        case .account(let error): ExitStatus(error)
+        case .input: .usage
+        case .service, .unknownChain, .unknownFile, .unsuccessful, .failed, .cancelled, .deadline, .answerMissing:
+            .serviceError
+        case .malformed: .refused
+        case .disk: .defect
+        }
+    }
+}

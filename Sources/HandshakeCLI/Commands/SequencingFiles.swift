@@ -1,0 +1,80 @@
+import ArgumentParser
+import Handshake
+import OAuth
+import Sequencing
+
+struct SequencingFiles: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "files", abstract: "List genetic files.",
+        discussion: "Without a choice of files, all are listed: the account's own and the service's samples.")
+
+    @Flag(help: "Every file (the default).")
+    var all = false
+
+    @Flag(help: "Sample files.")
+    var sample = false
+
+    @Flag(help: "The user's uploads.")
+    var uploaded = false
+
+    @Flag(help: "Files shared with the user.")
+    var shared = false
+
+    @Flag(help: "Files saved from apps.")
+    var fromApps = false
+
+    @Flag(help: "Files of altruists.")
+    var altruist = false
+
+    @Option(help: ArgumentHelp("Only files in which every word occurs.", valueName: "text"))
+    var search: String?
+
+    @Option(help: "How the list is ordered: service, name, newest or oldest.", transform: Self.order)
+    var order: FileSelector.Order = .service
+
+    @OptionGroup var options: SequencingOptions
+
+    func run() async throws {
+        let files = try await SequencingFailure.reported { try await options.genome().files(subset) }
+        let shown = GeneticFile.matching(files, search: search ?? "", order: order)
+        if options.common.json {
+            Output.result(JSONText.object([("files", .array(shown.map(Self.json)))]).text)
+            return
+        }
+        let rows = shown.map { file in
+            [
+                file.id.string, file.category.word, file.displayName, file.type ?? "", file.population ?? "",
+                file.dateAdded ?? "",
+            ]
+        }
+        for line in Table.lines([["ID", "CATEGORY", "NAME", "TYPE", "POPULATION", "ADDED"]] + rows) {
+            Output.result(line)
+        }
+    }
+
+    private var subset: FileSubset {
+        let chosen: [(Bool, FileSubset)] = [
+            (all, .all), (sample, .sample), (uploaded, .uploaded), (shared, .shared), (fromApps, .fromApps),
+            (altruist, .altruist),
+        ]
+        let subset = chosen.filter(\.0).reduce(into: FileSubset()) { $0.insert($1.1) }
+        return subset.isEmpty ? .all : subset
+    }
+
+    private static func order(_ text: String) throws -> FileSelector.Order {
+        guard let order = FileSelector.Order(rawValue: text) else {
+            throw ValidationError("the order is \(FileSelector.Order.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return order
+    }
+
+    static func json(_ file: GeneticFile) -> JSONText {
+        .object([
+            ("id", .string(file.id.string)), ("name", .string(file.name)), ("display_name", .string(file.displayName)),
+            ("category", .string(file.category.word)), ("added", .optional(file.dateAdded)),
+            ("type", .optional(file.type)),
+            ("subtype", .optional(file.subtype)), ("population", .optional(file.population)),
+            ("sex", .optional(file.sex?.word)),
+        ])
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import Handshake
+import OAuth
+import Sequencing
+
+struct SequencingImport: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Bring genetic data from 23andMe or Ancestry into the account.",
+        discussion: """
+            Sequencing.com needs the login and the password at the other service, and passes them on to it. They are read from the terminal, \
+            or as lines of standard input, and kept nowhere. Standard input gives: login, password, then the answer to the security question \
+            or the link from Ancestry's mail. Downloading the data yourself and uploading it on the site needs no password.
+            """)
+
+    enum Source: String, ExpressibleByArgument, CaseIterable {
+        case twentyThreeAndMe = "23andme"
+        case ancestry
+    }
+
+    @Argument(help: "23andme or ancestry.")
+    var source: Source
+
+    @Flag(help: "Wait until the new file is in the list, at most ten minutes.")
+    var wait = false
+
+    @OptionGroup var options: SequencingOptions
+
+    func run() async throws {
+        let genome = try await options.genome()
+        try await SequencingFailure.reported {
+            let known = wait ? Set(try await genome.files().map(\.id)) : []
+            let outcome = try await start(ThirdPartyImport(genome))
+            guard case .started = outcome else { throw Self.refusal(outcome) }
+            try await report(genome, known: known)
+        }
+    }
+
+    private func start(_ imports: ThirdPartyImport) async throws -> ThirdPartyImport.Outcome {
+        let login = try Prompt.line("Login at \(source == .ancestry ? "Ancestry" : "23andMe"):")
+        let credentials = try ThirdPartyImport.Credentials(
+            login: login, password: try Prompt.password("Password there (not shown, not kept):"))
+        switch source {
+        case .twentyThreeAndMe:
+            switch try await imports.from23andMe(credentials) {
+            case .ended(let outcome): return outcome
+            case .question(let question):
+                let answer = try Prompt.filledLine("23andMe asks: \(question.text)")
+                return try await imports.answer(answer, to: question)
+            }
+        case .ancestry:
+            switch try await imports.authorizeAncestry(credentials) {
+            case .ended(let outcome): return outcome
+            case .linkMailed(let session):
+                let link = try Prompt.filledLine("Ancestry has sent a mail. Paste the link from it:")
+                return try await imports.download(link, in: session)
+            }
+        }
+    }
+
+    private func report(_ genome: Sequencing, known: Set<FileID>) async throws {
+        let polling = Polling(firstInterval: .seconds(5), longestInterval: .seconds(15), deadline: .seconds(600))
+        let files = wait ? try await genome.newFiles(besides: known, polling: polling) : []
+        if options.common.json {
+            Output.result(
+                JSONText.object([("outcome", .string("started")), ("files", .array(files.map(SequencingFiles.json)))])
+                    .text)
+        } else if files.isEmpty {
+            Output.note("The import has started. The file will be in the list: handshake sequencing files --uploaded")
+        } else {
+            for file in files { Output.result("\(file.id)  \(quoted(file.name, limit: 200))") }
+        }
+    }
+
+    private static func refusal(_ outcome: ThirdPartyImport.Outcome) -> CommandError {
+        let (code, message) =
+            switch outcome {
+            case .started: ("started", "the import has started")
+            case .badCredentials: ("bad_credentials", "the other service does not take this login and password")
+            case .badAnswer: ("bad_answer", "the answer to the security question is wrong; begin again")
+            case .badURL: ("bad_url", "the link does not lead to a download")
+            case .serverError(let number):
+                ("import_failed", "the import failed at the service (\(number)); try again later")
+            }
+        return CommandError(status: .serviceError, code: code, message: message)
+    }
+}
+
+/// Questions to the user: asked only on a terminal, else answered by the lines of standard input.
+private enum Prompt {
+    static func line(_ question: String) throws -> String {
+        if isatty(0) == 1 { Output.error(question) }
+        guard let line = readLine(strippingNewline: true) else { throw HandshakeError.signInAbandoned(.closed) }
+        return line
+    }
+
+    /// A line that is not empty; a terminal is asked again, standard input is not.
+    static func filledLine(_ question: String) throws -> String {
+        while true {
+            let line = try line(question)
+            if !line.isEmpty || isatty(0) != 1 { return line }
+        }
+    }
+
+    /// A line that is not shown while it is typed.
+    static func password(_ question: String) throws -> Secret {
+        guard isatty(0) == 1 else { return Secret(try line(question)) }
+        var settings = termios()
+        tcgetattr(0, &settings)
+        var silent = settings
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(0, TCSAFLUSH, &silent)
+        defer {
+            tcsetattr(0, TCSAFLUSH, &settings)
+            Output.error("")
+        }
+        return Secret(try line(question))
+    }
+}

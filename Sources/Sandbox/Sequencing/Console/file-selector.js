@@ -1,0 +1,1410 @@
+/**
+ * `<file-selector>`: a person picks one genetic data file.
+ *
+ *     <script type="module" src="file-selector.js"></script>
+ *     <file-selector src="/console/files" remember="ada" closable></file-selector>
+ *
+ * It needs nothing else, makes no HTML from text and runs under `default-src 'none'; script-src 'self'; connect-src
+ * 'self'`. Light or dark is the `color-scheme` around it. Sections, rows (D01) and weaknesses (W1) are the dossier's.
+ *
+ * Attributes
+ *   src             where the JSON list is fetched, with whatever flags the app wants (4.1)
+ *   selected        the id of a file to select: its tab and segment open and it scrolls into view
+ *   remember        a key of this account, under which this browser keeps the choice
+ *   closable        shows a close button and lets Escape close
+ *   required, name  in a form: a choice is demanded; the id is submitted under this name
+ *   name-field      in a form: the display name is submitted under this name
+ *   upload-href     where a person without files can upload some
+ *   timeout         seconds to wait for the list (20)
+ *   lang            here or further out: the language of the words
+ *
+ * Properties
+ *   files           the list instead of `src`: an array, null while it loads, or an `Error`
+ *   selected        the id of the selected file, or null; may be set
+ *   selectedFile    the selected record as the server sent it, or null; selectedName is its display name
+ *   refresh(), forget()  load again; forget the remembered choice
+ *
+ * Events, none of which bubbles
+ *   select          the selection changed: `detail` is `{ id, file, displayName }`, all null when it was cleared
+ *   continue        the person is done: the same, with the whole record as `file`
+ *   close           the person wants to leave without a choice
+ *   refresh         a fresh list is wanted; `preventDefault()` keeps `src` from being fetched
+ *   error           there is no list: `{ kind: "token" | "transport" | "answer", status, message }`
+ *
+ * A child `<video slot="film" muted loop playsinline>` plays behind the first screen.
+ *
+ * Custom properties: `--file-selector-accent`, `--file-selector-accent-ink`, `--file-selector-list-height`.
+ */
+
+// MARK: - Words
+
+/**
+ * Everything a person reads, by language. A further one is one more table, `texts.de = { ... }`; what it lacks stays
+ * English. `{count}` and the like are filled in; a text that counts has the plural forms of `Intl.PluralRules`.
+ */
+export const texts = {
+  en: {
+    title: "Select a file",
+    close: "Close",
+    help: "How to select a file",
+    helpSteps: [
+      "Say whether you want to use a file of your own or a sample.",
+      "Select one file. Select it again to clear the choice.",
+      "Press Continue.",
+    ],
+    helpKeys: "In the list, arrow keys and letters move, Space selects, Alt+Enter shows details.",
+
+    introQuestion: "Would you like to use your own genetic data, or look around with a sample?",
+    own: "My Files",
+    sample: "Sample Files",
+    ownNote: "Files in your account",
+    sampleNote: "Made-up people",
+    pauseFilm: "Pause the film",
+    playFilm: "Play the film",
+
+    tabs: "Kind of files",
+    segments: "Show",
+    segment: {
+      uploaded: "Uploaded", shared: "Shared", apps: "From Apps", altruist: "Altruist", other: "Other",
+      all: "All", men: "Men", women: "Women", unknown: "Unknown",
+    },
+    search: "Search files",
+    clearSearch: "Clear the search",
+    sort: "Sort",
+    sorting: {
+      listed: "As listed", name: "Name", newest: "Newest first", oldest: "Oldest first", category: "Category",
+    },
+    refresh: "Refresh",
+
+    files: { one: "{count} file", other: "{count} files" },
+    matching: { one: "{count} of {total} files matches", other: "{count} of {total} files match" },
+    nothingMatches: "Nothing here matches “{search}”.",
+    matchesElsewhere: { one: "{count} file elsewhere does.", other: "{count} files elsewhere do." },
+    placeholder: "No name",
+    identifier: "id {id}",
+
+    nothingSelected: "Nothing selected yet",
+    selected: "Selected",
+    details: "Details",
+    detailsTitle: "File details",
+    noValue: "no value",
+    continue: "Continue",
+    choiceRequired: "Please select a file first.",
+
+    loading: "Loading the files…",
+    retry: "Try again",
+    failure: "The files could not be loaded",
+    reason: {
+      token: "Your sign-in is missing or has ended. Sign in again, then come back here.",
+      network: "The service could not be reached.",
+      timeout: "The service took too long to answer.",
+      status: "The service answered with status {status}.",
+      notJSON: "The service’s answer could not be read.",
+      notList: "The service answered, but not with a list of files.",
+      noneReadable: "The service sent a list, but nothing in it can be read as a file.",
+      host: "Something went wrong while the list was fetched.",
+    },
+    empty: "There are no files yet",
+    emptyNote: "Neither your account nor the samples have any file. Files that you upload appear here.",
+
+    noOwn: "Your account has no genetic data yet.",
+    noOwnUpload: "Upload a file on Sequencing.com.",
+    noOwnMeanwhile: "Meanwhile you can use a sample file.",
+    noSamples: "There are no sample files at the moment.",
+    skipped: { one: "{count} entry of the list could not be read and is not shown.",
+               other: "{count} entries of the list could not be read and are not shown." },
+    remembered: "Selected as last time:",
+    forget: "Forget",
+    forgotten: "The choice is forgotten.",
+    rememberedGone: "Your choice of last time, {name}, is no longer in the list.",
+    selectionGone: "The selected file is no longer in the list.",
+  },
+};
+
+/** The words of one language: `say("files", { count: 3 })`. */
+class Words {
+  constructor(language) {
+    const known = [language, language.split("-")[0], "en"].find((tag) => Object.hasOwn(texts, tag));
+    this.language = known;
+    this.tables = [texts[known], texts.en];
+    // Numbers and dates follow the page's region; a tag that is none is no reason to fail.
+    let locale = known;
+    try {
+      [locale] = Intl.getCanonicalLocales(language);
+    } catch { /* As in the texts' language, then. */ }
+    this.plural = new Intl.PluralRules(known);
+    this.number = new Intl.NumberFormat(locale);
+    this.date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+    this.collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
+  }
+
+  /** The text at a path such as `reason.timeout`, filled in. */
+  say(path, values = {}) {
+    const find = (table) => path.split(".").reduce((found, key) => found?.[key], table);
+    let text = find(this.tables[0]) ?? find(this.tables[1]) ?? path;
+    if (typeof text === "object" && !Array.isArray(text)) text = text[this.plural.select(values.count)] ?? text.other;
+    if (typeof text !== "string") return text;
+    return text.replace(/\{(\w+)\}/g, (_, key) =>
+      typeof values[key] === "number" ? this.number.format(values[key]) : String(values[key] ?? ""));
+  }
+}
+
+// MARK: - Reading what the server sent
+
+/** Why there is no list: `kind` is for the app, `reason` a key of the texts, `detail` in the server's words. */
+class Problem extends Error {
+  constructor(kind, reason, { status = null, detail = null } = {}) {
+    super(detail ?? reason);
+    this.kind = kind;
+    this.reason = reason;
+    this.status = status;
+    this.detail = detail;
+  }
+}
+
+// Without a prototype, for a server may say "constructor" as well.
+const CATEGORIES = {
+  __proto__: null, community: "community", uploaded: "uploaded", sharedtome: "shared", fromapps: "apps",
+  // The READMEs say one, the old code compares with the other (4.1).
+  allwithaltruist: "altruist", altruist: "altruist",
+};
+
+const SEXES = { __proto__: null, male: "men", female: "women" };
+
+/**
+ * Reads a list tolerantly (9.5): numbers as strings and strings as numbers, null as absent, unknown words kept.
+ *
+ * An entry without an id cannot be chosen and is counted in `skipped`. Anything but an array is a `Problem`, and so is one
+ * in which nothing can be read: neither may look like an empty account (W29).
+ */
+export function readFiles(answer) {
+  if (!Array.isArray(answer)) throw new Problem("answer", "notList", { detail: serverMessage(answer) });
+  const files = answer.map(readFile).filter(Boolean);
+  const skipped = answer.length - files.length;
+  if (skipped > 0 && files.length === 0) throw new Problem("answer", "noneReadable");
+  return { files, skipped };
+}
+
+function readFile(record) {
+  if (typeof record !== "object" || record === null || Array.isArray(record)) return null;
+  const id = readIdentifier(record.Id);
+  if (id === null) return null;
+  const category = readText(record.FileCategory);
+  const segment = CATEGORIES[fold(category ?? "")] ?? "other";
+  const isSample = segment === "community";
+  const name = readText(record.Name);
+  const persona = readText(record.FriendlyDesc1);
+  const description = readText(record.FriendlyDesc2);
+  return {
+    id, record, segment, category, isSample, name, persona, description,
+    sex: SEXES[fold(readText(record.Sex) ?? "")] ?? "unknown",
+    population: readText(record.Population),
+    type: readText(record.FileType),
+    subtype: readText(record.FileSubType),
+    extension: readText(record.Ext),
+    added: readDate(record.DateAdded),
+    title: isSample ? persona : name,
+    repeats: false,
+  };
+}
+
+/** An id as text, without the old `FILE:` prefix; null when there is none, or when a number has lost its last digits. */
+function readIdentifier(value) {
+  if (typeof value === "number" && !Number.isSafeInteger(value)) return null;
+  const text = readText(value);
+  return text === null ? null : text.slice(text.lastIndexOf(":") + 1).trim() || null;
+}
+
+function readText(value) {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
+}
+
+/** A date as `{ text, time }`; `time` is NaN when the undocumented format is not one that is known. */
+function readDate(value) {
+  const text = readText(value);
+  if (text === null) return { text: null, time: NaN };
+  // A day without a time is that day here, not midnight in Greenwich.
+  return { text, time: Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text) };
+}
+
+/** What a server says in place of a list: human text or an object with a message (4.1). */
+function serverMessage(answer) {
+  const said = typeof answer === "object" && answer !== null
+    ? answer.Message ?? answer.message ?? answer.error_description ?? answer.error : answer;
+  return readText(said)?.slice(0, 200) ?? null;
+}
+
+/** How an app names a chosen file: persona and description of a sample, otherwise the file's name (4.4, D16). */
+function displayName(file, placeholder) {
+  const persona = [file.persona, file.description].filter(Boolean).join(" - ");
+  return (file.isSample && persona) || file.name || placeholder;
+}
+
+/** Text as people compare it: without case, accents and compatibility forms. */
+function fold(text) {
+  return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
+}
+
+/** Fetches a list. The status is looked at first, words in the body never (W21). */
+async function fetchFiles(source, signal) {
+  let response, body;
+  try {
+    response = await fetch(source, { headers: { Accept: "application/json" }, signal });
+    body = await response.text();
+  } catch {
+    throw new Problem("transport", signal.reason?.name === "TimeoutError" ? "timeout" : "network");
+  }
+  let answer;
+  let isJSON = true;
+  try {
+    answer = JSON.parse(body);
+  } catch {
+    isJSON = false;
+  }
+  if (!response.ok) {
+    const isToken = response.status === 401 || response.status === 403;
+    throw new Problem(isToken ? "token" : "transport", isToken ? "token" : "status",
+                      { status: response.status, detail: isJSON ? serverMessage(answer) : null });
+  }
+  if (!isJSON) throw new Problem("answer", "notJSON", { status: response.status });
+  return answer;
+}
+
+// MARK: - Arranging
+
+const SEGMENTS = {
+  own: ["uploaded", "shared", "apps", "altruist", "other"],
+  sample: ["all", "men", "women", "unknown"],
+};
+
+const SORTINGS = ["listed", "name", "newest", "oldest", "category"];
+
+/**
+ * The files of one answer, grouped (4.3, W31): every sample is under All, one whose sex is absent or an unknown word under
+ * Unknown, and a category that nobody foresaw under Other rather than nowhere.
+ */
+class Catalogue {
+  constructor(files = [], skipped = 0) {
+    this.skipped = skipped;
+    this.tabs = { own: files.filter((file) => !file.isSample), sample: files.filter((file) => file.isSample) };
+    for (const tab of Object.values(this.tabs)) markRepeats(tab);
+    this.files = files;
+  }
+
+  /** The segments of a tab that have files, with how many there are and how many of them match. */
+  segments(tab, search) {
+    const matches = matcher(search);
+    return SEGMENTS[tab].map((key) => {
+      const files = this.tabs[tab].filter((file) => isIn(file, key));
+      return { key, total: files.length, count: files.filter(matches).length };
+    }).filter((segment) => segment.total > 0);
+  }
+
+  matching(tab, search) {
+    return this.tabs[tab].filter(matcher(search));
+  }
+
+  /** What the list shows. Files that compare equal keep the server's order. */
+  list(tab, segment, search, sorting, collator) {
+    const files = this.matching(tab, search).filter((file) => isIn(file, segment));
+    const byName = (a, b) => (a.title === null) - (b.title === null) || collator.compare(a.title ?? "", b.title ?? "");
+    const byDate = (sign) => (a, b) =>
+      Number.isNaN(a.added.time) - Number.isNaN(b.added.time) || sign * (a.added.time - b.added.time) || 0;
+    const category = (file) => SEGMENTS[tab].indexOf(tab === "own" ? file.segment : file.sex);
+    const byCategory = (a, b) => category(a) - category(b) || collator.compare(a.type ?? "", b.type ?? "")
+      || collator.compare(a.subtype ?? "", b.subtype ?? "") || byName(a, b);
+    const order = { name: byName, newest: byDate(-1), oldest: byDate(1), category: byCategory }[sorting];
+    return order ? files.sort(order) : files;
+  }
+
+  /** Where a file is: among one's own first, otherwise among all samples (4.5). */
+  find(id) {
+    const own = this.tabs.own.find((file) => file.id === id);
+    if (own) return { file: own, tab: "own", segment: own.segment };
+    const sample = this.tabs.sample.find((file) => file.id === id);
+    return sample ? { file: sample, tab: "sample", segment: "all" } : null;
+  }
+}
+
+function isIn(file, segment) {
+  return segment === "all" || segment === (file.isSample ? file.sex : file.segment);
+}
+
+/** Files that share a title show their ids too, for only the id identifies (4.1, W37). */
+function markRepeats(files) {
+  const counts = new Map();
+  for (const file of files) counts.set(file.title, (counts.get(file.title) ?? 0) + 1);
+  for (const file of files) file.repeats = counts.get(file.title) > 1;
+}
+
+/** Whether every searched word is somewhere in a file's fields. */
+function matcher(search) {
+  const words = fold(search).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return () => true;
+  return (file) => {
+    // Folding 5,000 files takes a while, so it waits for the first search.
+    file.haystack ??= fold([file.name, file.persona, file.description, file.type, file.subtype, file.population,
+                            file.extension, file.category, file.record.Sex, file.id].filter(Boolean).join("\n"));
+    return words.every((word) => file.haystack.includes(word));
+  };
+}
+
+// MARK: - Remembering
+
+/** The choice of last time, in this browser, under the app's key (D19). A browser that keeps nothing is no error. */
+class Memory {
+  constructor(key) {
+    this.key = `file-selector:${key}`;
+    this.isWanted = key !== null;
+  }
+
+  #try(work) {
+    try {
+      return this.isWanted ? work() : null;
+    } catch {
+      return null;
+    }
+  }
+
+  read() {
+    const kept = this.#try(() => JSON.parse(localStorage.getItem(this.key)));
+    const id = readIdentifier(kept?.id);
+    return id === null ? null : { id, name: readText(kept.name) ?? id };
+  }
+
+  write(choice) {
+    this.#try(() => localStorage.setItem(this.key, JSON.stringify(choice)));
+  }
+
+  erase() {
+    this.#try(() => localStorage.removeItem(this.key));
+  }
+}
+
+// MARK: - Building blocks
+
+/** Makes `tag.class`. Strings among the parts become text, so a file name with markup stays a file name (W32). */
+function element(name, ...parts) {
+  const [tag, ...looks] = name.split(".");
+  const made = document.createElement(tag);
+  made.className = looks.join(" ");
+  for (const part of parts) {
+    if (typeof part === "string" || part instanceof Node) made.append(part);
+    else for (const [key, value] of Object.entries(part)) setAttribute(made, key, value);
+  }
+  return made;
+}
+
+/** A function is a listener, true an attribute without a value; null, undefined and false are none. */
+function setAttribute(target, name, value) {
+  if (typeof value === "function") target.addEventListener(name, value);
+  else if (value === true) target.setAttribute(name, "");
+  else if (value ?? false) target.setAttribute(name, value);
+}
+
+const ICONS = {
+  close: "M5 5l10 10M15 5L5 15",
+  info: "M10 9v5M10 6.2v.1M10 2.5a7.5 7.5 0 1 0 0 15a7.5 7.5 0 1 0 0-15",
+  search: "M8.5 3a5.5 5.5 0 1 0 0 11a5.5 5.5 0 1 0 0-11M12.7 12.7L17 17",
+  refresh: "M16 10a6 6 0 1 1-1.8-4.3M16.5 2.8v3.4h-3.4",
+  chevron: "M6 8l4 4 4-4",
+  person: "M10 3.2a3.3 3.3 0 1 0 0 6.6a3.3 3.3 0 1 0 0-6.6M3.5 17c.6-3.4 3.2-5 6.5-5s5.9 1.6 6.5 5",
+  people: "M7.5 4a2.8 2.8 0 1 0 0 5.6a2.8 2.8 0 1 0 0-5.6M2 16.5c.5-3 2.6-4.4 5.5-4.4s5 1.4 5.5 4.4M12.8 4.3a2.7 2.7 0 0 1 0 5.1M14.8 12.4c1.8.6 2.9 2 3.2 4.1",
+};
+
+function icon(name) {
+  const namespace = "http://www.w3.org/2000/svg";
+  const drawing = document.createElementNS(namespace, "svg");
+  drawing.setAttribute("viewBox", "0 0 20 20");
+  drawing.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(namespace, "path");
+  path.setAttribute("d", ICONS[name]);
+  drawing.append(path);
+  return drawing;
+}
+
+/** Text from elsewhere, kept from turning the words around it in another direction. */
+function isolated(text) {
+  return element("bdi", text);
+}
+
+// MARK: - Looks
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(`
+:host{display:block;container-type:inline-size;min-width:min(100%,16rem);font-size:1rem;line-height:1.5;
+  text-align:start}
+:host([hidden]){display:none}
+*{box-sizing:border-box}
+[hidden]{display:none !important}
+h2,h3,p,ol,dl,dd{margin:0}
+
+.card{--card:light-dark(#fff,#1e2226);--line:light-dark(#d8d5cc,#383e44);--field:light-dark(#80796b,#8b939b);
+  --ink:light-dark(#1c2024,#eceef0);--quiet:light-dark(#53585f,#b4bbc2);
+  --accent:var(--file-selector-accent,light-dark(#0b635c,#82d2c8));
+  --accent-ink:var(--file-selector-accent-ink,light-dark(#fff,#06211e));
+  --tint:color-mix(in srgb,var(--accent) 9%,var(--card));--wash:color-mix(in srgb,var(--ink) 4%,var(--card));
+  --bad:light-dark(#a11b1b,#ffb4ab);--bad-tint:light-dark(#fdf0ef,#3a2221);display:flex;flex-direction:column;
+  background:var(--card);color:var(--ink);border:1px solid var(--line);border-radius:.75rem;overflow:clip;
+  overflow-wrap:anywhere}
+:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+svg{width:1.25em;height:1.25em;flex:none;fill:none;stroke:currentColor;stroke-width:1.6;
+  stroke-linecap:round;stroke-linejoin:round}
+.quiet{color:var(--quiet);font-size:.9rem}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+
+button,select,input{font:inherit;color:inherit}
+button{min-height:2.75rem;padding:.5rem 1.1rem;border:1px solid var(--accent);border-radius:.5rem;
+  background:var(--accent);color:var(--accent-ink);font-weight:600;cursor:pointer}
+button:hover:not(:disabled){filter:brightness(1.08)}
+button.second{background:transparent;color:var(--accent)}
+button:disabled{background:var(--wash);border-color:var(--line);color:var(--quiet);cursor:default}
+button.link{min-height:1.75rem;padding:0 .25rem;border:0;background:none;color:var(--accent);font-weight:400;
+  text-decoration:underline}
+button.icon{display:grid;place-items:center;width:2.75rem;padding:0;flex:none;border-color:transparent;
+  background:transparent;color:var(--quiet)}
+button.icon:hover{background:var(--wash);color:var(--ink)}
+
+.bar{display:flex;align-items:center;gap:.25rem;padding:.6rem;padding-inline:1.25rem .75rem}
+.bar:has(.close:not([hidden])){padding-inline-start:.6rem}
+.bar h2{flex:1;font-size:1.2rem;line-height:1.3;letter-spacing:-.01em}
+
+.pane{padding:clamp(1.5rem,8cqi,3.5rem) 1.25rem;display:grid;gap:.75rem;justify-items:center;text-align:center;
+  border-top:1px solid var(--line)}
+.pane h3{font-size:1.1rem;text-wrap:balance}
+.message{display:grid;gap:.75rem;justify-items:center}
+.pane p{max-width:28rem;text-wrap:pretty}
+.pane button{margin-top:.5rem}
+.pane>svg{width:2.25rem;height:2.25rem;color:var(--quiet);stroke-width:1.2}
+.said{padding:.4rem .75rem;border-radius:.4rem;background:var(--bad-tint);color:var(--bad);font-size:.9rem}
+
+.loading{padding:1rem 1.25rem 1.5rem;border-top:1px solid var(--line)}
+.loading p{margin-bottom:.75rem}
+.loading::after{content:"";display:block;height:15rem;opacity:.6;background:repeating-linear-gradient(
+  var(--line) 0 1px,transparent 1px 1.6rem,var(--line) 1.6rem 2.1rem,transparent 2.1rem 3.7rem)}
+.loading::after,.turning{animation:breathe 1.8s ease-in-out infinite}
+@keyframes breathe{50%{opacity:.3}}
+
+.intro{position:relative;isolation:isolate}
+.choices{display:grid;gap:.75rem;width:min(100%,30rem);margin-top:.75rem}
+.choices button{display:flex;align-items:center;gap:1rem;margin:0;padding:1rem 1.1rem;text-align:start;
+  background:var(--card);color:var(--ink);border-color:var(--line);border-radius:.65rem;font-weight:400}
+.choices button:hover:not(:disabled){filter:none;border-color:var(--accent);background:var(--tint)}
+.choices svg{width:1.75rem;height:1.75rem;color:var(--accent)}
+.choices b{display:block}
+.choices small{font-size:.9rem;color:var(--quiet);white-space:pre-line}
+::slotted([slot=film]){position:absolute;inset:0;z-index:-2;width:100%;height:100%;object-fit:cover}
+.filmed::after{content:"";position:absolute;inset:0;z-index:-1;background:rgb(12 20 22 / .65)}
+.filmed>.question,.pane.filmed>.link{color:#fff;outline-color:#fff}
+.notices{display:grid;gap:.5rem;padding:0 1.25rem .75rem}
+.notices>p{padding:.6rem .9rem;border-radius:.5rem;background:var(--tint);font-size:.92rem}
+.notices a{color:var(--accent)}
+.tabs{display:flex;padding-inline:1rem;border-bottom:1px solid var(--line)}
+.tabs button{flex:0 1 auto;padding:.5rem .75rem;border:0;border-bottom:3px solid transparent;
+  border-radius:.4rem .4rem 0 0;background:none;color:var(--quiet);font-weight:500;margin-bottom:-1px}
+.tabs button:hover:not(:disabled){filter:none;color:var(--ink)}
+.tabs [aria-selected=true]{color:var(--ink);border-color:var(--accent);font-weight:650}
+.tabs button:focus-visible{outline-offset:-3px}
+.number{unicode-bidi:isolate;margin-inline-start:.3rem;color:var(--quiet);font-size:.85em;font-weight:400}
+.tabs button:disabled{background:none;border-color:transparent}
+
+.tools{display:grid;grid-template-columns:1fr auto auto;gap:.5rem;align-items:center;padding:.9rem 1.25rem 0}
+.search{position:relative;min-width:0}
+.search svg{position:absolute;top:.75rem;inset-inline-start:.7rem;color:var(--quiet);
+  pointer-events:none}
+.tools input,.tools select{width:100%;min-height:2.75rem;border:1px solid var(--field);border-radius:.5rem;
+  background:var(--card)}
+.tools input{padding:.4rem;padding-inline:2.4rem .5rem;appearance:none}
+.tools input::placeholder{color:var(--quiet);opacity:1}
+.sorting{position:relative;display:flex;align-items:center;gap:.5rem}
+.sorting select{appearance:none;padding:.4rem .75rem;padding-inline-end:2rem;cursor:pointer}
+.sorting svg{position:absolute;inset-inline-end:.5rem;color:var(--quiet);pointer-events:none}
+.segments{display:flex;flex-wrap:wrap;gap:.4rem;padding:.9rem 1.25rem 0;}
+.segments label{position:relative;padding:.2rem .8rem;min-height:2rem;border:1px solid var(--line);
+  border-radius:99rem;font-size:.92rem;cursor:pointer}
+.segments label:has(:checked){border-color:var(--accent);background:var(--tint);font-weight:600}
+.segments input{appearance:none;position:absolute;inset:-1px;margin:0;border-radius:99rem;cursor:pointer}
+.count{padding:.6rem 1.25rem .5rem}
+
+.list{position:relative;overflow:auto;border:3px solid transparent;box-shadow:0 -1px var(--line),0 1px var(--line);
+  max-height:var(--file-selector-list-height,clamp(14rem,52vh,27rem))}
+.list:focus-visible{outline-offset:-3px}
+.sizer{position:relative;overflow:clip}
+.row{position:absolute;inset-inline:0;top:0;height:4.25rem;display:flex;align-items:center;
+  gap:.9rem;padding-inline:1.05rem .4rem;cursor:pointer;contain:strict}
+.sample .row{height:5.5rem}
+.row::after{content:"";position:absolute;inset:auto 1.05rem 0;border-bottom:1px solid var(--line)}
+.row:hover{background:var(--wash)}
+.row[aria-selected=true]{background:var(--tint)}
+.list:focus-visible .row.active{outline:2px solid var(--accent);outline-offset:-6px;border-radius:.6rem}
+.probe{visibility:hidden;pointer-events:none}
+.mark{flex:none;width:1.25rem;height:1.25rem;border:2px solid var(--field);border-radius:50%}
+[aria-selected=true]>.mark{border:.4rem solid var(--accent)}
+.text{flex:1;min-width:0}
+.text>span{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;line-height:1.4}
+.name{font-weight:600}
+.absent{font-style:italic;font-weight:400;color:var(--quiet)}
+.note{font-size:.92rem}
+.meta{color:var(--quiet);font-size:.85rem}
+.more{display:grid;place-items:center;width:2.5rem;height:2.5rem;border-radius:.5rem;color:var(--quiet)}
+.nothing{padding-block:2rem;margin-top:.9rem}
+.row:last-child::after{border:0}
+
+.foot{display:flex;flex-wrap:wrap;align-items:center;gap:.6rem;padding:.9rem 1.25rem}
+.chosen{flex:1 1 12rem;min-width:0;line-height:1.35}
+.chosen span{display:block}
+.foot .alarm{flex-basis:100%;color:var(--bad);font-weight:600}
+.actions{display:flex;gap:.6rem}
+
+[popover],dialog{border:1px solid var(--line);border-radius:.75rem;background:var(--card);color:var(--ink);
+  box-shadow:0 .5rem 2rem rgb(0 0 0 / .22)}
+[popover]{width:min(21rem,calc(100vw - 3.5rem));padding:1.1rem 1.25rem;font-size:.95rem}
+@supports (position-area:block-end){
+[popover]{inset:auto;margin:.4rem 0;position-area:block-end span-inline-start}
+}
+[popover] h3{font-size:1rem;margin-bottom:.5rem}
+[popover] ol{padding-inline-start:1.2rem;margin-bottom:.75rem}
+dialog{padding:0;width:min(34rem,calc(100vw - 2rem));max-height:min(42rem,calc(100vh - 2rem));
+  overflow:hidden}
+dialog[open]{display:flex;flex-direction:column}
+dialog::backdrop{background:rgb(12 16 20 / .5)}
+dialog header{padding:1.1rem 1.25rem .9rem;border-bottom:1px solid var(--line)}
+dialog h3{font-size:1.1rem;line-height:1.35}
+.fields{overflow:auto;padding:.5rem 1.25rem;min-height:0}
+.fields:focus-visible{outline-offset:-3px}
+.fields div{display:grid;grid-template-columns:minmax(7rem,34%) 1fr;gap:.15rem 1rem;padding-block:.55rem}
+.fields div + div{border-top:1px solid var(--line)}
+.fields dt{color:var(--quiet);font-size:.92rem}
+dialog footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border-top:1px solid var(--line)}
+
+@container (max-width:30rem){
+.tools,.segments,.count,.foot,.notices{padding-inline:1rem}
+.tabs{padding-inline:.5rem}
+.tabs button{flex:1;padding-inline:.25rem;font-size:.95rem}
+.tools{grid-template-columns:1fr auto}
+.search{grid-column:1 / -1}
+.sorting select{width:100%}
+.row{height:5.4rem;padding-inline:.8rem .1rem;gap:.75rem}
+.sample .row{height:6.7rem}
+.own .name,.sample .note{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;white-space:normal}
+.actions{width:100%}
+.actions .go{flex:1}
+.fields div{grid-template-columns:1fr}
+}
+@container (min-width:36rem){
+.choices{grid-template-columns:1fr 1fr}
+.choices button{flex-direction:column;text-align:center;gap:.5rem;padding-block:1.4rem}
+}
+@media (prefers-reduced-motion:reduce){*,::after{animation:none !important}}
+@media (forced-colors:active){
+.segments label:has(:checked),.tabs [aria-selected=true]{border-color:Highlight}
+.segments label:has(:checked){border-width:3px}
+.list,.tabs [aria-selected=false]{border-color:Canvas}
+}
+`);
+
+// MARK: - A long list
+
+/** Rows drawn beyond either edge, so that a fast scroll does not outrun the drawing. */
+const OVERSCAN = 6;
+/** How long letters typed one after another count as one word. */
+const TYPING_PAUSE = 700;
+
+/**
+ * A listbox of which only the rows in view exist (5,000 files cost as many elements as 20).
+ *
+ * The focus stays on the listbox; the active row, which `aria-activedescendant` names, always exists. Rows stand in their
+ * order, for screen readers that read on; `aria-posinset` and `aria-setsize` tell of the ones that do not exist.
+ */
+class RowWindow {
+  /** `actions`: `fill(row, file)`, `isSelected(file)`, `toggle(file)`, `details(file)`, `key(file)`. */
+  constructor(actions) {
+    this.actions = actions;
+    this.items = [];
+    this.active = 0;
+    this.rows = new Map();
+    this.rowHeight = 0;
+    this.awaited = null;
+    this.typed = { text: "", at: -Infinity };
+    this.probe = element("div.row.probe", { "aria-hidden": "true" });
+    this.sizer = element("div.sizer", { role: "presentation" }, this.probe);
+    this.box = element("div.list", {
+      role: "listbox", tabindex: "0", "aria-keyshortcuts": "Alt+Enter",
+      click: (event) => this.onClick(event), keydown: (event) => this.onKey(event),
+    }, this.sizer);
+    let isQueued = false;
+    this.box.addEventListener("scroll", () => {
+      if (isQueued) return;
+      isQueued = true;
+      requestAnimationFrame(() => { isQueued = false; this.draw(); });
+    }, { passive: true });
+    // Larger text, a narrower page or a selector that was hidden until now all change what fits.
+    new ResizeObserver(() => this.measure()).observe(this.probe);
+    new ResizeObserver(() => this.draw()).observe(this.box);
+  }
+
+  /** Shows other items, with one of them active and in the middle; -1 is the top. */
+  show(items, index) {
+    this.items = items;
+    this.active = Math.max(index, 0);
+    for (const row of this.rows.keys()) this.retire(row);
+    this.rowHeight = this.probe.getBoundingClientRect().height;
+    this.sizer.style.blockSize = `${items.length * this.rowHeight}px`;
+    this.reveal(this.active, "middle");
+  }
+
+  measure() {
+    const { height } = this.probe.getBoundingClientRect();
+    if (height !== this.rowHeight) this.show(this.items, this.active);
+  }
+
+  /** Scrolls a row into view: to the middle, or no further than needed. */
+  reveal(index, where) {
+    const height = this.box.clientHeight;
+    if (height === 0 || this.rowHeight === 0) {
+      this.awaited = index;
+      return;
+    }
+    const top = index * this.rowHeight;
+    if (where === "middle") this.box.scrollTop = top - (height - this.rowHeight) / 2;
+    else if (top < this.box.scrollTop) this.box.scrollTop = top;
+    else if (top + this.rowHeight > this.box.scrollTop + height) this.box.scrollTop = top + this.rowHeight - height;
+    this.draw();
+  }
+
+  /** Makes the rows in view exist, and no others but the active one. */
+  draw() {
+    const height = this.box.clientHeight;
+    if (height === 0 || this.rowHeight === 0) return;
+    if (this.awaited !== null) {
+      const index = this.awaited;
+      this.awaited = null;
+      this.reveal(index, "middle");
+      return;
+    }
+    const count = this.items.length;
+    const first = Math.max(0, Math.floor(this.box.scrollTop / this.rowHeight) - OVERSCAN);
+    const last = Math.min(count, Math.ceil((this.box.scrollTop + height) / this.rowHeight) + OVERSCAN);
+    const wanted = Array.from({ length: Math.max(0, last - first) }, (_, offset) => first + offset);
+    if (this.active < count && this.active < first) wanted.unshift(this.active);
+    if (this.active < count && this.active >= last) wanted.push(this.active);
+    const isWanted = new Set(wanted);
+    for (const index of this.rows.keys()) if (!isWanted.has(index)) this.retire(index);
+    let place = this.probe.nextSibling;
+    for (const index of wanted) {
+      const row = this.rows.get(index) ?? this.make(index);
+      if (row === place) place = place.nextSibling;
+      else this.sizer.insertBefore(row, place);
+    }
+    this.mark();
+  }
+
+  make(index) {
+    const row = element("div.row", { role: "option" });
+    row.id = `row-${index}`;
+    row.dataset.index = index;
+    row.setAttribute("aria-posinset", index + 1);
+    row.setAttribute("aria-setsize", this.items.length);
+    row.style.transform = `translateY(${index * this.rowHeight}px)`;
+    this.actions.fill(row, this.items[index]);
+    this.rows.set(index, row);
+    return row;
+  }
+
+  retire(index) {
+    this.rows.get(index).remove();
+    this.rows.delete(index);
+  }
+
+  /** Shows which row is selected and which is active. */
+  mark() {
+    for (const [index, row] of this.rows) {
+      row.setAttribute("aria-selected", String(this.actions.isSelected(this.items[index])));
+      row.classList.toggle("active", index === this.active);
+    }
+    if (this.rows.has(this.active)) this.box.setAttribute("aria-activedescendant", `row-${this.active}`);
+    else this.box.removeAttribute("aria-activedescendant");
+  }
+
+  move(index) {
+    this.active = Math.min(Math.max(index, 0), this.items.length - 1);
+    this.reveal(this.active, "near");
+  }
+
+  onClick(event) {
+    const row = event.target.closest(".row");
+    if (!row) return;
+    this.active = Number(row.dataset.index);
+    const file = this.items[this.active];
+    this.mark();
+    if (event.target.closest(".more")) this.actions.details(file);
+    else this.actions.toggle(file);
+  }
+
+  onKey(event) {
+    if (this.items.length === 0 || event.ctrlKey || event.metaKey) return;
+    const page = Math.max(1, Math.floor(this.box.clientHeight / this.rowHeight) - 1);
+    const moves = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: this.items.length - 1,
+                    PageDown: this.active + page, PageUp: this.active - page };
+    const isTyping = event.timeStamp - this.typed.at < TYPING_PAUSE;
+    if (event.key === "Enter" && event.altKey) this.actions.details(this.items[this.active]);
+    else if (event.altKey) return;
+    else if (event.key in moves) this.move(moves[event.key]);
+    else if (event.key === "Enter" || (event.key === " " && !(isTyping && this.type(" ", true, event.timeStamp)))) {
+      this.actions.toggle(this.items[this.active]);
+    } else if ([...event.key].length === 1) this.type(event.key, isTyping, event.timeStamp);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Jumps to the next name that starts with the letters typed; one letter again and again goes through its names.
+   *  Whether there was one. */
+  type(letter, isTyping, at) {
+    const text = isTyping ? this.typed.text + fold(letter) : fold(letter);
+    this.typed = { text, at };
+    const find = (start, prefix) => {
+      for (let step = 0; step < this.items.length; step += 1) {
+        const index = (start + step) % this.items.length;
+        if (this.actions.key(this.items[index]).startsWith(prefix)) return index;
+      }
+      return -1;
+    };
+    let index = find(text.length === 1 ? this.active + 1 : this.active, text);
+    if (index < 0 && [...text].every((other) => other === text[0])) index = find(this.active + 1, text[0]);
+    if (index >= 0) this.move(index);
+    return index >= 0;
+  }
+}
+
+// MARK: - The element
+
+/** Seconds until a load counts as failed (9.4). */
+const LOAD_TIMEOUT = 20;
+/** How long typing in the search must pause before its count is read out. */
+const ANNOUNCE_PAUSE = 350;
+const TABS = ["own", "sample"];
+
+export class FileSelector extends HTMLElement {
+  static formAssociated = true;
+  static observedAttributes = ["src", "selected", "closable", "required", "name", "name-field", "upload-href"];
+
+  #internals = this.attachInternals();
+  #words = new Words("en");
+  #parts = {};
+  #list;
+  #phase = "loading"; // loading, failed, ready
+  #isRefreshing = false;
+  #problem = null;
+  #catalogue = new Catalogue();
+  #view = { screen: "intro", tab: "own", segment: { own: "uploaded", sample: "all" }, search: "", sorting: "listed" };
+  #isListStale = true;
+  #chosen = null;
+  #wanted = null; // an id to select as soon as there is a list
+  #remembered = null; // { id, name, isGone } of last time
+  #asksForChoice = false;
+  #loading = null; // the AbortController of the request under way
+  #isGiven = false; // whether the list came through `files`
+  #announcement = 0;
+  #isFilmStopped = false;
+  #onVisibility = () => this.#update();
+
+  constructor() {
+    super();
+    this.attachShadow({ mode: "open" }).adoptedStyleSheets = [sheet];
+    this.#list = new RowWindow({
+      fill: (row, file) => this.#fill(row, file),
+      isSelected: (file) => file.id === this.#chosen?.id,
+      toggle: (file) => this.#choose(file.id === this.#chosen?.id ? null : file),
+      details: (file) => this.#openDetails(file),
+      key: (file) => (file.key ??= fold(file.title ?? "")),
+    });
+    this.addEventListener("invalid", (event) => this.#demandChoice(event));
+  }
+
+  // MARK: Life
+
+  connectedCallback() {
+    this.#build();
+    document.addEventListener("visibilitychange", this.#onVisibility);
+    // A page may have set properties before this script had arrived.
+    for (const property of ["files", "selected"].filter((name) => Object.hasOwn(this, name))) {
+      const value = this[property];
+      delete this[property];
+      this[property] = value;
+    }
+    if (this.#phase === "loading" && !this.#isGiven && this.hasAttribute("src")) this.#load();
+    this.#update();
+  }
+
+  disconnectedCallback() {
+    this.#loading?.abort();
+    this.#loading = null;
+    this.#isRefreshing = false;
+    document.removeEventListener("visibilitychange", this.#onVisibility);
+  }
+
+  attributeChangedCallback(name, before, value) {
+    if (name === "selected" && value) this.#wanted = readIdentifier(value);
+    if (!this.isConnected || !this.#parts.card) return;
+    if (name === "src" && value !== null && value !== before) {
+      this.#isGiven = false;
+      this.#phase = "loading";
+      this.#load();
+    }
+    if (name === "selected" && this.#wanted !== null && this.#phase === "ready") this.#place();
+    this.#update();
+  }
+
+  formResetCallback() {
+    this.#choose(null, { isQuiet: true });
+  }
+
+  // MARK: What an app sees
+
+  get files() {
+    return this.#phase === "ready" ? this.#catalogue.files.map((file) => file.record) : null;
+  }
+
+  set files(answer) {
+    this.#loading?.abort();
+    this.#loading = null;
+    this.#isGiven = true;
+    if (answer === null || answer === undefined) this.#wait();
+    else if (answer instanceof Error) {
+      this.#fail(new Problem(answer.kind ?? "transport", "host", { detail: answer.message }));
+    } else this.#accept(answer);
+  }
+
+  get selected() {
+    return this.#chosen?.id ?? null;
+  }
+
+  set selected(id) {
+    if (id) return this.setAttribute("selected", id);
+    this.removeAttribute("selected");
+    this.#wanted = null;
+    this.#choose(null, { isQuiet: true });
+  }
+
+  get selectedFile() {
+    return this.#chosen?.record ?? null;
+  }
+
+  get selectedName() {
+    return this.#chosen && this.#nameOf(this.#chosen);
+  }
+
+  /** Wants a fresh list; until it is there the old one stays in view. */
+  refresh() {
+    if (this.#loading) return;
+    const mayLoad = this.#emit("refresh", null, { cancelable: true });
+    if (mayLoad && !this.#isGiven && this.hasAttribute("src")) this.#load();
+    else if (this.#phase === "failed") this.#wait();
+  }
+
+  /** Forgets the remembered choice; the selection of now stays. */
+  forget() {
+    this.#memory.erase();
+    this.#remembered = null;
+    this.#update();
+    this.#announce(this.#say("forgotten"));
+  }
+
+  focus(options) {
+    this.#mainControl()?.focus(options);
+  }
+
+  // MARK: Loading
+
+  #wait() {
+    this.#isRefreshing = this.#phase === "ready";
+    if (!this.#isRefreshing) this.#phase = "loading";
+    this.#announce(this.#say("loading"));
+    this.#update();
+  }
+
+  async #load() {
+    this.#loading?.abort();
+    const loading = this.#loading = new AbortController();
+    const seconds = Number(this.getAttribute("timeout")) || LOAD_TIMEOUT;
+    const signal = AbortSignal.any([loading.signal, AbortSignal.timeout(seconds * 1000)]);
+    this.#wait();
+    const outcome = await fetchFiles(this.getAttribute("src"), signal).catch((problem) => problem);
+    // Another load, another list or the end of the element may have taken this one's place.
+    if (this.#loading !== loading) return;
+    this.#loading = null;
+    if (outcome instanceof Problem) this.#fail(outcome);
+    else this.#accept(outcome);
+  }
+
+  #accept(answer) {
+    let read;
+    try {
+      read = readFiles(answer);
+    } catch (problem) {
+      return this.#fail(problem);
+    }
+    const isFirst = this.#phase !== "ready";
+    this.#catalogue = new Catalogue(read.files, read.skipped);
+    this.#phase = "ready";
+    this.#isRefreshing = false;
+    this.#place(isFirst);
+    this.#update();
+  }
+
+  #fail(problem) {
+    this.#phase = "failed";
+    this.#isRefreshing = false;
+    this.#problem = problem;
+    // Kept as a wish only: nothing can be continued with while there is no list (4.5).
+    this.#wanted ??= this.selected;
+    this.#choose(null);
+    this.#update();
+    this.#emit("error", { kind: problem.kind, status: problem.status, message: this.#reason() });
+  }
+
+  #reason() {
+    return this.#say(`reason.${this.#problem.reason}`, { status: String(this.#problem.status) });
+  }
+
+  /** Finds what to select and open: the wish, the selection of before, last time's choice, or else the first screen. */
+  #place(isFirst = false) {
+    const before = this.#chosen;
+    const view = this.#view;
+    let found = this.#catalogue.find(this.#wanted ?? before?.id);
+    this.#wanted = null;
+    const kept = isFirst && this.#memory.read();
+    if (kept) {
+      const place = this.#catalogue.find(kept.id);
+      this.#remembered = { ...kept, isGone: !place };
+      if (!this.hasAttribute("selected")) found ??= place;
+    }
+    // On a refresh the person stays where they are.
+    if (found && found.file.id !== before?.id) {
+      Object.assign(view, { screen: "browse", tab: found.tab, search: "" });
+      view.segment[found.tab] = found.segment;
+    }
+    for (const tab of TABS) {
+      const keys = this.#catalogue.segments(tab, "").map(({ key }) => key);
+      if (!keys.includes(view.segment[tab])) view.segment[tab] = keys[0];
+    }
+    // With one kind of file only there is nothing to ask (D14).
+    const filled = TABS.filter((tab) => this.#catalogue.tabs[tab].length > 0);
+    if (filled.length === 1) Object.assign(view, { screen: "browse", tab: filled[0] });
+    this.#isListStale = true;
+    this.#chosen = found?.file ?? null;
+    if (before && !found) {
+      this.#announce(this.#say("selectionGone"));
+      this.#emit("select", this.#choice);
+    }
+  }
+
+  get #memory() {
+    return new Memory(this.getAttribute("remember"));
+  }
+
+  // MARK: Choosing
+
+  get #choice() {
+    return { id: this.selected, file: this.selectedFile, displayName: this.selectedName };
+  }
+
+  #nameOf(file) {
+    return displayName(file, this.#say("placeholder"));
+  }
+
+  #choose(file, { isQuiet = false } = {}) {
+    if (this.#chosen === file) return;
+    this.#chosen = file;
+    this.#asksForChoice &&= file === null;
+    this.#list.mark();
+    this.#update();
+    if (!isQuiet) this.#emit("select", this.#choice);
+  }
+
+  #continue() {
+    this.#memory.write({ id: this.selected, name: this.selectedName });
+    this.#emit("continue", this.#choice);
+  }
+
+  #emit(name, detail = null, options = {}) {
+    return this.dispatchEvent(new CustomEvent(name, { detail, ...options }));
+  }
+
+  /** A form gets the id, and the display name if it asks for one (D18). */
+  #setFormValue() {
+    const values = new FormData();
+    for (const [attribute, value] of [["name", this.selected], ["name-field", this.selectedName]]) {
+      if (this.#chosen && this.getAttribute(attribute)) values.append(this.getAttribute(attribute), value);
+    }
+    this.#internals.setFormValue(values);
+    const isMissing = this.hasAttribute("required") && !this.#chosen;
+    this.#internals.setValidity({ valueMissing: isMissing }, isMissing ? this.#say("choiceRequired") : "");
+  }
+
+  #demandChoice(event) {
+    // The browser's own bubble cannot point into a list that is partly not there.
+    event.preventDefault();
+    this.#asksForChoice = true;
+    this.#update();
+    this.focus();
+  }
+
+  // MARK: Building
+
+  #say(path, values) {
+    return this.#words.say(path, values);
+  }
+
+  /** Makes everything once, in the page's language; `#update` fills it. */
+  #build() {
+    if (this.#parts.card) return;
+    this.#words = new Words(this.closest("[lang]")?.lang || "en");
+    const say = (path) => this.#say(path);
+    const button = (look, label, click, more = {}) => element(`button.${look}`, { type: "button", click, ...more }, label);
+    const iconButton = (name, label, click, more) =>
+      button(`icon.${name}`, icon(name), click, { "aria-label": say(label), ...more });
+    const p = this.#parts;
+
+    p.title = element("h2", { id: "title", tabindex: "-1" }, say("title"));
+    p.close = iconButton("close", "close", () => this.#emit("close"));
+    p.info = iconButton("info", "help", null, { popovertarget: "help" });
+    p.help = element("div", { id: "help", popover: "auto", role: "dialog", tabindex: "-1", autofocus: true,
+      "aria-labelledby": "help-title" },
+      element("h3", { id: "help-title" }, say("help")),
+      element("ol", ...say("helpSteps").map((step) => element("li", step))),
+      element("p.quiet", say("helpKeys")));
+
+    p.loading = element("div.loading", element("p.quiet", say("loading")));
+    p.message = element("div.message");
+    p.retry = button("retry", "", () => this.refresh());
+    p.trouble = element("div.pane", icon("info"), p.message, p.retry);
+
+    p.film = element("slot", { name: "film", slotchange: () => this.#update() });
+    p.enter = {};
+    for (const [tab, drawing] of [["own", "person"], ["sample", "people"]]) {
+      p.enter[tab] = button("enter", icon(drawing), () => this.#open(tab));
+      p.enter[tab].append(element("span", element("b", say(tab)), element("small")));
+    }
+    p.intro = element("div.pane.intro", element("p.question", say("introQuestion")),
+      element("div.choices", p.enter.own, p.enter.sample),
+      p.filmButton = button("link", "", () => {
+        this.#isFilmStopped = !this.#isFilmStopped;
+        this.#update();
+      }), p.film);
+
+    p.notices = element("div.notices");
+    p.tabs = {};
+    for (const tab of TABS) {
+      p.tabs[tab] = button("tab", "", () => this.#open(tab), { role: "tab", id: tab, "aria-controls": "panel",
+        keydown: (event) => this.#onTabKey(event) });
+    }
+    p.segments = element("div.segments", { role: "radiogroup", "aria-label": say("segments"),
+      change: ({ target }) => this.#show({ segment: { ...this.#view.segment, [this.#view.tab]: target.value } }) });
+    p.search = element("input", { type: "search", "aria-label": say("search"), placeholder: say("search"),
+      autocomplete: "off", spellcheck: "false", input: () => this.#find(p.search.value),
+      keydown: (event) => this.#onSearchKey(event) });
+    p.sort = element("select", { "aria-label": say("sort"), change: () => this.#show({ sorting: p.sort.value }) },
+      ...SORTINGS.map((key) => element("option", { value: key }, say(`sorting.${key}`))));
+    p.refresh = iconButton("refresh", "refresh", () => this.refresh());
+    p.count = element("p.count.quiet");
+    p.nothingText = element("p.quiet");
+    p.nothing = element("div.pane.nothing", p.nothingText, button("second", say("clearSearch"), () => {
+      this.#find("");
+      p.search.focus();
+    }));
+    p.panel = element("div", { role: "tabpanel", id: "panel" }, p.segments,
+      element("div.tools", element("div.search", icon("search"), p.search),
+        element("div.sorting", p.sort, icon("chevron")), p.refresh),
+      p.count, this.#list.box, p.nothing);
+    p.browse = element("div", p.notices,
+      element("div.tabs", { role: "tablist", "aria-label": say("tabs") }, p.tabs.own, p.tabs.sample), p.panel);
+
+    p.chosen = element("p.chosen");
+    p.details = button("second", say("details"), () => this.#openDetails(this.#chosen), { "aria-haspopup": "dialog" });
+    p.go = button("go", say("continue"), () => this.#continue());
+    p.alarm = element("p.alarm", { role: "alert" });
+    p.foot = element("footer.foot", p.alarm, p.chosen, element("div.actions", p.details, p.go));
+    p.status = element("div.unseen", { role: "status" });
+
+    p.detailsName = element("h3", { id: "details-name" });
+    p.fields = element("dl.fields", { tabindex: "0", "aria-label": say("detailsTitle") });
+    p.dialog = element("dialog", { "aria-labelledby": "details-title details-name",
+      click: (event) => event.target === p.dialog && p.dialog.close() },
+      element("header",
+        element("p.quiet", { id: "details-title" }, say("detailsTitle")), p.detailsName),
+      p.fields,
+      element("footer", button("second", say("close"), () => p.dialog.close(), { autofocus: true })));
+
+    p.card = element("section.card", { part: "card", "aria-labelledby": "title",
+      keydown: (event) => this.#onEscape(event) },
+      element("header.bar", p.close, p.title, p.info), p.help, p.loading, p.trouble, p.intro, p.browse,
+      p.foot, p.status, p.dialog);
+    this.shadowRoot.append(p.card);
+  }
+
+  // MARK: Showing
+
+  /** Brings what is shown in line with the state. */
+  #update() {
+    const p = this.#parts;
+    if (!p.card) return;
+    const focused = this.shadowRoot.activeElement;
+    const isReady = this.#phase === "ready";
+    const isEmpty = isReady && this.#catalogue.files.length === 0;
+    const isBrowsing = isReady && !isEmpty && this.#view.screen === "browse";
+    p.close.hidden = !this.hasAttribute("closable");
+    p.loading.hidden = this.#phase !== "loading";
+    p.trouble.hidden = !isEmpty && this.#phase !== "failed";
+    p.intro.hidden = !isReady || isEmpty || isBrowsing;
+    p.browse.hidden = p.foot.hidden = !isBrowsing;
+    p.card.setAttribute("aria-busy", String(!isReady && p.trouble.hidden || this.#isRefreshing));
+    p.refresh.classList.toggle("turning", this.#isRefreshing);
+    this.#setFormValue();
+    this.#updateTrouble();
+    this.#updateFilm();
+    if (!p.intro.hidden) this.#updateIntro();
+    if (isBrowsing) this.#updateBrowse();
+    // What had the focus may be gone: then the focus goes to what took its place.
+    if (focused && (focused === p.title || focused.closest("[hidden]"))) this.focus();
+  }
+
+  #mainControl() {
+    const p = this.#parts;
+    if (!p.card) return null;
+    if (!p.trouble.hidden) return p.retry;
+    if (!p.intro.hidden) return p.enter.own;
+    if (!p.browse.hidden) return this.#list.box.hidden ? p.search : this.#list.box;
+    return p.title;
+  }
+
+  /** No list, or an empty one: never the one in the place of the other. */
+  #updateTrouble() {
+    const { trouble, message, retry } = this.#parts;
+    const state = trouble.hidden ? "" : this.#phase === "failed" ? "failure" : "empty";
+    const text = state === "failure" ? this.#reason() : this.#say("emptyNote");
+    message.setAttribute("role", state === "failure" ? "alert" : "status");
+    message.replaceChildren(...(state ? [element("h3", this.#say(state)), element("p.quiet", text)] : []));
+    if (state === "failure" && this.#problem.detail) {
+      message.append(element("p.said", isolated(this.#problem.detail)));
+    }
+    retry.textContent = this.#say(state === "failure" ? "retry" : "refresh");
+  }
+
+  #updateIntro() {
+    for (const tab of TABS) {
+      const count = this.#say("files", { count: this.#catalogue.tabs[tab].length });
+      this.#parts.enter[tab].querySelector("small").textContent = `${this.#say(`${tab}Note`)}\n${count}`;
+    }
+  }
+
+  #updateBrowse() {
+    const p = this.#parts;
+    const { tab: openTab, search, sorting } = this.#view;
+    for (const tab of TABS) {
+      const made = p.tabs[tab];
+      const isOpen = tab === openTab;
+      made.disabled = this.#catalogue.tabs[tab].length === 0;
+      made.tabIndex = isOpen ? 0 : -1;
+      made.setAttribute("aria-selected", String(isOpen));
+      this.#labelCounted(made, made, this.#say(tab), this.#catalogue.matching(tab, search).length);
+    }
+    p.panel.setAttribute("aria-labelledby", openTab);
+    this.#updateSegments();
+    if (p.search.value !== search) p.search.value = search;
+    p.sort.value = sorting;
+    this.#updateNotices();
+    if (this.#isListStale) this.#updateList();
+    p.details.disabled = p.go.disabled = !this.#chosen;
+    p.alarm.textContent = this.#asksForChoice ? this.#say("choiceRequired") : "";
+    const label = element("span.quiet", this.#say(this.#chosen ? "selected" : "nothingSelected"));
+    p.chosen.replaceChildren(label);
+    if (this.#chosen) p.chosen.append(element("span.name", isolated(this.selectedName)));
+  }
+
+  /** "Uploaded 12", which a screen reader hears as "Uploaded, 12 files". */
+  #labelCounted(control, label, text, count) {
+    const number = element("span.number", { "aria-hidden": "true" }, this.#words.number.format(count));
+    label.replaceChildren(text, number);
+    control.setAttribute("aria-label", `${text}, ${this.#say("files", { count })}`);
+  }
+
+  #updateSegments() {
+    const { segments } = this.#parts;
+    const { tab, segment, search } = this.#view;
+    const open = this.#catalogue.segments(tab, search);
+    const keys = `${tab} ${open.map(({ key }) => key)}`;
+    if (segments.dataset.keys !== keys) {
+      segments.dataset.keys = keys;
+      segments.replaceChildren(...open.map(({ key }) =>
+        element("label", element("input", { type: "radio", name: "segment", value: key }), element("span"))));
+    }
+    open.forEach(({ key, count }, index) => {
+      const [input, label] = segments.children[index].children;
+      input.checked = key === segment[tab];
+      this.#labelCounted(input, label, this.#say(`segment.${key}`), count);
+    });
+  }
+
+  #updateNotices() {
+    const { notices } = this.#parts;
+    const { own, sample } = this.#catalogue.tabs;
+    const { skipped } = this.#catalogue;
+    const last = this.#remembered;
+    const made = [];
+    const add = (...parts) => made.push(element("p", ...parts));
+    if (own.length === 0) {
+      const href = this.getAttribute("upload-href");
+      const upload = element(href ? "a" : "span", { href }, this.#say("noOwnUpload"));
+      add(element("b", this.#say("noOwn")), " ", upload, " ", this.#say("noOwnMeanwhile"));
+    }
+    if (sample.length === 0) add(this.#say("noSamples"));
+    if (skipped > 0) add(this.#say("skipped", { count: skipped }));
+    if (last?.isGone) add(this.#say("rememberedGone", last));
+    else if (last && last.id === this.selected) {
+      add(this.#say("remembered"), " ", isolated(this.selectedName), " ",
+        element("button.link", { type: "button", click: () => this.forget() }, this.#say("forget")));
+    }
+    const text = made.map((notice) => notice.textContent).join(" ");
+    notices.hidden = made.length === 0;
+    // What did not change is not made again, for it may hold the focus, and has been read out.
+    if (notices.dataset.text === text) return;
+    const hadFocus = notices.contains(this.shadowRoot.activeElement);
+    notices.dataset.text = text;
+    notices.replaceChildren(...made);
+    if (text) this.#announce(text);
+    if (hadFocus) this.focus();
+  }
+
+  #updateList() {
+    const p = this.#parts;
+    const { tab, segment, search, sorting } = this.#view;
+    const { box } = this.#list;
+    const files = this.#catalogue.list(tab, segment[tab], search, sorting, this.#words.collator);
+    const { total } = this.#catalogue.segments(tab, "").find(({ key }) => key === segment[tab]);
+    const count = files.length;
+    const elsewhere = TABS.flatMap((key) => this.#catalogue.matching(key, search)).length;
+    this.#isListStale = false;
+    box.hidden = p.count.hidden = count === 0;
+    p.nothing.hidden = count > 0;
+    p.panel.className = tab;
+    box.setAttribute("aria-label", `${this.#say(tab)}: ${this.#say(`segment.${segment[tab]}`)}`);
+    p.count.textContent = this.#say(search.trim() ? "matching" : "files", { count, total });
+    p.nothingText.textContent = this.#say("nothingMatches", { search: search.trim() })
+      + (elsewhere > 0 ? ` ${this.#say("matchesElsewhere", { count: elsewhere })}` : "");
+    this.#list.show(files, this.#chosen ? files.findIndex((file) => file.id === this.selected) : -1);
+  }
+
+  /** One row: a file's name, or a sample's persona and description (D09), and what tells it from its like. */
+  #fill(row, file) {
+    const line = (look, ...content) => element(`span.${look}`, ...content);
+    const isNameless = file.title === null;
+    const text = line("text", isNameless ? line("name.absent", this.#say("placeholder")) : line("name", isolated(file.title)));
+    if (file.isSample && file.description) text.append(line("note", isolated(file.description)));
+    const facts = [
+      (isNameless || file.repeats) && this.#say("identifier", { id: file.id }), isNameless && file.name,
+      file.segment === "other" && file.category, file.type, file.subtype, file.population,
+      Number.isNaN(file.added.time) ? file.added.text : this.#words.date.format(file.added.time),
+    ].filter(Boolean);
+    if (facts.length > 0) text.append(line("meta", ...facts.flatMap((fact) => [" · ", isolated(fact)]).slice(1)));
+    const hidden = { "aria-hidden": "true" };
+    row.replaceChildren(element("span.mark", { ...hidden }), text,
+      element("span.more", { ...hidden }, icon("info")));
+  }
+
+  /** Reads something out; later words replace earlier ones that nobody has heard yet. */
+  #announce(text, pause = 50) {
+    clearTimeout(this.#announcement);
+    this.#announcement = setTimeout(() => { this.#parts.status.textContent = text; }, pause);
+  }
+
+  // MARK: Film
+
+  /** The page's film behind the first screen plays only while that is in sight and motion is welcome (D06). */
+  #updateFilm() {
+    const { film, filmButton, intro } = this.#parts;
+    const films = film.assignedElements();
+    const isWelcome = !matchMedia("(prefers-reduced-motion: reduce)").matches && !this.#isFilmStopped;
+    intro.classList.toggle("filmed", films.length > 0);
+    filmButton.hidden = films.length === 0;
+    filmButton.textContent = this.#say(isWelcome ? "pauseFilm" : "playFilm");
+    for (const video of films) {
+      // A browser that does not play by itself, or has nothing to play, leaves a still or nothing.
+      if (isWelcome && !intro.hidden && !document.hidden) video.play?.().catch(() => {});
+      else video.pause?.();
+    }
+  }
+
+  // MARK: Doing
+
+  #show(change, pause) {
+    const p = this.#parts;
+    Object.assign(this.#view, change);
+    this.#isListStale = true;
+    this.#update();
+    this.#announce(p.count.hidden ? p.nothingText.textContent : p.count.textContent, pause);
+  }
+
+  #open(tab) {
+    const isFromIntro = this.#view.screen === "intro";
+    this.#show({ screen: "browse", tab });
+    if (isFromIntro) this.focus();
+  }
+
+  #find(search) {
+    this.#show({ search }, ANNOUNCE_PAUSE);
+  }
+
+  #onTabKey(event) {
+    const other = TABS.find((tab) => tab !== this.#view.tab);
+    const tab = { ArrowLeft: other, ArrowRight: other, Home: "own", End: "sample" }[event.key];
+    if (!tab || this.#parts.tabs[tab].disabled) return;
+    event.preventDefault();
+    this.#open(tab);
+    this.#parts.tabs[tab].focus();
+  }
+
+  #onSearchKey(event) {
+    const { key } = event;
+    if (key === "Escape" && this.#view.search !== "") this.#find("");
+    else if (key === "ArrowDown" && !this.#list.box.hidden) this.#list.box.focus();
+    // Within a form, Enter would send it.
+    else if (key !== "Enter") return;
+    event.preventDefault();
+  }
+
+  /** Escape closes the innermost thing that is open; the browser does so for the details. */
+  #onEscape(event) {
+    const { dialog, help, info, close } = this.#parts;
+    if (event.key !== "Escape" || event.defaultPrevented || dialog.open) return;
+    if (help.matches(":popover-open")) {
+      help.hidePopover();
+      info.focus();
+    } else if (close.hidden) return;
+    else this.#emit("close");
+    event.preventDefault();
+  }
+
+  /** Every field of the record as it came, sorted by name (D17). */
+  #openDetails(file) {
+    const p = this.#parts;
+    const { compare } = this.#words.collator;
+    p.detailsName.replaceChildren(isolated(this.#nameOf(file)));
+    p.fields.replaceChildren(...Object.keys(file.record).sort(compare).map((key) => {
+      const value = fieldText(file.record[key]);
+      return element("div", element("dt", isolated(key)),
+        value === null ? element("dd.absent", this.#say("noValue")) : element("dd", isolated(value)));
+    }));
+    p.dialog.showModal();
+    p.fields.scrollTop = 0;
+  }
+}
+
+/** A field's value for people; null for none. */
+function fieldText(value) {
+  if (value === null || value === undefined || value === "") return null;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+if (!customElements.get("file-selector")) customElements.define("file-selector", FileSelector);

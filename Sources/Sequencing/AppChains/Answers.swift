@@ -1,0 +1,104 @@
+/// The answer of a chain that says yes or no (dossier 5.8). Words are compared whole and in any case.
+public enum YesOrNo: Sendable, Hashable {
+    case yes, no
+    /// The file does not have what the chain looks at: `Insufficient Data`, `NoData`.
+    case insufficientData
+    /// The chain could not work: `Error`.
+    case error
+    /// A word that nobody foresaw; never one of the others.
+    case other(String)
+
+    /// Reads the service's word.
+    public init(_ word: String) {
+        self =
+            switch word.lowercased() {
+            case "yes": .yes
+            case "no": .no
+            case "insufficient data", "nodata": .insufficientData
+            case "error": .error
+            default: .other(word)
+            }
+    }
+}
+
+/// The risk of melanoma (dossier 5.8, `Chain9`).
+public enum MelanomaRisk: Sendable, Hashable {
+    case low, normal, slightlyIncreased, moderate, high, veryHigh
+    /// The file does not have what the chain looks at.
+    case noData
+    /// A word that nobody foresaw; never one of the others.
+    case other(String)
+
+    /// Reads the service's word, whole and in any case.
+    public init(_ word: String) {
+        self = Self.words.first { $0.word.lowercased() == word.lowercased() }?.risk ?? .other(word)
+    }
+
+    /// The service's word.
+    public var word: String {
+        if case .other(let word) = self { return word }
+        return Self.words.first { $0.risk == self }?.word ?? ""
+    }
+
+    /// The six levels and `NoData`, in the service's order (numbered 1 to 7 in one of its apps).
+    public static let known: [MelanomaRisk] = words.map(\.risk)
+
+    private static let words: [(risk: MelanomaRisk, word: String)] = [
+        (.low, "Low"), (.normal, "Normal"), (.slightlyIncreased, "SlightlyIncreased"), (.moderate, "Moderate"),
+        (.high, "High"), (.veryHigh, "VeryHigh"), (.noData, "NoData"),
+    ]
+}
+
+/// Whether the genes speak for a lack of vitamin D (dossier 5.8, `Chain88`).
+public enum VitaminD: Sendable, Hashable {
+    /// `Yes`: an issue.
+    case issue
+    /// `No`, and no other word: no issue.
+    case noIssue
+    /// The file does not have what the chain looks at.
+    case insufficientData
+    /// The chain could not work.
+    case error
+    /// A word that nobody foresaw; never one of the others.
+    case other(String)
+
+    /// Reads the service's word, whole and in any case.
+    public init(_ word: String) {
+        self =
+            switch YesOrNo(word) {
+            case .yes: .issue
+            case .no: .noIssue
+            case .insufficientData: .insufficientData
+            case .error: .error
+            case .other(let word): .other(word)
+            }
+    }
+
+    /// The service's word.
+    public var word: String {
+        switch self {
+        case .issue: "Yes"
+        case .noIssue: "No"
+        case .insufficientData: "Insufficient Data"
+        case .error: "Error"
+        case .other(let word): word
+        }
+    }
+}
+
+extension AppChain where Answer == MelanomaRisk {
+    /// The risk of melanoma: `Chain9`, property `RiskDescription`.
+    public static var melanoma: AppChain { AppChain(9, property: "RiskDescription", answer: MelanomaRisk.init) }
+}
+
+extension AppChain where Answer == VitaminD {
+    /// Vitamin D: `Chain88`, property `result`.
+    public static var vitaminD: AppChain { AppChain(88, property: "result", answer: VitaminD.init) }
+}
+
+extension AppChain where Answer == YesOrNo {
+    /// Any chain that answers yes or no in one property; `result` unless stated.
+    public static func yesOrNo(_ number: Int, property: String = "result") -> AppChain {
+        AppChain(number, property: property, answer: YesOrNo.init)
+    }
+}

@@ -1,0 +1,52 @@
+/// An app chain, and how its report becomes an answer.
+///
+/// An app declares its own in a few lines:
+///
+/// ```swift
+/// enum CaffeineAnswer { case fast, slow, other(String) }
+///
+/// extension AppChain where Answer == CaffeineAnswer {
+///     static var caffeine: AppChain {
+///         AppChain(88, property: "result") { word in
+///             switch word.lowercased() {
+///             case "fast": .fast
+///             case "slow": .slow
+///             default: .other(word)
+///             }
+///         }
+///     }
+/// }
+/// ```
+public struct AppChain<Answer: Sendable>: Sendable {
+    /// What the chain is called on the wire.
+    public let code: AppCode
+    private let read: @Sendable (Report) throws(SequencingError) -> Answer
+
+    /// Declares a chain by its code and a reading of its report. The reading sees only reports of jobs that succeeded.
+    public init(code: AppCode, reading read: @escaping @Sendable (Report) throws(SequencingError) -> Answer) {
+        self.code = code
+        self.read = read
+    }
+
+    /// Declares a chain that answers in one text property. `answer` gets the text as the service wrote it.
+    ///
+    /// A report without such a text is a ``SequencingError/answerMissing(chain:property:)``, not an answer.
+    public init(_ number: Int, property: String, answer: @escaping @Sendable (String) -> Answer) {
+        let code = AppCode(number)
+        self.init(code: code) { report throws(SequencingError) in
+            guard let text = report.text(property) else {
+                throw .answerMissing(chain: code, property: property)
+            }
+            return answer(text)
+        }
+    }
+
+    /// The answer of a report.
+    ///
+    /// - Throws: ``SequencingError/unsuccessful(_:)`` for a job that ended without success, and what the reading
+    ///   throws.
+    public func answer(in report: Report) throws(SequencingError) -> Answer {
+        guard report.succeeded else { throw .unsuccessful(report) }
+        return try read(report)
+    }
+}

@@ -1,0 +1,50 @@
+/// What an app chain is called on the wire: `Chain9`, in older texts also a symbolic name (dossier 5.2, `AppCode`).
+public struct AppCode: Sendable, Hashable, Codable {
+    public let string: String
+
+    /// The code of the chain with this number.
+    public init(_ number: Int) {
+        string = "Chain\(number)"
+    }
+
+    /// Takes a code as people write it: `Chain9`, `chain9` and `9` are one; any other word is kept as it is.
+    ///
+    /// - Returns: nil for a text that is not of 1 to 100 ASCII letters, digits, hyphens and underscores.
+    public init?(_ text: some StringProtocol) {
+        let word = text.lowercased().hasPrefix("chain") ? text.dropFirst(5) : text[...]
+        if let number = Int(word), number > 0, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            self.init(number)
+            return
+        }
+        guard (1...100).contains(text.utf8.count), text.utf8.allSatisfy(Self.isWordByte) else { return nil }
+        self.init(checked: String(text))
+    }
+
+    private init(checked string: String) {
+        self.string = string
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+        default: false
+        }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let code = AppCode(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not the code of an app chain")
+        }
+        self = code
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(string)
+    }
+}
+
+extension AppCode: CustomStringConvertible {
+    public var description: String { string }
+}

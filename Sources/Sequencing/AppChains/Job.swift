@@ -1,0 +1,105 @@
+public import OAuth
+
+/// What identifies a job at the service: keep it, and a run can be taken up again after a restart (dossier 5.2,
+/// `IdJob`).
+public struct JobID: Sendable, Hashable, Codable {
+    public let number: Int64
+
+    public init(_ number: Int64) {
+        self.number = number
+    }
+
+    public init(from decoder: any Decoder) throws {
+        number = try decoder.singleValueContainer().decode(Int64.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(number)
+    }
+}
+
+extension JobID: CustomStringConvertible {
+    public var description: String { String(number) }
+}
+
+/// How far a job is (dossier 5.2, `Status`). Words are compared in any case.
+public enum JobStatus: Sendable, Hashable {
+    case pending
+    /// `Running`, also called `Executing`.
+    case running
+    case completed
+    case failed
+    /// `Cancelled`, also spelled `Canceled`.
+    case cancelled
+    /// A word that nobody foresaw: the job may still end.
+    case other(String)
+
+    /// Reads the service's word.
+    public init(_ word: String) {
+        self =
+            switch word.lowercased() {
+            case "pending": .pending
+            case "running", "executing": .running
+            case "completed": .completed
+            case "failed": .failed
+            case "cancelled", "canceled": .cancelled
+            default: .other(word)
+            }
+    }
+
+    /// Whether nothing more will come.
+    public var isFinal: Bool {
+        switch self {
+        case .completed, .failed, .cancelled: true
+        case .pending, .running, .other: false
+        }
+    }
+}
+
+/// A job as the service shows it: identifier, how far it is, and the report once it is completed (dossier 5.2).
+public struct Job: Sendable, Hashable {
+    public let id: JobID
+    public let status: JobStatus
+    /// Whether the job succeeded; nil until it has ended. The wire spells it `CompletedSuccesfully`.
+    public let completedSuccessfully: Bool?
+    /// When it ended, as the service spells it.
+    public let finished: String?
+    /// The properties so far; empty until the job has ended.
+    public let properties: [ReportProperty]
+    /// The whole object, undecoded.
+    public let raw: JSONValue
+
+    /// Reads a job result object.
+    ///
+    /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)``.
+    public init(_ value: JSONValue, answer: String = "GetAppResults") throws(SequencingError) {
+        try self.init(value, answer: answer, place: "")
+    }
+
+    init(_ value: JSONValue, answer: String, place: String) throws(SequencingError) {
+        let object = try Members(value, answer: answer, place: place)
+        let state = try object.object("Status")
+        id = JobID(try state.requiredInteger("IdJob"))
+        status = JobStatus(try state.text("Status"))
+        completedSuccessfully = try state.bool("CompletedSuccesfully")
+        finished = state.lenientText("FinishDt")
+        var properties: [ReportProperty] = []
+        for (index, element) in try object.list("ResultProps").enumerated() {
+            properties.append(
+                try ReportProperty(element, job: id, answer: answer, place: "\(object.place)ResultProps[\(index)]"))
+        }
+        self.properties = properties
+        raw = value
+    }
+
+    /// What came of the job; nil while it goes on.
+    var outcome: Result<Report, SequencingError>? {
+        switch status {
+        case .pending, .running, .other: nil
+        case .failed: .failure(.failed(id))
+        case .cancelled: .failure(.cancelled(id))
+        case .completed: .success(Report(self))
+        }
+    }
+}

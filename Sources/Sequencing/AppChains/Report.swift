@@ -1,0 +1,137 @@
+public import OAuth
+
+/// What an app chain found in a file (dossier 5.6). Nothing in it is changed: no case folded, no property left out.
+public struct Report: Sendable, Hashable {
+    /// The job that made it.
+    public let job: JobID
+    /// Whether the service says that the job succeeded; true only for a plain yes.
+    public let succeeded: Bool
+    /// When the job ended, as the service spells it.
+    public let finished: String?
+    /// The properties in the service's order. Names may repeat.
+    public let properties: [ReportProperty]
+    /// The whole job object, undecoded.
+    public let raw: JSONValue
+
+    init(_ job: Job) {
+        self.job = job.id
+        succeeded = job.completedSuccessfully == true
+        finished = job.finished
+        properties = job.properties
+        raw = job.raw
+    }
+
+    /// The first property of this name, spelled exactly so.
+    public subscript(name: String) -> ReportProperty? {
+        properties.first { $0.name == name }
+    }
+
+    /// The text of the first plain-text property of this name.
+    public func text(_ name: String) -> String? {
+        if case .plainText(let text)? = self[name]?.value { text } else { nil }
+    }
+
+    /// The files that belong to the report.
+    public var files: [ReportFile] {
+        properties.compactMap { if case .pdf(let file) = $0.value { file } else { nil } }
+    }
+}
+
+/// One named result of a report (dossier 5.2, `ResultProps`).
+public struct ReportProperty: Sendable, Hashable {
+    public let name: String
+    public let title: String?
+    public let subtitle: String?
+    public let description: String?
+    /// A finer kind, for tables and the like.
+    public let subtype: String?
+    public let value: ReportValue
+
+    init(_ element: JSONValue, job: JobID, answer: String, place: String) throws(SequencingError) {
+        let members = try Members(element, answer: answer, place: place)
+        name = try members.text("Name")
+        title = members.lenientText("Title")
+        subtitle = members.lenientText("SubTitle")
+        description = members.lenientText("Description")
+        subtype = members.lenientText("SubType")
+        value = ReportValue(type: members.lenientText("Type") ?? "", value: members["Value"], job: job)
+    }
+}
+
+/// A result, by its type: the ten that are known, and whatever else comes (dossier 5.2).
+///
+/// Markup and addresses are the service's text: show them as foreign content, in a place where scripts do not run.
+public enum ReportValue: Sendable, Hashable {
+    case plainText(String)
+    case htmlText(String)
+    case imageURL(String)
+    case videoURL(String)
+    case html5(String)
+    /// A file that can be fetched.
+    case pdf(ReportFile)
+    case viewTable(String)
+    case chart(String)
+    case dataFile(String)
+    case svg(String)
+    /// A type that nobody foresaw, or a value that does not fit its type.
+    case unknown(type: String, value: JSONValue?)
+
+    /// Reads a value by the service's word for its type, in any case.
+    init(type: String, value: JSONValue?, job: JobID) {
+        let text: String? =
+            switch value {
+            case .string(let text): text
+            case .number(let spelling): spelling
+            default: nil
+            }
+        self = text.flatMap { Self(type: type.lowercased(), text: $0, job: job) } ?? .unknown(type: type, value: value)
+    }
+
+    private init?(type: String, text: String, job: JobID) {
+        switch type {
+        case "plaintext": self = .plainText(text)
+        case "htmltext": self = .htmlText(text)
+        case "imageurl": self = .imageURL(text)
+        case "videourl": self = .videoURL(text)
+        case "html5": self = .html5(text)
+        case "pdf":
+            guard let number = JSONValue.string(text).lenientInteger else { return nil }
+            self = .pdf(ReportFile(id: ReportFileID(number), job: job, fileExtension: "pdf"))
+        case "viewtable": self = .viewTable(text)
+        case "chart": self = .chart(text)
+        case "datafile": self = .dataFile(text)
+        case "svg": self = .svg(text)
+        default: return nil
+        }
+    }
+
+    /// The value as text, whatever its type.
+    public var text: String {
+        switch self {
+        case .plainText(let text), .htmlText(let text), .imageURL(let text), .videoURL(let text), .html5(let text),
+            .viewTable(let text), .chart(let text), .dataFile(let text), .svg(let text):
+            text
+        case .pdf(let file): "\(file.id)"
+        case .unknown(_, .string(let text)?): text
+        case .unknown(_, let value?): value.json
+        case .unknown(_, nil): ""
+        }
+    }
+
+    /// The service's word for the type.
+    public var type: String {
+        switch self {
+        case .plainText: "PlainText"
+        case .htmlText: "HtmlText"
+        case .imageURL: "ImageUrl"
+        case .videoURL: "VideoUrl"
+        case .html5: "HTML5"
+        case .pdf: "Pdf"
+        case .viewTable: "ViewTable"
+        case .chart: "Chart"
+        case .dataFile: "DataFile"
+        case .svg: "SVG"
+        case .unknown(let type, _): type
+        }
+    }
+}

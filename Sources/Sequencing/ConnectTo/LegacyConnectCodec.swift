@@ -1,0 +1,95 @@
+import Crypto
+import CryptoExtras
+public import OAuth
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The encrypted link of the old Connect-To protocol (dossier 3.3).
+///
+/// Legacy, and weak: the client's secret is the key, stands in the text and goes as MD5 into the address; the
+/// initialisation vector is a published constant; nothing protects the text from being changed. It exists because the
+/// service knows no other form. Make the link where the secret may be, on a server, and give the app the finished link.
+/// The link itself is https only.
+public struct LegacyConnectCodec: Sendable {
+    private let secret: Secret
+
+    /// The codec of a client.
+    ///
+    /// - Throws: ``SequencingError/input(member:problem:)`` for an empty secret.
+    public init(secret: Secret) throws(SequencingError) {
+        guard !secret.reveal().isEmpty else { throw .input(member: "client_secret", problem: "it is empty") }
+        self.secret = secret
+    }
+
+    private static let initialisationVector = Array("3n3CrwwnzMqxOssv".utf8)
+
+    /// What names the client in the link: the MD5 of its secret, in lower-case hexadecimal.
+    public var clientHash: String {
+        Insecure.MD5.hash(data: Array(secret.reveal().utf8)).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+
+    /// The request, encrypted, in base64 on one line.
+    public func encrypt(_ request: ConnectRequest) throws(SequencingError) -> String {
+        do {
+            let cipher = try AES._CBC.encrypt(Array(plainText(request).utf8), using: key, iv: vector())
+            return cipher.base64EncodedString()
+        } catch {
+            throw .input(member: "client_secret", problem: "the link cannot be encrypted: \(error)")
+        }
+    }
+
+    /// The text inside an encrypted request; nil when it was made with another secret or is damaged.
+    public func decrypt(_ base64: String) -> String? {
+        guard let cipher = Data(base64Encoded: base64),
+            let plain = try? AES._CBC.decrypt(cipher, using: key, iv: vector())
+        else { return nil }
+        return String(validating: plain, as: UTF8.self)
+    }
+
+    /// The link that the user opens. https, or plain http on this machine where the hosts allow it.
+    ///
+    /// - Throws: ``SequencingError/input(member:problem:)`` when the request makes a link longer than 8 KiB.
+    public func link(_ request: ConnectRequest, at hosts: Hosts = .production) throws(SequencingError) -> EndpointURL {
+        let target = "/connect?c=\(clientHash)&json=\(PercentEncoding.query(try encrypt(request)))"
+        guard target.utf8.count + hosts.site.origin.description.utf8.count <= 8192 else {
+            throw .input(member: "files", problem: "so many files do not fit into one link; make several")
+        }
+        return try Hosts.endpoint(hosts.site, target)
+    }
+
+    /// The first 32 bytes of the secret, filled up with zeros.
+    private var key: SymmetricKey {
+        var bytes = Array(secret.reveal().utf8.prefix(32))
+        bytes += [UInt8](repeating: 0, count: 32 - bytes.count)
+        return SymmetricKey(data: bytes)
+    }
+
+    private func vector() throws -> AES._CBC.IV {
+        try AES._CBC.IV(ivBytes: Self.initialisationVector)
+    }
+
+    /// Compact JSON, its members in the order of the protocol's examples.
+    private func plainText(_ request: ConnectRequest) -> String {
+        func member(_ name: String, _ value: String) -> String { "\"\(name)\":\(JSONValue.string(value).json)" }
+        let files = request.files.map { file in
+            let members = [
+                ("name", file.name), ("type", file.kind.rawValue), ("url", file.url), ("hashType", file.hashType),
+                ("hashValue", file.hashValue), ("size", String(file.size ?? 0)),
+            ]
+            return "{" + members.map { member($0.0, $0.1) }.joined(separator: ",") + "}"
+        }
+        return "{\(member("client_id", secret.reveal())),\(member("email", request.email.string)),"
+            + "\"files\":[\(files.joined(separator: ","))]}"
+    }
+}
+
+extension LegacyConnectCodec: CustomReflectable {
+    /// Nothing: all it holds is a secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

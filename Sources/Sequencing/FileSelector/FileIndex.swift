@@ -1,0 +1,89 @@
+/// A list of files, grouped once and prepared for search and order, so that thousands of them can be gone through at
+/// every key press.
+struct FileIndex: Sendable {
+    let files: [GeneticFile]
+    private let places: [FileID: Int]
+    private let groups: [FileSelector.Segment: [Int]]
+    private let texts: FoldedTexts
+    private let titles: FoldedTexts
+
+    init(_ files: [GeneticFile]) {
+        self.files = files
+        var places: [FileID: Int] = [:]
+        places.reserveCapacity(files.count)
+        for (index, file) in files.enumerated() where places[file.id] == nil { places[file.id] = index }
+        self.places = places
+        groups = Self.grouped(files)
+        texts = FoldedTexts(files.map(\.searchText))
+        titles = FoldedTexts(files.map { FoldedTexts.sortable($0.rowTitle) })
+    }
+
+    /// The files of each segment, in the service's order.
+    static func grouped(_ files: [GeneticFile]) -> [FileSelector.Segment: [Int]] {
+        var groups: [FileSelector.Segment: [Int]] = [:]
+        for (index, file) in files.enumerated() {
+            for segment in FileSelector.Segment.holding(file) { groups[segment, default: []].append(index) }
+        }
+        return groups
+    }
+
+    func file(_ id: FileID) -> GeneticFile? {
+        places[id].map { files[$0] }
+    }
+
+    /// The tab of a file, and its first segment.
+    func place(of id: FileID) -> (tab: FileSelector.Tab, segment: FileSelector.Segment)? {
+        guard let file = file(id), let segment = FileSelector.Segment.holding(file).first else { return nil }
+        return (segment.tab, segment)
+    }
+
+    /// The segments of a tab that have files.
+    func segments(of tab: FileSelector.Tab) -> [FileSelector.Segment] {
+        FileSelector.Segment.allCases.filter { $0.tab == tab && groups[$0] != nil }
+    }
+
+    func members(of tab: FileSelector.Tab, _ segment: FileSelector.Segment) -> [Int] {
+        segment.tab == tab ? groups[segment] ?? [] : []
+    }
+
+    /// Those in whose text every word of the search stands.
+    func matching(_ search: String, among members: [Int]) -> [Int] {
+        let words = search.split(whereSeparator: \.isWhitespace).map { Array(FoldedTexts.folded(String($0)).utf8) }
+        guard !words.isEmpty else { return members }
+        return texts.indices(among: members, containing: words)
+    }
+
+    /// The members in order; ties keep the service's.
+    func ordered(_ members: [Int], by order: FileSelector.Order) -> [Int] {
+        switch order {
+        case .service: return members
+        case .name: return titles.sorted(members)
+        case .newest, .oldest:
+            let dates = members.map { (index: $0, date: files[$0].dateAdded) }
+            let dated = dates.filter { $0.date != nil }.sorted { one, other in
+                one.date == other.date
+                    ? one.index < other.index : ((one.date ?? "") < (other.date ?? "")) == (order == .oldest)
+            }
+            return dated.map(\.index) + dates.filter { $0.date == nil }.map(\.index)
+        }
+    }
+}
+
+extension GeneticFile {
+    /// Those of some files that fit a search, in order: what a selector's rows are, without tabs and segments.
+    ///
+    /// - Parameter search: every word has to be in a file's name, persona, description, type, population, category or
+    ///   identifier.
+    public static func matching(
+        _ files: [GeneticFile], search: String, order: FileSelector.Order = .service
+    ) -> [GeneticFile] {
+        let index = FileIndex(files)
+        return index.ordered(index.matching(search, among: Array(files.indices)), by: order).map { files[$0] }
+    }
+
+    /// Everything that a search looks into, parts divided by a character that no word contains.
+    fileprivate var searchText: String {
+        [name, personaName, personaDescription, type, subtype, population, category.word, id.string]
+            .compactMap(\.self).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+
+/// Many texts without case and accents, one behind another in one piece of memory, where searching and comparing are
+/// fast.
+struct FoldedTexts: Sendable {
+    private let bytes: [UInt8]
+    /// Where each text begins; one more than there are texts.
+    private let starts: [Int]
+
+    init(_ texts: [String]) {
+        var bytes: [UInt8] = []
+        var starts = [0]
+        starts.reserveCapacity(texts.count + 1)
+        for text in texts {
+            bytes += Self.folded(text).utf8
+            starts.append(bytes.count)
+        }
+        self.bytes = bytes
+        self.starts = starts
+    }
+
+    /// A text without case and accents.
+    static func folded(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
+        return text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+    }
+
+    /// A text whose bytes sort numbers by their value: the count of a number's digits goes before it.
+    static func sortable(_ text: String) -> String {
+        var output = ""
+        var digits = ""
+        func flush() {
+            guard !digits.isEmpty else { return }
+            let number = digits.drop { $0 == "0" }
+            output.append(Character(UnicodeScalar(UInt8(0x30 + min(number.count, 9)))))
+            output += number
+            digits = ""
+        }
+        for character in text {
+            if character.isASCII && character.isNumber {
+                digits.append(character)
+            } else {
+                flush()
+                output.append(character)
+            }
+        }
+        flush()
+        return output
+    }
+
+    /// Those of the texts that contain every one of the words.
+    func indices(among members: [Int], containing words: [[UInt8]]) -> [Int] {
+        bytes.withUnsafeBytes { all in
+            members.filter { index in
+                let text = UnsafeRawBufferPointer(rebasing: all[starts[index]..<starts[index + 1]])
+                return words.allSatisfy { word in word.withUnsafeBytes { Self.contains($0, in: text) } }
+            }
+        }
+    }
+
+    /// The members in the order of their texts' bytes; ties keep the order of the list.
+    func sorted(_ members: [Int]) -> [Int] {
+        bytes.withUnsafeBytes { all in
+            func text(_ index: Int) -> UnsafeRawBufferPointer {
+                UnsafeRawBufferPointer(rebasing: all[starts[index]..<starts[index + 1]])
+            }
+            return members.sorted { one, other in
+                let order = Self.compare(text(one), text(other))
+                return order == 0 ? one < other : order < 0
+            }
+        }
+    }
+
+    private static func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
+        let length = min(one.count, other.count)
+        if length > 0, let left = one.baseAddress, let right = other.baseAddress {
+            let order = memcmp(left, right, length)
+            if order != 0 { return Int(order) }
+        }
+        return one.count - other.count
+    }
+
+    private static func contains(_ word: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
+        guard let first = word.first else { return true }
+        guard text.count >= word.count, let base = text.baseAddress, let wanted = word.baseAddress else { return false }
+        var offset = 0
+        let last = text.count - word.count
+        while offset <= last {
+            guard let hit = memchr(base + offset, CInt(first), last - offset + 1) else { return false }
+            offset = UnsafeRawPointer(hit) - base
+            if memcmp(base + offset, wanted, word.count) == 0 { return true }
+            offset += 1
+        }
+        return false
+    }
+}

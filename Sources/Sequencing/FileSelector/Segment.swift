@@ -1,0 +1,49 @@
+extension FileSelector {
+    /// A part of a tab (dossier 4.3, with the rules of W31): no file is hidden, and none stands where it does not
+    /// belong.
+    public enum Segment: String, Sendable, Hashable, CaseIterable {
+        /// Own: the user's uploads.
+        case uploaded
+        /// Own: shared with the user.
+        case shared
+        /// Own: saved from apps.
+        case fromApps = "from_apps"
+        /// Own: from altruists.
+        case altruist
+        /// Own: of a category that nobody foresaw.
+        case other
+        /// Samples: all of them.
+        case all
+        /// Samples: of men.
+        case men
+        /// Samples: of women.
+        case women
+        /// Samples: of whom the sex is not stated, or stated in a word that nobody foresaw.
+        case unstated
+
+        /// The tab it belongs to.
+        public var tab: Tab {
+            switch self {
+            case .uploaded, .shared, .fromApps, .altruist, .other: .own
+            case .all, .men, .women, .unstated: .sample
+            }
+        }
+
+        /// The segments that a file stands in, its own before the one for all.
+        static func holding(_ file: GeneticFile) -> [Segment] {
+            switch file.category {
+            case .uploaded: [.uploaded]
+            case .sharedToMe: [.shared]
+            case .fromApps: [.fromApps]
+            case .altruist: [.altruist]
+            case .other: [.other]
+            case .community:
+                switch file.sex {
+                case .male: [.all, .men]
+                case .female: [.all, .women]
+                case .other, nil: [.all, .unstated]
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+public import OAuth
+
+/// A genetic data file at Sequencing.com (dossier 4.1).
+public struct GeneticFile: Sendable, Hashable, Identifiable {
+    public let id: FileID
+    /// The file's name with its extension. Not unique.
+    public let name: String
+    public let category: FileCategory
+    /// When the file was added, as the service spells it; ISO 8601 without a zone as far as is known.
+    public let dateAdded: String?
+    /// The extension, as in `.vcf.gz`.
+    public let fileExtension: String?
+    /// The kind of data, as in `VCF`.
+    public let type: String?
+    /// A finer kind, as in `Genome`.
+    public let subtype: String?
+    /// A sample's persona: `FriendlyDesc1`.
+    public let personaName: String?
+    /// The persona in one line: `FriendlyDesc2`.
+    public let personaDescription: String?
+    public let population: String?
+    public let sex: Sex?
+    /// Everything that the service said of the file.
+    public let members: [String: JSONValue]
+
+    /// Reads a record. Identifier, name and category must be there; any other member may be absent, null or of another
+    /// type.
+    ///
+    /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)``.
+    public init(_ record: JSONValue) throws(SequencingError) {
+        try self.init(record, place: "")
+    }
+
+    init(_ record: JSONValue, place: String) throws(SequencingError) {
+        let record = try Members(record, answer: "DataSourceList", place: place)
+        guard let id = FileID(try record.text("Id")) else {
+            throw record.wrong("Id", expected: "the identifier of a file")
+        }
+        self.id = id
+        name = try record.text("Name")
+        category = FileCategory(try record.text("FileCategory"))
+        dateAdded = record.filledText("DateAdded")
+        fileExtension = record.filledText("Ext")
+        type = record.filledText("FileType")
+        subtype = record.filledText("FileSubType")
+        personaName = record.filledText("FriendlyDesc1")
+        personaDescription = record.filledText("FriendlyDesc2")
+        population = record.filledText("Population")
+        sex = record.filledText("Sex").map(Sex.init)
+        members = record.members
+    }
+
+    /// Whether this is one of the service's sample files.
+    public var isSample: Bool { category == .community }
+
+    /// What a chosen file is called: `persona - description` for a sample, else the file's name (dossier 4.4).
+    ///
+    /// A sample with one half of the pair is called by that half, one without any by its file's name.
+    public var displayName: String {
+        let persona = isSample ? [personaName, personaDescription].compactMap(\.self) : []
+        return persona.isEmpty ? name : persona.joined(separator: " - ")
+    }
+
+    /// All that the service said of the file, names sorted without regard to case, null and absent both nil.
+    public var details: [(name: String, value: String?)] {
+        members.map { name, value in
+            switch value {
+            case .null: (name, nil)
+            case .string(let text): (name, text)
+            default: (name, value.json)
+            }
+        }
+        .sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
+    }
+
+    public static func == (one: GeneticFile, other: GeneticFile) -> Bool {
+        one.id == other.id && one.members == other.members
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+    }
+}
+
+extension Members {
+    /// A text that says something: an empty one is absent.
+    fileprivate func filledText(_ name: String) -> String? {
+        lenientText(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

@@ -1,0 +1,172 @@
+import HTTPTypes
+import Handshake
+public import OAuth
+
+/// Brings genetic data from 23andMe and Ancestry into the user's account (dossier 3.1 and 3.2).
+///
+/// Both take the user's *password at the third party* and pass it on to Sequencing.com: there is no other way with this
+/// service. An app chooses this by name, asks the user in plain words, and keeps the password nowhere; this kit keeps
+/// it only while one request is under way. A better way is that the user downloads the data and uploads it on the site.
+///
+/// All that an answer says is that an import has started. That it has finished shows in the file list:
+/// ``Sequencing/newFiles(besides:polling:)``.
+public struct ThirdPartyImport: Sendable {
+    private let exchange: Exchange
+
+    /// Opens the imports for an account.
+    public init(_ service: Sequencing) {
+        exchange = service.api
+    }
+
+    /// What the user signs in with at the third party.
+    public struct Credentials: Sendable {
+        let login: String
+        let password: Secret
+
+        /// - Throws: ``SequencingError/input(member:problem:)`` when one of them is empty.
+        public init(login: String, password: Secret) throws(SequencingError) {
+            guard !login.isEmpty else { throw .input(member: "login", problem: "it is empty") }
+            guard !password.reveal().isEmpty else { throw .input(member: "password", problem: "it is empty") }
+            self.login = login
+            self.password = password
+        }
+    }
+
+    /// What came of an import.
+    public enum Outcome: Sendable, Hashable {
+        /// The service fetches the data now.
+        case started
+        /// The third party does not take this login and password.
+        case badCredentials
+        /// The answer to the security question is wrong. There is no second try: begin again.
+        case badAnswer
+        /// The address does not lead to a download.
+        case badURL
+        /// The service or the third party is in trouble; `code` is the service's number for it.
+        case serverError(code: Int64)
+    }
+
+    /// What 23andMe says to a login.
+    public enum Login: Sendable, Hashable {
+        /// 23andMe asks something first: ask the user, then ``ThirdPartyImport/answer(_:to:)``.
+        case question(SecurityQuestion)
+        case ended(Outcome)
+    }
+
+    /// A question of 23andMe to the user, and the session that waits for the answer.
+    public struct SecurityQuestion: Sendable, Hashable {
+        /// The third party's text, made harmless.
+        public let text: String
+        let session: String
+    }
+
+    /// What Ancestry says to a login.
+    public enum Authorization: Sendable, Hashable {
+        /// Ancestry has mailed a link to the user: ask for it, then ``ThirdPartyImport/download(_:in:)``.
+        case linkMailed(AncestrySession)
+        case ended(Outcome)
+    }
+
+    /// The session at Ancestry that waits for the link.
+    public struct AncestrySession: Sendable, Hashable {
+        let identifier: String
+    }
+
+    /// Starts an import from 23andMe.
+    ///
+    /// - Throws: ``SequencingError``, `CancellationError`. Never repeated by itself.
+    public func from23andMe(_ credentials: Credentials) async throws -> Login {
+        let answer = try await post("/23andMe/Download", credentials.json)
+        for name in ["StatusCode", "SecurityQuestion", "SessionId"] where answer.members[name] == nil {
+            throw answer.wrong(name, expected: "a value or null")
+        }
+        switch try answer.requiredInteger("StatusCode") {
+        case 0: return .ended(.started)
+        case 1: return .ended(.badCredentials)
+        case 2:
+            return .question(
+                SecurityQuestion(
+                    text: quoted(try answer.filled("SecurityQuestion"), limit: 500),
+                    session: try answer.filled("SessionId")))
+        case let code: return .ended(.serverError(code: code))
+        }
+    }
+
+    /// Answers 23andMe's question.
+    ///
+    /// - Throws: ``SequencingError/input(member:problem:)`` for an empty answer: nothing was sent, and the question
+    ///   still stands.
+    public func answer(_ text: String, to question: SecurityQuestion) async throws -> Outcome {
+        guard !text.isEmpty else {
+            throw SequencingError.input(member: "answer", problem: "it is empty; answer the question")
+        }
+        let answer = try await post(
+            "/23andMe/DownloadWithSecurity",
+            .object(["SeqAnswer": .string(text), "SessionId": .string(question.session)]))
+        switch try answer.requiredInteger("StatusCode") {
+        case 0: return .started
+        case 1: return .badAnswer
+        case let code: return .serverError(code: code)
+        }
+    }
+
+    /// Signs in at Ancestry, which then mails a download link to the user.
+    ///
+    /// - Throws: ``SequencingError``, `CancellationError`. Never repeated by itself.
+    public func authorizeAncestry(_ credentials: Credentials) async throws -> Authorization {
+        let answer = try await post("/Ancestry/Authorize", credentials.json)
+        for name in ["StatusCode", "SessionId"] where answer.members[name] == nil {
+            throw answer.wrong(name, expected: "a value or null")
+        }
+        switch try answer.requiredInteger("StatusCode") {
+        case 0: return .linkMailed(AncestrySession(identifier: try answer.filled("SessionId")))
+        case 1: return .ended(.badCredentials)
+        case let code: return .ended(.serverError(code: code))
+        }
+    }
+
+    /// Starts the import by the link that Ancestry mailed.
+    ///
+    /// - Throws: ``SequencingError/input(member:problem:)`` for an empty link: nothing was sent, and the session still
+    ///   stands.
+    public func download(_ link: String, in session: AncestrySession) async throws -> Outcome {
+        guard !link.isEmpty else {
+            throw SequencingError.input(member: "url", problem: "it is empty; paste the link from the mail")
+        }
+        let answer = try await post(
+            "/Ancestry/Download", .object(["Url": .string(link), "SessionId": .string(session.identifier)]))
+        switch try answer.requiredInteger("StatusCode") {
+        case 0: return .started
+        case 1: return .badURL
+        case let code: return .serverError(code: code)
+        }
+    }
+
+    private func post(_ path: String, _ content: JSONValue) async throws -> Members {
+        var operation = Exchange.Operation.post(String(path.dropFirst()), path, content)
+        operation.headers[.acceptLanguage] = "en-us"
+        operation.limits = TransferLimits(deadline: .seconds(120))
+        return try Members(try await exchange.json(operation), answer: operation.name)
+    }
+}
+
+extension ThirdPartyImport.Credentials {
+    fileprivate var json: JSONValue {
+        .object(["Login": .string(login), "Password": .string(password.reveal())])
+    }
+}
+
+extension ThirdPartyImport.Credentials: CustomReflectable {
+    /// Nothing: one of the two is a secret, the other a person's.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Members {
+    /// A text that says something.
+    fileprivate func filled(_ name: String) throws(SequencingError) -> String {
+        guard let text = lenientText(name), !text.isEmpty else {
+            throw wrong(name, expected: "a text that is not empty")
+        }
+        return text
+    }
+}

@@ -1,0 +1,94 @@
+import HTTPTypes
+public import Handshake
+public import OAuth
+
+/// Opens an account at Sequencing.com for an address, or asks for a new password; nobody has to be signed in (dossier
+/// 2).
+///
+/// The service sends a link by mail, by which the user completes it. No password passes through the app.
+public struct Registration: Sendable {
+    private let proof: ClientProof
+    private let exchange: Exchange
+
+    /// What tells the service which app is asking; the wire calls either of them `client_id`.
+    public enum ClientProof: Sendable {
+        /// The client's identifier.
+        case identifier(String)
+        /// The client's secret, as the service's own apps used to send it. Only for a server that knows nothing else,
+        /// and never in an app: whoever has the app has the secret.
+        case legacySecret(Secret)
+    }
+
+    /// What came of a request.
+    public enum Outcome: Sendable, Hashable {
+        /// The service accepted the address; the user finds the rest in the mailbox.
+        case mailSent
+        /// The service refused. `messages` are its own words, made harmless: one, or one for each field.
+        case refused(code: Int64, messages: [String])
+    }
+
+    /// Describes the app that asks.
+    public init(
+        _ proof: ClientProof, at hosts: Hosts = .production, transport: any Transport = .platform,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.proof = proof
+        exchange = Exchange(send: { try await transport.send($0, limits: $1) }, host: hosts.site, clock: clock)
+    }
+
+    /// Opens an account. Never repeated by itself.
+    ///
+    /// - Throws: ``SequencingError``, `CancellationError`.
+    public func register(_ email: EmailAddress) async throws -> Outcome {
+        try await ask("seq_register", for: email)
+    }
+
+    /// Asks for a new password. Never repeated by itself.
+    ///
+    /// - Throws: ``SequencingError``, `CancellationError`.
+    public func resetPassword(_ email: EmailAddress) async throws -> Outcome {
+        try await ask("seq_new_pass", for: email)
+    }
+
+    private func ask(_ name: String, for email: EmailAddress) async throws -> Outcome {
+        let client =
+            switch proof {
+            case .identifier(let identifier): identifier
+            case .legacySecret(let secret): secret.reveal()
+            }
+        var operation = Exchange.Operation.post(
+            name, "/indexApi.php?q=sequencing/public/webservice/user/\(name).json",
+            .object(["client_id": .string(client), "email": .string(email.string)]))
+        operation.headers[.acceptLanguage] = "en-us"
+        // The service answers with content under these too (dossier 2.3).
+        operation.accepted = { $0.kind == .successful || $0.code == 301 || $0.code == 302 }
+        return try Outcome(try await exchange.json(operation), answer: name)
+    }
+}
+
+extension Registration.Outcome {
+    /// Reads an answer (dossier 2.3): `status` 0, or `status` 1 with a code and a text or an object of texts.
+    init(_ value: JSONValue, answer: String) throws(SequencingError) {
+        let members = try Members(value, answer: answer)
+        switch try members.requiredInteger("status") {
+        case 0: self = .mailSent
+        case 1:
+            self = .refused(code: try members.requiredInteger("errorCode"), messages: try Self.messages(members))
+        default: throw members.wrong("status", expected: "0 or 1")
+        }
+    }
+
+    private static func messages(_ members: Members) throws(SequencingError) -> [String] {
+        let texts: [String]
+        switch members["errorMessage"] {
+        case .string(let text): texts = [text]
+        case .object(let fields):
+            texts = fields.sorted { $0.key < $1.key }.compactMap(\.value.string)
+            guard texts.count == fields.count, !texts.isEmpty else {
+                throw members.wrong("errorMessage", expected: "a text for each field")
+            }
+        default: throw members.wrong("errorMessage", expected: "a text or an object of texts")
+        }
+        return texts.map { quoted($0, limit: 500) }
+    }
+}

@@ -1,0 +1,107 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A file that is being written beside its final name, and takes that name only when it is complete.
+///
+/// A class, because it owns an open descriptor. Only its owner can read the file (0600): it is about somebody's genes.
+final class PartialFile: Sendable {
+    private let path: String
+    private let partialPath: String
+    private let replacing: Bool
+    private let descriptor: Mutex<CInt?>
+
+    /// Creates the file.
+    ///
+    /// - Throws: ``SequencingError/disk(path:reason:)``, also when a file of the final name is there and may not be
+    ///   replaced.
+    init(for path: String, replacing: Bool) throws(SequencingError) {
+        var status = stat()
+        if !replacing, lstat(path, &status) == 0 { throw .disk(path: path, reason: "it is there already") }
+        let suffix = String(UInt64.random(in: .min ... .max), radix: 16)
+        partialPath = "\(path).\(suffix).part"
+        self.path = path
+        self.replacing = replacing
+        let opened = open(partialPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw .disk(path: path, reason: Self.reason(errno)) }
+        descriptor = Mutex(opened)
+    }
+
+    deinit {
+        discard()
+    }
+
+    /// Writes the next piece.
+    func append(_ piece: [UInt8]) throws(SequencingError) {
+        let failure = descriptor.withLock { descriptor -> CInt? in
+            guard let descriptor else { return EBADF }
+            var rest = piece[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { return errno }
+                rest = rest.dropFirst(count)
+            }
+            return nil
+        }
+        if let failure { throw .disk(path: path, reason: Self.reason(failure)) }
+    }
+
+    /// Brings the file to the storage and gives it its name. Waits on a thread that may wait.
+    func complete() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try self.settle() })
+            }
+        }
+    }
+
+    /// Removes what was written. Does nothing after ``complete()``.
+    func discard() {
+        guard close() else { return }
+        unlink(partialPath)
+    }
+
+    private func settle() throws {
+        let isStored = descriptor.withLock { descriptor in descriptor.map { fsync($0) == 0 } ?? false }
+        let failure = isStored ? 0 : errno
+        guard isStored else { throw SequencingError.disk(path: path, reason: Self.reason(failure)) }
+        // A link fails where a file has come into being meanwhile; a rename replaces it.
+        let isNamed = replacing ? rename(partialPath, path) == 0 : link(partialPath, path) == 0
+        guard isNamed else { throw SequencingError.disk(path: path, reason: Self.reason(errno)) }
+        _ = close()
+        if !replacing { unlink(partialPath) }
+        syncFolder()
+    }
+
+    /// Makes the name durable; a file system that cannot is as durable as it can be.
+    private func syncFolder() {
+        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        _ = systemClose(descriptor)
+    }
+
+    /// Closes the descriptor; false when it was closed before.
+    private func close() -> Bool {
+        guard let open = descriptor.withLock({ $0.take() }) else { return false }
+        _ = systemClose(open)
+        return true
+    }
+
+    private static func reason(_ code: CInt) -> String {
+        String(cString: strerror(code))
+    }
+}
+
+private func systemClose(_ descriptor: CInt) -> CInt {
+    close(descriptor)
+}

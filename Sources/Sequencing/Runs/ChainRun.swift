@@ -1,0 +1,161 @@
+/// A run of app chains: starts them, asks until all have ended, and tells every step.
+///
+/// ```swift
+/// for try await step in genome.run(.melanoma, .vitaminD, on: file) {
+///     print("\(step.endedCount) of \(step.chains.count)")
+///     if let risk = step[.melanoma] { … }
+/// }
+/// ```
+///
+/// Nothing is sent before the first step is asked for, and nothing happens between two steps that are not asked for: a
+/// run has no task of its own, and ends with the one that iterates it. The last step is complete. Each call has its own
+/// result: one that fails hides no other. Only what concerns all of them is thrown: the session, and a network that
+/// stays away. Iterating again starts the chains again, unless the run resumes jobs.
+public struct ChainRun: AsyncSequence, Sendable {
+    public typealias Element = ChainProgress
+
+    let service: Sequencing
+    let origin: Origin
+    let version: ProtocolVersion
+    let polling: Polling
+
+    enum Origin: Sendable {
+        case calls([ChainCall])
+        case jobs([JobID])
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(self)
+    }
+
+    /// Runs to the end.
+    ///
+    /// - Returns: the last step, with a result for each call in the order of the calls.
+    /// - Throws: what iterating throws.
+    public func complete() async throws -> ChainProgress {
+        var last = ChainProgress(chains: [], polls: 0)
+        for try await step in self { last = step }
+        return last
+    }
+
+    /// The steps of one run.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let run: ChainRun
+        private var chains: [ChainState] = []
+        private var wait: Wait?
+        private var polls = 0
+        private var lostPolls = 0
+        private var isOver = false
+
+        /// How many polls in a row may fail in passing before the run gives up.
+        private static let mostLostPolls = 3
+
+        init(_ run: ChainRun) {
+            self.run = run
+        }
+
+        private var progress: ChainProgress { ChainProgress(chains: chains, polls: polls) }
+
+        /// The next step, nil behind the last.
+        ///
+        /// - Throws: ``SequencingError/account(_:)``, and a passing failure that did not pass; `CancellationError`.
+        public mutating func next() async throws -> ChainProgress? {
+            guard !isOver else { return nil }
+            do {
+                if wait == nil { try await start() } else { try await poll() }
+            } catch {
+                isOver = true
+                throw error
+            }
+            isOver = progress.isComplete
+            return progress
+        }
+
+        private mutating func start() async throws {
+            wait = run.polling.start(on: run.service.clock)
+            switch run.origin {
+            case .jobs(let jobs):
+                chains = jobs.map { ChainState(call: nil, job: $0, phase: .underWay(.pending)) }
+                try await ask()
+            case .calls(let calls):
+                chains = calls.map { ChainState(call: $0, job: nil, phase: .waiting) }
+                let starter = ChainStarter(service: run.service, version: run.version)
+                for (index, phase) in try await starter.start(calls).enumerated() {
+                    chains[index].job = phase.job
+                    chains[index].phase = phase.phase
+                }
+            }
+        }
+
+        private mutating func poll() async throws {
+            guard try await wait?.pause() == true else {
+                for index in chains.indices where chains[index].result == nil {
+                    chains[index].phase = .ended(
+                        .failure(
+                            chains[index].job.map { .deadline($0) }
+                                ?? .input(member: "job", problem: "it was never started")))
+                }
+                return
+            }
+            try await ask()
+        }
+
+        /// One question for all open jobs, one by one where the version has no batch.
+        private mutating func ask() async throws {
+            let open = chains.indices.filter { chains[$0].result == nil }
+            do {
+                if run.version == .two, open.count > 1 {
+                    try await askTogether(open)
+                } else {
+                    for index in open { try await askAlone(index) }
+                }
+                lostPolls = 0
+            } catch let error as SequencingError where error.isLostPoll && lostPolls < Self.mostLostPolls {
+                lostPolls += 1
+            }
+        }
+
+        private mutating func askTogether(_ open: [Int]) async throws {
+            polls += 1
+            do {
+                let jobs = try await run.service.jobs(open.compactMap { chains[$0].job })
+                for index in open {
+                    if let job = chains[index].job.flatMap({ jobs[$0] }) { chains[index].take(job) }
+                }
+            } catch let error as SequencingError where error.concernsJobs && !error.isLostPoll {
+                // One job that the service does not know must not hide the others.
+                for index in open { try await askAlone(index) }
+            }
+        }
+
+        private mutating func askAlone(_ index: Int) async throws {
+            guard let id = chains[index].job else { return }
+            polls += 1
+            do {
+                chains[index].take(try await run.service.job(id, version: run.version))
+            } catch let error as SequencingError where error.concernsJobs && !error.isLostPoll {
+                chains[index].phase = .ended(.failure(error))
+            }
+        }
+    }
+}
+
+extension ChainState {
+    mutating func take(_ seen: Job) {
+        job = seen.id
+        phase = seen.outcome.map { .ended($0) } ?? .underWay(seen.status)
+    }
+}
+
+extension SequencingError {
+    /// Whether a poll may be missed: the service or the network is in trouble, and the job goes on.
+    var isLostPoll: Bool {
+        if case .service(let status, _, _) = self { return status >= 500 || status == 429 }
+        return isPassing
+    }
+
+    /// Whether this is about one call or job, and not about the session or the connection.
+    var concernsJobs: Bool {
+        if case .account = self { false } else { true }
+    }
+}

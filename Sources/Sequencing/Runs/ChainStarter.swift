@@ -1,0 +1,63 @@
+/// Starts the calls of a run, so that each has its own outcome.
+struct ChainStarter {
+    let service: Sequencing
+    let version: ProtocolVersion
+
+    /// What became of one call.
+    struct Started {
+        let job: JobID?
+        let phase: ChainState.Phase
+
+        init(_ job: Job) {
+            self.job = job.id
+            phase = job.outcome.map { .ended($0) } ?? .underWay(job.status)
+        }
+
+        init(_ job: JobID) {
+            self.job = job
+            phase = .underWay(.pending)
+        }
+
+        init(_ error: SequencingError) {
+            job = nil
+            phase = .ended(.failure(error))
+        }
+    }
+
+    /// Starts all calls: in one request where there are several.
+    ///
+    /// - Throws: what concerns all of them: the session, the network, cancellation.
+    func start(_ calls: [ChainCall]) async throws -> [Started] {
+        guard version == .two, calls.count > 1 else { return try await startEach(calls) }
+        do {
+            return zip(calls, try await service.startBatch(calls)).map { call, job in
+                job.map { Started($0) }
+                    ?? Started(
+                        .malformed(
+                            answer: "StartAppBatch", member: call.chain.string, expected: "a result", found: "nothing"))
+            }
+        } catch let error as SequencingError where error.concernsJobs {
+            // A refused batch started nothing: each call is tried alone, so that one wrong chain or file does not hide
+            // the rest. After any other failure jobs may be running, and starting them twice is worse than saying so.
+            guard case .service(let status, _, _) = error, status == 400 || status == 404 else {
+                return calls.map { _ in Started(error) }
+            }
+            return try await startEach(calls)
+        }
+    }
+
+    private func startEach(_ calls: [ChainCall]) async throws -> [Started] {
+        var started: [Started] = []
+        for call in calls {
+            do {
+                switch version {
+                case .one: started.append(Started(try await service.startVersionOne(call)))
+                case .two: started.append(Started(try await service.start(call)))
+                }
+            } catch let error as SequencingError where error.concernsJobs {
+                started.append(Started(error))
+            }
+        }
+        return started
+    }
+}

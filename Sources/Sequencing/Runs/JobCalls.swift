@@ -1,0 +1,112 @@
+public import OAuth
+
+/// The version of the chain protocol.
+public enum ProtocolVersion: String, Sendable, Hashable, Codable {
+    /// A job identifier first, then polls one by one (dossier 5.9). For chains that know nothing newer.
+    case one = "v1"
+    /// Results at once where the service has them, batches, and polls of many jobs together.
+    case two = "v2"
+}
+
+/// The calls that the protocol of jobs has, one function each; a run is made of them.
+extension Sequencing {
+    /// Starts one chain (dossier 5.3). The job may be complete already. Never repeated, whatever happens.
+    ///
+    /// - Throws: ``SequencingError``, or `CancellationError`; then it is not known whether the job was started.
+    public func start(_ call: ChainCall) async throws -> Job {
+        do {
+            return try Job(try await api.json(.post("StartApp", "/v2/StartApp", call.json)), answer: "StartApp")
+        } catch let error as SequencingError {
+            throw error.concerning(chain: call.chain, file: call.file)
+        }
+    }
+
+    /// Starts a job with a body of the caller's own, as `{"AppCode":…,"Pars":[…]}` (dossier 10, E08).
+    public func start(body: JSONValue) async throws -> Job {
+        try Job(try await api.json(.post("StartApp", "/v2/StartApp", body)), answer: "StartApp")
+    }
+
+    /// Starts several calls in one request (dossier 5.5).
+    ///
+    /// - Returns: one entry for each call, in the calls' order; nil where the service left one out.
+    public func startBatch(_ calls: [ChainCall]) async throws -> [Job?] {
+        let body = JSONValue.object(["Pars": .array(calls.map(\.json))])
+        let answer = try await api.json(.post("StartAppBatch", "/v2/StartAppBatch", body))
+        return try Self.jobs(ofBatch: answer, calls: calls)
+    }
+
+    /// Asks for one job (dossier 5.4).
+    public func job(_ id: JobID, version: ProtocolVersion = .two) async throws -> Job {
+        let target = "/\(version.rawValue)/GetAppResults?idJob=\(id)"
+        let job = try Job(try await api.json(.get("GetAppResults", target)))
+        guard job.id == id else {
+            throw SequencingError.malformed(
+                answer: "GetAppResults", member: "Status.IdJob", expected: "\(id)", found: "\(job.id)")
+        }
+        return job
+    }
+
+    /// Asks for several jobs in one request (dossier 5.5). A job that the service leaves out is not in the answer.
+    public func jobs(_ ids: [JobID]) async throws -> [JobID: Job] {
+        var operation = Exchange.Operation.post(
+            "GetAppResultsBatch", "/v2/GetAppResultsBatch",
+            .object(["JobIds": .array(ids.map { .number(String($0.number)) })]))
+        operation.isIdempotent = true
+        let elements = try await api.json(operation).elements(of: operation.name)
+        let asked = Set(ids)
+        var jobs: [JobID: Job] = [:]
+        for (index, element) in elements.enumerated() {
+            let job = try Job(element, answer: operation.name, place: "[\(index)]")
+            if asked.contains(job.id) { jobs[job.id] = job }
+        }
+        return jobs
+    }
+
+    /// Starts one chain by version 1, which gives no more than the job's identifier (dossier 5.9).
+    public func startVersionOne(_ call: ChainCall) async throws -> JobID {
+        do {
+            let answer = try Members(
+                try await api.json(.post("StartApp", "/v1/StartApp", call.json)), answer: "v1 StartApp")
+            let number = try answer.requiredInteger("jobId")
+            guard number != 0 else { throw answer.wrong("jobId", expected: "a number that is not 0") }
+            return JobID(number)
+        } catch let error as SequencingError {
+            throw error.concerning(chain: call.chain, file: call.file)
+        }
+    }
+
+    /// Asks by version 1 how far a job is: a bare text (dossier 5.9, `CheckAppStatus`).
+    public func status(ofVersionOne id: JobID) async throws -> JobStatus {
+        let answer = try await api.json(.get("CheckAppStatus", "/v1/CheckAppStatus?idJob=\(id)"))
+        guard let word = answer.string else {
+            throw SequencingError.malformed(
+                answer: "CheckAppStatus", member: "content", expected: "a text", found: answer.described)
+        }
+        return JobStatus(word)
+    }
+
+    /// Joins the answer of a batch with its calls: by place where the keys agree, else by the first unused entry of the
+    /// same key.
+    ///
+    /// The service answers in the order of the request; the joining by key is for one that does not.
+    static func jobs(ofBatch answer: JSONValue, calls: [ChainCall]) throws(SequencingError) -> [Job?] {
+        var entries: [(key: String, job: Job)?] = []
+        for (index, element) in try answer.elements(of: "StartAppBatch").enumerated() {
+            let entry = try Members(element, answer: "StartAppBatch", place: "[\(index)]")
+            guard let value = entry["Value"] else { throw entry.wrong("Value", expected: "an object") }
+            let job = try Job(value, answer: "StartAppBatch", place: "[\(index)].Value")
+            entries.append((try entry.text("Key").lowercased(), job))
+        }
+        guard !entries.isEmpty || calls.isEmpty else {
+            throw .malformed(
+                answer: "StartAppBatch", member: "content", expected: "a result for each chain", found: "none")
+        }
+        return calls.enumerated().map { place, call in
+            let key = call.chain.string.lowercased()
+            let isInPlace = place < entries.count && entries[place]?.key == key
+            guard let index = isInPlace ? place : entries.firstIndex(where: { $0?.key == key }) else { return nil }
+            defer { entries[index] = nil }
+            return entries[index]?.job
+        }
+    }
+}

@@ -1,0 +1,110 @@
+public import Handshake
+import OAuth
+
+/// What can go wrong between an app and Sequencing.com; each case says whose turn it is.
+///
+/// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
+public enum SequencingError: Error, Sendable, Hashable {
+    /// The session, the network or the vault: what the account said.
+    case account(HandshakeError)
+
+    /// What the caller gave cannot be right. Nothing was sent.
+    case input(member: String, problem: String)
+
+    /// The service answered with an error status. `code` and `message` are its own words, made harmless.
+    case service(status: Int, code: String?, message: String?)
+
+    /// The service knows no app chain of this code (dossier 5.12).
+    case unknownChain(AppCode)
+
+    /// The service knows no such file, or it is somebody else's (dossier 5.12).
+    case unknownFile(FileID)
+
+    /// A successful answer that cannot be understood. `member` is where: `[3].Status.IdJob` is a place in a list.
+    case malformed(answer: String, member: String, expected: String, found: String)
+
+    /// The job ended without success: the chain does not support the file, or could not work on it (dossier 5.12).
+    case unsuccessful(Report)
+
+    /// The service says that the job failed.
+    case failed(JobID)
+
+    /// The service says that the job was cancelled.
+    case cancelled(JobID)
+
+    /// The job was not finished in time. It goes on at the service: resume it by its identifier.
+    case deadline(JobID)
+
+    /// The report lacks the property that the chain answers with.
+    case answerMissing(chain: AppCode, property: String)
+
+    /// A file on this machine cannot be written.
+    case disk(path: String, reason: String)
+}
+
+extension SequencingError: CustomStringConvertible {
+    /// A stable word for programs.
+    public var code: String {
+        switch self {
+        case .account(let error): error.code
+        case .input: "invalid_input"
+        case .service(_, let code, _): code ?? "service_error"
+        case .unknownChain: "chain_not_found"
+        case .unknownFile: "file_not_found"
+        case .malformed: "malformed_answer"
+        case .unsuccessful: "job_unsuccessful"
+        case .failed: "job_failed"
+        case .cancelled: "job_cancelled"
+        case .deadline: "job_deadline"
+        case .answerMissing: "answer_missing"
+        case .disk: "cannot_write"
+        }
+    }
+
+    /// What happened, whose fault it is and what to do.
+    public var description: String {
+        switch self {
+        case .account(let error): "\(error)"
+        case .input(let member, let problem): "\(member): \(problem)"
+        case .service(let status, let code, let message):
+            "Sequencing.com answered with status \(status)"
+                + ([code, message].compactMap(\.self).isEmpty ? "" : ": ")
+                + [code, message].compactMap(\.self).joined(separator: ", ")
+        case .unknownChain(let code): "Sequencing.com knows no app chain \(code); check its number"
+        case .unknownFile(let id): "Sequencing.com has no file \(id) for this account; list the files and choose one"
+        case .malformed(let answer, let member, let expected, let found):
+            "the answer of \(answer) cannot be understood: \(member) should be \(expected) but is \(found)"
+        case .unsuccessful(let report):
+            "job \(report.job) ended without success: the app chain cannot use this file; choose another"
+        case .failed(let job): "job \(job) failed at Sequencing.com; run the app chain again"
+        case .cancelled(let job): "job \(job) was cancelled at Sequencing.com"
+        case .deadline(let job): "job \(job) was not finished in time; it goes on, so ask for it again later"
+        case .answerMissing(let chain, let property):
+            "the report of \(chain) has no property \(property); read its properties instead"
+        case .disk(let path, let reason): "\(path) cannot be written: \(reason)"
+        }
+    }
+}
+
+extension SequencingError {
+    /// Gives a failure of the floor below its place here; a cancellation and this module's own errors stay what they
+    /// are.
+    static func placing(_ error: any Error) -> any Error {
+        switch error {
+        case let error as HandshakeError: SequencingError.account(error)
+        case let error as TransportError: SequencingError.account(.network(error))
+        case let error as OAuthError: SequencingError.account(.exchange(error))
+        default: error
+        }
+    }
+
+    /// Whether asking once more may help: the peer was not there, or said so itself (dossier 9.4).
+    var isPassing: Bool {
+        switch self {
+        case .account(.network(.insecure)), .account(.network(.tooLarge)): false
+        case .account(.network), .account(.refreshUncertain): true
+        case .service(let status, _, _): [502, 503, 504].contains(status)
+        default: false
+        }
+    }
+}

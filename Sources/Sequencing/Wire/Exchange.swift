@@ -1,0 +1,113 @@
+import HTTPTypes
+import Handshake
+import OAuth
+
+/// How this kit speaks to the service: one call of an operation, its status looked at first, its content read as JSON.
+struct Exchange: Sendable {
+    /// Sends one request: through an account, or without a token.
+    let send: @Sendable (RequestMessage, TransferLimits) async throws -> ResponseMessage
+    let host: EndpointURL
+    /// What the pauses before repetitions are measured on.
+    let clock: any Clock<Duration>
+
+    /// One operation of the service.
+    struct Operation: Sendable {
+        /// Its name at the service, for errors.
+        let name: String
+        let method: HTTPRequest.Method
+        /// Path and query.
+        let target: String
+        var content: JSONValue?
+        var headers: HTTPFields = [:]
+        var limits = TransferLimits(maximumContentLength: 16 << 20)
+        /// Whether it may be sent again after a lost connection or a passing failure (dossier 9.4): never for what
+        /// starts something.
+        var isIdempotent = false
+        /// The statuses whose content is an answer.
+        var accepted: @Sendable (HTTPResponse.Status) -> Bool = { $0.kind == .successful }
+
+        static func get(_ name: String, _ target: String) -> Operation {
+            Operation(name: name, method: .get, target: target, isIdempotent: true)
+        }
+
+        static func post(_ name: String, _ target: String, _ content: JSONValue) -> Operation {
+            Operation(name: name, method: .post, target: target, content: content)
+        }
+
+        /// The request at a host.
+        func request(at host: EndpointURL) throws(SequencingError) -> RequestMessage {
+            var headers = headers
+            if headers[.accept] == nil { headers[.accept] = "application/json" }
+            guard let content else { return RequestMessage(method, try Hosts.endpoint(host, target), headers: headers) }
+            headers[.contentType] = "application/json"
+            return RequestMessage(
+                method, try Hosts.endpoint(host, target), headers: headers, content: .bytes(Array(content.json.utf8)))
+        }
+    }
+
+    /// How often an idempotent operation is sent again (dossier 9.4).
+    static let mostRepetitions = 2
+
+    /// The content of the answer as JSON.
+    func json(_ operation: Operation) async throws -> JSONValue {
+        let content = try await content(operation)
+        do {
+            return try JSONValue(parsing: content)
+        } catch {
+            throw SequencingError.malformed(
+                answer: operation.name, member: "content", expected: "JSON",
+                found: content.isEmpty ? "nothing" : "\(error)")
+        }
+    }
+
+    /// The content of the answer.
+    func content(_ operation: Operation) async throws -> [UInt8] {
+        let request = try operation.request(at: host)
+        return try await repeating(operation.isIdempotent ? Self.mostRepetitions : 0) {
+            let response = try await send(request, operation.limits)
+            guard operation.accepted(response.head.status) else { throw SequencingError(response) }
+            return response.content
+        }
+    }
+
+    /// Runs `body`, and again after a passing failure while `mayRepeat` allows it, with a growing pause before each
+    /// repetition.
+    func repeating<Result>(
+        _ repetitions: Int, while mayRepeat: () -> Bool = { true }, _ body: () async throws -> Result
+    ) async throws -> Result {
+        var attempt = 0
+        while true {
+            do {
+                return try await body()
+            } catch {
+                let placed = SequencingError.placing(error)
+                guard attempt < repetitions, mayRepeat(), let failure = placed as? SequencingError, failure.isPassing
+                else { throw placed }
+                attempt += 1
+                try await clock.sleep(for: .milliseconds(250 * attempt))
+            }
+        }
+    }
+}
+
+extension SequencingError {
+    /// What an error status says: the service's words where it answered with an object, nothing of a page.
+    init(_ response: ResponseMessage) {
+        let members = (try? JSONValue(parsing: response.content))?.object ?? [:]
+        func words(_ names: String...) -> String? {
+            names.lazy.compactMap { members[$0]?.string }.first { !$0.isEmpty }.map { quoted($0, limit: 300) }
+        }
+        self = .service(
+            status: response.head.status.code, code: words("Error", "error"), message: words("Message", "message"))
+    }
+
+    /// The same error, told apart by the service's code where it concerns a chain or a file (dossier 5.12).
+    func concerning(chain: AppCode?, file: FileID?) -> SequencingError {
+        guard case .service(_, let code?, _) = self else { return self }
+        switch (code, chain, file) {
+        case ("chain_not_found", let chain?, _): return .unknownChain(chain)
+        case ("file_not_found", _, let file?): return .unknownFile(file)
+        default: return self
+        }
+    }
+}

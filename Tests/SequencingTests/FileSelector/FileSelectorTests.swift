@@ -1,0 +1,266 @@
+import OAuth
+import Sequencing
+import Testing
+
+/// Files for selectors, as the service lists them.
+enum FileShelf {
+    static func file(
+        _ id: Int, _ category: String, name: String? = nil, persona: String? = nil, line: String? = nil,
+        sex: String? = nil,
+        added: String? = nil, population: String? = nil
+    ) -> GeneticFile? {
+        var members: [String: JSONValue] = [
+            "Id": .string("\(id)"), "Name": .string(name ?? "file\(id).vcf"), "FileCategory": .string(category),
+            "FileType": .string("VCF"),
+        ]
+        for (key, value) in [
+            ("FriendlyDesc1", persona), ("FriendlyDesc2", line), ("Sex", sex), ("DateAdded", added),
+            ("Population", population),
+        ] { members[key] = value.map { .string($0) } }
+        return try? GeneticFile(.object(members))
+    }
+
+    static let own = [
+        file(1, "Uploaded", name: "file10.vcf", added: "2017-01-20T18:02:11"),
+        file(2, "Uploaded", name: "File9.vcf", added: "2017-03-01T00:00:00"), file(3, "SharedToMe"),
+        file(4, "FromApps"),
+        file(5, "AllWithAltruist"), file(6, "Martian"), file(7, "Uploaded", name: "file10.vcf"),
+    ].compactMap(\.self)
+    static let samples = [
+        file(11, "Community", persona: "Ada", line: "Walks", sex: "Female", population: "European"),
+        file(12, "Community", persona: "Ramón", line: "café <b>owner</b>", sex: "Male"),
+        file(13, "Community", persona: "Robin", line: nil, sex: nil),
+        file(14, "Community", line: "Nameless", sex: "Unspecified"),
+    ].compactMap(\.self)
+}
+
+@Suite("The file selector")
+struct FileSelectorTests {
+    private typealias Shelf = FileShelf
+
+    private func selector(_ files: [GeneticFile] = Shelf.own + Shelf.samples, remembered: RememberedChoice? = nil)
+        -> FileSelector
+    {
+        var selector = FileSelector(remembered: remembered)
+        selector.show(files)
+        return selector
+    }
+
+    private func ids(_ selector: FileSelector) -> [String] { selector.rows.map(\.id.string) }
+
+    private func id(_ number: Int) throws -> FileID { try #require(FileID("\(number)")) }
+
+    @Test("D03, W30: each of the two buttons opens its own tab", arguments: FileSelector.Tab.allCases)
+    func intro(_ tab: FileSelector.Tab) {
+        var selector = selector()
+        #expect(selector.screen == .intro)
+        selector.choose(tab)
+        #expect(selector.screen == .list && selector.tab == tab)
+        selector.returnToIntro()
+        #expect(selector.screen == .intro)
+    }
+
+    @Test("D07: own files stand in their segments, in the service's order, and none is lost")
+    func ownSegments() {
+        var selector = selector()
+        selector.choose(.own)
+        #expect(selector.availableSegments == [.uploaded, .shared, .fromApps, .altruist, .other])
+        let expected: [FileSelector.Segment: [String]] = [
+            .uploaded: ["1", "2", "7"], .shared: ["3"], .fromApps: ["4"], .altruist: ["5"], .other: ["6"],
+        ]
+        for segment in selector.availableSegments {
+            selector.open(segment)
+            #expect(ids(selector) == expected[segment])
+            #expect(selector.count(of: segment) == expected[segment]?.count)
+        }
+    }
+
+    @Test("D08, W31: All shows all samples, men and women only themselves, and the rest have a segment of their own")
+    func sampleSegments() {
+        var selector = selector()
+        selector.choose(.sample)
+        #expect(selector.availableSegments == [.all, .men, .women, .unstated])
+        let expected: [FileSelector.Segment: [String]] = [
+            .all: ["11", "12", "13", "14"], .men: ["12"], .women: ["11"], .unstated: ["13", "14"],
+        ]
+        for segment in selector.availableSegments {
+            selector.open(segment)
+            #expect(ids(selector) == expected[segment])
+        }
+    }
+
+    @Test("segments without files are not there, and cannot be opened")
+    func emptySegments() {
+        var selector = selector([Shelf.own[2], Shelf.samples[0]])
+        selector.choose(.own)
+        #expect(selector.availableSegments == [.shared])
+        selector.open(.uploaded)
+        selector.open(.women)
+        #expect(selector.segment == .shared)
+        selector.choose(.sample)
+        #expect(selector.availableSegments == [.all, .women])
+    }
+
+    @Test("D09: own rows show the name, sample rows persona and description, and something when there is no persona")
+    func rows() throws {
+        var selector = selector()
+        selector.choose(.own)
+        #expect(selector.rows.first?.title == "file10.vcf" && selector.rows.first?.subtitle == nil)
+        selector.choose(.sample)
+        #expect(selector.rows.map(\.title) == ["Ada", "Ramón", "Robin", "file14.vcf"])
+        #expect(selector.rows.map(\.subtitle) == ["Walks", "café <b>owner</b>", nil, "Nameless"])
+    }
+
+    @Test("W37: two files of one name can be told apart")
+    func sameName() {
+        var selector = selector()
+        selector.choose(.own)
+        let twins = selector.rows.filter { $0.title == "file10.vcf" }
+        #expect(twins.map(\.facts) == [["VCF", "2017-01-20", "1"], ["VCF", "7"]])
+    }
+
+    @Test("D10: one file at most is marked, marking it again clears it, and only a mark lets the user go on")
+    func toggle() throws {
+        var selector = selector()
+        selector.choose(.own)
+        #expect(!selector.canContinue && selector.selected == nil)
+        selector.toggle(try id(1))
+        #expect(try selector.canContinue && selector.selected?.id == id(1))
+        selector.toggle(try id(2))
+        #expect(selector.rows.filter(\.isSelected).map(\.id) == [try id(2)])
+        selector.toggle(try id(2))
+        #expect(!selector.canContinue)
+        selector.toggle(try id(99))
+        #expect(!selector.canContinue)
+    }
+
+    @Test("D11: what is chosen is the whole record")
+    func record() throws {
+        var selector = selector()
+        selector.select(try id(11))
+        #expect(selector.selected == Shelf.samples[0])
+        #expect(selector.selected?.displayName == "Ada - Walks")
+    }
+
+    @Test(
+        "D12: a preselected file opens its tab and segment, own files before samples",
+        arguments: [
+            (4, FileSelector.Tab.own, FileSelector.Segment.fromApps), (12, .sample, .all), (6, .own, .other),
+        ])
+    func preselection(_ number: Int, _ tab: FileSelector.Tab, _ segment: FileSelector.Segment) throws {
+        let file = try #require((Shelf.own + Shelf.samples).first { $0.id.string == "\(number)" })
+        let selector = selector(remembered: RememberedChoice(file))
+        #expect(selector.tab == tab && selector.segment == segment && selector.canContinue)
+        #expect(selector.rows.contains { $0.isSelected })
+    }
+
+    @Test("D13: the mark stays while tabs, segments, search and order change")
+    func kept() throws {
+        var selector = selector()
+        selector.choose(.own)
+        selector.toggle(try id(1))
+        selector.open(.shared)
+        selector.choose(.sample)
+        selector.search = "nobody"
+        selector.order = .newest
+        #expect(try selector.selected?.id == id(1))
+        selector.search = ""
+        selector.open(.own)
+        selector.open(.uploaded)
+        #expect(selector.rows.contains { $0.isSelected })
+    }
+
+    @Test("D14: without own files their tab stays closed, samples open, and the user is told")
+    func noOwnFiles() {
+        var selector = selector(Shelf.samples)
+        selector.choose(.own)
+        #expect(selector.tab == .sample && !selector.isEnabled(.own))
+        #expect(selector.notices == [.noOwnFiles])
+    }
+
+    @Test("W29: without samples, and without any files, nothing breaks")
+    func noSamples() {
+        var some = selector(Shelf.own)
+        some.choose(.sample)
+        #expect(some.tab == .own && some.notices == [.noSamples])
+        var none = selector([])
+        none.choose(.sample)
+        #expect(none.rows.isEmpty && none.segment == nil && none.notices == [.noFiles])
+    }
+
+    @Test("D15, D20: loading, failure and reloading are states of their own")
+    func states() throws {
+        var selector = FileSelector(skipsIntro: true)
+        guard case .loading = selector.state else {
+            Issue.record("not loading")
+            return
+        }
+        #expect(selector.screen == .list && selector.rows.isEmpty && selector.notices.isEmpty)
+        selector.fail(SequencingError.service(status: 500, code: nil, message: nil))
+        guard case .failed(let message) = selector.state else {
+            Issue.record("not failed")
+            return
+        }
+        #expect(message == "Sequencing.com answered with status 500")
+        selector.show(Shelf.own)
+        selector.toggle(try id(1))
+        selector.reload()
+        selector.show(Shelf.own + Shelf.samples)
+        #expect(try selector.selected?.id == id(1))
+        selector.show(Shelf.samples)
+        #expect(selector.selected == nil && selector.tab == .sample)
+    }
+
+    @Test("D19: a choice is kept across launches, and the user is told when the file is gone")
+    func remembered() throws {
+        let choice = RememberedChoice(Shelf.samples[0])
+        #expect(choice.displayName == "Ada - Walks")
+        #expect(selector(remembered: choice).selected == Shelf.samples[0])
+        let gone = selector(Shelf.own, remembered: choice)
+        #expect(gone.selected == nil)
+        #expect(gone.notices == [.rememberedFileGone(name: "Ada - Walks"), .noSamples])
+    }
+
+    @Test(
+        "D20: a search looks into names, personas, descriptions and facts, without case and accents, for every word",
+        arguments: [
+            ("RAMON", ["12"]), ("cafe owner", ["12"]), ("ada european", ["11"]), ("ada asian", []),
+            ("  ", ["11", "12", "13", "14"]),
+            ("vcf", ["11", "12", "13", "14"]), ("<b>", ["12"]), ("\n", ["11", "12", "13", "14"]),
+        ])
+    func search(_ text: String, _ expected: [String]) {
+        var selector = selector()
+        selector.choose(.sample)
+        selector.search = text
+        #expect(ids(selector) == expected)
+        #expect(selector.notices == (expected.isEmpty ? [.nothingFound(search: text)] : []))
+    }
+
+    @Test(
+        "D20: rows are ordered by name with numbers by value, or by date, and ties keep the service's order",
+        arguments: [
+            (FileSelector.Order.service, ["1", "2", "7"]), (.name, ["2", "1", "7"]), (.newest, ["2", "1", "7"]),
+            (.oldest, ["1", "2", "7"]),
+        ])
+    func order(_ order: FileSelector.Order, _ expected: [String]) {
+        var selector = selector()
+        selector.choose(.own)
+        selector.order = order
+        #expect(ids(selector) == expected)
+    }
+
+    @Test("W36: two selectors share nothing")
+    func values() throws {
+        var one = selector()
+        let other = one
+        one.toggle(try id(1))
+        #expect(!other.canContinue)
+    }
+
+    @Test("two records of one identifier are both listed, and the first is meant")
+    func doubled() throws {
+        var selector = selector([Shelf.own[0], try #require(Shelf.file(1, "SharedToMe", name: "other"))])
+        selector.select(try id(1))
+        #expect(selector.selected?.name == "file10.vcf" && selector.segment == .uploaded)
+    }
+}

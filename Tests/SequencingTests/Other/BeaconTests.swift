@@ -1,0 +1,45 @@
+import Handshake
+import OAuth
+import Sequencing
+import Testing
+
+@Suite("Beacons")
+struct BeaconTests {
+    @Test("E09: both networks are asked without a token", arguments: GeneticBeacons.Network.allCases)
+    func ask(_ network: GeneticBeacons.Network) async throws {
+        let service = ScriptedService(["GET /\(network.rawValue)/": [.json(#"{"exists":true}"#)]])
+        let answer = try await GeneticBeacons(transport: service, clock: HurriedClock())
+            .ask(network, for: .init(chromosome: 1, position: 2, allele: "A"))
+        #expect(answer.exists == true && answer.text == #"{"exists":true}"#)
+        #expect(service.lines == ["GET /\(network.rawValue)/?chrom=1&pos=2&allele=A"])
+        #expect(service.requests.first?.authorization == nil)
+    }
+
+    @Test("an answer of any form is handed over as it is", arguments: ["yes", "", "[1]", #"{"exists":"perhaps"}"#])
+    func anyForm(_ text: String) async throws {
+        let service = ScriptedService(["GET /PublicBeacons/": [.json(text)]])
+        let answer = try await GeneticBeacons(transport: service).ask(
+            .publicBeacons, for: .init(chromosome: 1, position: 2, allele: "A"))
+        #expect(answer.text == text && answer.exists == nil)
+    }
+
+    @Test(
+        "a variant that is none is refused before anything is sent",
+        arguments: [
+            (0, 1, "A"), (1, 0, "A"), (-1, 1, "A"), (1, 1, ""), (1, 1, "A&b=c"), (1, 1, "1"),
+        ])
+    func variant(_ chromosome: Int, _ position: Int64, _ allele: String) {
+        #expect(throws: SequencingError.self) {
+            try GeneticBeacons.Variant(chromosome: chromosome, position: position, allele: allele)
+        }
+    }
+
+    @Test("0.1: production has its own hosts, and a stand-in serves all")
+    func hosts() throws {
+        #expect(Hosts.production.beacon.origin.description == "https://beacon.sequencing.com")
+        #expect(Hosts(of: .sequencing) == .production)
+        let service = try #require(
+            try Service.builtIn("sequencing", at: "http://127.0.0.1:9", security: .allowingInsecureLoopback))
+        #expect(Hosts(of: service).beacon.origin.description == "http://127.0.0.1:9")
+    }
+}
