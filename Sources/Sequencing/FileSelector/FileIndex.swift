@@ -48,7 +48,7 @@ struct FileIndex: Sendable {
 
     /// Those in whose text every word of the search stands.
     func matching(_ search: String, among members: [Int]) -> [Int] {
-        let words = search.split(whereSeparator: \.isWhitespace).map { Array(FoldedTexts.folded(String($0)).utf8) }
+        let words = search.split(whereSeparator: \.isWhitespace).map { FoldedTexts.folded(String($0)) }
         guard !words.isEmpty else { return members }
         return texts.indices(among: members, containing: words)
     }

@@ -12,40 +12,50 @@ struct FoldedTexts: Sendable {
         var starts = [0]
         starts.reserveCapacity(texts.count + 1)
         for text in texts {
-            bytes += Self.folded(text).utf8
+            Self.fold(text, into: &bytes)
             starts.append(bytes.count)
         }
         self.bytes = bytes
         self.starts = starts
     }
 
-    /// A text without case and accents.
-    static func folded(_ text: String) -> String {
-        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
-        return text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+    /// The bytes of a text without case and accents.
+    static func folded(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        fold(text, into: &bytes)
+        return bytes
+    }
+
+    private static func fold(_ text: String, into bytes: inout [UInt8]) {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            for byte in text.utf8 { bytes.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) }
+        } else {
+            let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive, .widthInsensitive]
+            bytes += text.folding(options: options, locale: nil).utf8
+        }
     }
 
     /// A text whose bytes sort numbers by their value: the count of a number's digits goes before it.
     static func sortable(_ text: String) -> String {
-        var output = ""
-        var digits = ""
+        var output: [UInt8] = []
+        var digits: [UInt8] = []
         func flush() {
             guard !digits.isEmpty else { return }
-            let number = digits.drop { $0 == "0" }
-            output.append(Character(UnicodeScalar(UInt8(0x30 + min(number.count, 9)))))
+            let number = digits.drop { $0 == 0x30 }
+            output.append(0x30 + UInt8(min(number.count, 9)))
             output += number
-            digits = ""
+            digits.removeAll(keepingCapacity: true)
         }
-        for character in text {
-            if character.isASCII && character.isNumber {
-                digits.append(character)
+        for byte in text.utf8 {
+            if (0x30...0x39).contains(byte) {
+                digits.append(byte)
             } else {
                 flush()
-                output.append(character)
+                output.append(byte)
             }
         }
         flush()
-        return output
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// Those of the texts that contain every one of the words.

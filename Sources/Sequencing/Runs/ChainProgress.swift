@@ -2,14 +2,18 @@
 public struct ChainState: Sendable {
     /// The call; nil for a job that was taken up again by its identifier alone.
     public let call: ChainCall?
-    /// The job, once it is known.
+    /// The job; nil when none was started.
     public internal(set) var job: JobID?
     public internal(set) var phase: Phase
 
+    init(call: ChainCall?, job: JobID?, phase: Phase) {
+        self.call = call
+        self.job = job
+        self.phase = phase
+    }
+
     /// The stations of a call.
     public enum Phase: Sendable {
-        /// Not asked for yet.
-        case waiting
         /// At the service, which last said this.
         case underWay(JobStatus)
         /// Ended: with a report, or with why there is none.

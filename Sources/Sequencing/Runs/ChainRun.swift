@@ -67,7 +67,7 @@ public struct ChainRun: AsyncSequence, Sendable {
                 isOver = true
                 throw error
             }
-            isOver = progress.isComplete
+            isOver = isOver || progress.isComplete
             return progress
         }
 
@@ -78,26 +78,17 @@ public struct ChainRun: AsyncSequence, Sendable {
                 chains = jobs.map { ChainState(call: nil, job: $0, phase: .underWay(.pending)) }
                 try await ask()
             case .calls(let calls):
-                chains = calls.map { ChainState(call: $0, job: nil, phase: .waiting) }
-                let starter = ChainStarter(service: run.service, version: run.version)
-                for (index, phase) in try await starter.start(calls).enumerated() {
-                    chains[index].job = phase.job
-                    chains[index].phase = phase.phase
-                }
+                let started = try await ChainStarter(service: run.service, version: run.version).start(calls)
+                chains = zip(calls, started).map { ChainState(call: $0, job: $1.job, phase: $1.phase) }
             }
         }
 
         private mutating func poll() async throws {
-            guard try await wait?.pause() == true else {
-                for index in chains.indices where chains[index].result == nil {
-                    chains[index].phase = .ended(
-                        .failure(
-                            chains[index].job.map { .deadline($0) }
-                                ?? .input(member: "job", problem: "it was never started")))
-                }
-                return
+            if try await wait?.pause() == true { return try await ask() }
+            for index in chains.indices where chains[index].result == nil {
+                chains[index].phase = chains[index].job.map { .ended(.failure(.deadline($0))) } ?? chains[index].phase
             }
-            try await ask()
+            isOver = true
         }
 
         /// One question for all open jobs, one by one where the version has no batch.

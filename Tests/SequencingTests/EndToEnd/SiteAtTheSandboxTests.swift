@@ -53,6 +53,7 @@ struct SiteAtTheSandboxTests {
         }
         #expect(question.text == "First pet?")
         #expect(try await imports.answer("Turing", to: question) == .started)
+        town.sandbox.advanceClock(by: 60)
         #expect(try await town.genome.newFiles(besides: known).count == 1)
         await town.sandbox.stop()
     }
@@ -99,6 +100,7 @@ struct SiteAtTheSandboxTests {
         let secret = try #require(town.sandbox.sequencing.clients.compactMap(\.secret).first)
         let link = try LegacyConnectCodec(secret: Secret(secret)).link(request, at: town.hosts)
         #expect(try await ConnectDelivery().deliver(link) == .accepted)
+        town.sandbox.advanceClock(by: 60)
         #expect(try await town.genome.newFiles(besides: known).map(\.name) == ["ada & co.vcf.gz"])
         let strange = try LegacyConnectCodec(secret: Secret("somebody else's")).link(request, at: town.hosts)
         #expect(try await ConnectDelivery().deliver(strange) == .refused(status: 400))
@@ -122,7 +124,8 @@ struct SiteAtTheSandboxTests {
         let large = try #require(try await town.genome.report(AppCode(930), on: file).files.first?.id)
         // The sandbox names a generated file by its length in KiB above a base.
         let id = ReportFileID(large.number - (192 << 10))
-        let (longest, count) = (Mutex(0), Mutex(0))
+        let longest = Mutex(0)
+        let count = Mutex(0)
         try await town.genome.stream(id) { piece, _ in
             longest.withLock { $0 = max($0, piece.count) }
             count.withLock { $0 += piece.count }
