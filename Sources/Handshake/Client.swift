@@ -99,7 +99,7 @@ public struct Client: Sendable {
     }
 
     /// How this client authenticates at a server.
-    func authentication(at server: AuthorizationServerMetadata) throws(OAuthError) -> ClientAuthentication {
+    func authentication(at server: AuthorizationServerMetadata) throws(HandshakeError) -> ClientAuthentication {
         guard let credential else { return .none }
         let basic = ClientAuthentication.basic(
             secret: credential.secret, encoding: service.deviations.credentialEncoding)
@@ -107,8 +107,12 @@ public struct Client: Sendable {
         case .basic: return basic
         case .post: return .post(secret: credential.secret)
         case .automatic:
-            let safest = try ClientAuthentication.safest(
-                secret: credential.secret, supported: server.tokenEndpointAuthMethods)
+            let safest: ClientAuthentication
+            do {
+                safest = try .safest(secret: credential.secret, supported: server.tokenEndpointAuthMethods)
+            } catch {
+                throw .exchange(error)
+            }
             if case .basic = safest { return basic }
             return safest
         }

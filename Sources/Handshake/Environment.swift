@@ -12,6 +12,8 @@ final class Environment: Sendable {
     let log: Logger
     let events = EventHub()
     private let discovered = Mutex<[Issuer: AuthorizationServerMetadata]>([:])
+    /// Accounts that hold what the vault could not take: it would be lost with them.
+    private let retained = Mutex<[AccountID: Account]>([:])
 
     init(
         vault: any Vault, transport: any Transport, time: TimeSource, random: RandomSource, limits: TransferLimits,
@@ -23,6 +25,16 @@ final class Environment: Sendable {
         self.random = random
         self.limits = limits
         self.log = log
+    }
+
+    /// Keeps an account in memory until it is released.
+    func retain(_ account: Account) {
+        retained.withLock { $0[account.id] = account }
+    }
+
+    func release(_ id: AccountID) {
+        let released = retained.withLock { $0.isEmpty ? nil : $0.removeValue(forKey: id) }
+        _ = released
     }
 
     /// The metadata of a service's authorization server: as described, as kept with the grant, or as discovered now.

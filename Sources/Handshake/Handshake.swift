@@ -52,14 +52,14 @@ public final class Handshake: Sendable {
             vault: vault, transport: transport, time: time, random: random, limits: limits, log: log)
     }
 
-    /// Two clients must be different, and their redirects distinguishable. Loopback redirects are: each sign-in has a
-    /// port of its own.
+    /// Two clients must be different, and their redirects distinguishable. The port of a loopback redirect distinguishes
+    /// nothing, because servers take any (RFC 8252, section 7.3); its path does.
     private static func check(_ client: Client, beside other: Client) throws(HandshakeError) {
         guard client.service.name != other.service.name || client.id != other.id else {
             throw .configuration(member: "clients", problem: "\(client.id) at \(client.service.name) is given twice")
         }
-        guard case .uri(let one) = client.redirect, case .uri(let two) = other.redirect else { return }
         do {
+            guard let one = try client.redirect.comparable, let two = try other.redirect.comparable else { return }
             try RedirectURI.checkDistinct(
                 (one, client.service.authorizationServer.described), (two, other.service.authorizationServer.described))
         } catch {
@@ -82,8 +82,8 @@ public final class Handshake: Sendable {
     public func account(_ name: String = AccountID.defaultName, of service: String? = nil) async throws -> Account? {
         let client = try client(of: service)
         let id = AccountID(client, name: name)
-        if let account = held(id), account.record.isUsable { return account }
         do {
+            if let account = held(id) { return try await account.isUsableOrStored() ? account : nil }
             guard let bytes = try await environment.vault.record(id.vaultKey) else { return nil }
             return hold(try AccountRecord(stored: bytes, expected: id), client: client)
         } catch let error as VaultError {
@@ -102,6 +102,14 @@ public final class Handshake: Sendable {
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
+    }
+
+    /// Waits for the refreshes that are running, also when the calling task is cancelled.
+    ///
+    /// Callers may leave a refresh at any time; a process should not. An answer on its way may hold the only refresh token
+    /// there is.
+    public func finishRefreshes() async {
+        for account in accounts.withLock({ $0.values.compactMap(\.account) }) { await account.refreshes.finish() }
     }
 
     func client(of service: String?) throws(HandshakeError) -> Client {
@@ -123,17 +131,27 @@ public final class Handshake: Sendable {
         accounts.withLock { $0[id]?.account }
     }
 
-    /// The one living account for a record in this process, brought up to date.
+    /// The one living account for a record in this process. One that lives already may know better than `record`, which was
+    /// read without holding it.
     func hold(_ record: AccountRecord, client: Client) -> Account {
         accounts.withLock { accounts in
-            if let account = accounts[record.id]?.account {
-                account.adopt(record)
-                return account
-            }
+            if let account = accounts[record.id]?.account { return account }
             let account = Account(record, client: client, environment: environment, refreshMargin: refreshMargin)
             accounts[record.id] = Held(account: account)
             if accounts.count.isMultiple(of: 1_024) { accounts = accounts.filter { $0.value.account != nil } }
             return account
+        }
+    }
+}
+
+extension Client.Redirect {
+    /// The redirect URI as servers compare it: without the port of a loopback address; nil when the path is none.
+    fileprivate var comparable: RedirectURI? {
+        get throws(OAuthError) {
+            switch self {
+            case .uri(let uri): uri
+            case .loopback(_, let path): path.hasPrefix("/") ? try RedirectURI("http://127.0.0.1\(path)") : nil
+            }
         }
     }
 }

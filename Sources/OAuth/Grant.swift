@@ -56,4 +56,9 @@ public struct Grant: Sendable {
         guard let expiresAt else { return true }
         return now < expiresAt - min(margin, (expiresAt - issuedAt) / 2)
     }
+
+    /// Whether the access token has come to its stated end. One of unknown life has not.
+    public func isExpired(at now: Double) -> Bool {
+        expiresAt.map { $0 <= now } ?? false
+    }
 }

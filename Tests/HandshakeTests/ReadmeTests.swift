@@ -27,7 +27,7 @@ private enum ReadmeExamples {
     static func server(_ handshake: Handshake, userID: String, requestURL: String) async throws -> Account {
         let begun = try await handshake.beginSignIn(as: userID)
         // Send the user's browser to begun.page.url; then, in the route of your redirect URI, in any process:
-        let account = try await handshake.finishSignIn(redirectURL: requestURL)
+        let account = try await handshake.finishSignIn(redirectURL: requestURL, as: userID)
         _ = begun
         return account
     }

@@ -22,9 +22,15 @@ public final class Account: Sendable {
         var record: AccountRecord
         var authorization: String
         /// A grant that the service gave and the vault could not take yet: it is stored before anyone sees it.
-        var unstored: AccountRecord?
+        var unstored: Unstored?
         /// Until when a failed refresh is not repeated while the present token still lives; seconds since 1970.
         var quietUntil = 0.0
+    }
+
+    /// A grant that is not stored yet, and the access token of the record that it was got with.
+    struct Unstored {
+        let record: AccountRecord
+        let replaced: Secret
     }
 
     /// How many seconds before its end an access token is replaced; never more than half its life. 60 unless stated.
@@ -104,7 +110,7 @@ public final class Account: Sendable {
         record.isUsable && record.grant.expiresAt.map { environment.time.now() < $0 } ?? false
     }
 
-    /// A record whose access token is another than the one that the service refused.
+    /// A record that is newer than the one with the token that the service refused.
     func record(after refused: Secret) async throws -> AccountRecord {
         while true {
             let present = record
@@ -114,8 +120,19 @@ public final class Account: Sendable {
                 return present
             }
             let next = try await refreshes.join { try await self.refresh(replacing: refused) }
-            // The refresh that was joined may have begun before this token was refused.
-            if !next.grant.accessToken.matches(refused) { return next }
+            // The refresh that was joined may have begun before this token was refused, and made no call. One that did call
+            // counts, also when the service hands out the same token again.
+            if !next.grant.accessToken.matches(refused) || next.generation > present.generation { return next }
+        }
+    }
+
+    /// Whether there is such an account: one whose session is over here is brought up to date first.
+    func isUsableOrStored() async throws -> Bool {
+        if record.isUsable { return true }
+        return try await environment.vault.update(id.vaultKey) { locked in
+            guard let bytes = await locked.contents else { return false }
+            self.adopt(try AccountRecord(stored: bytes, expected: self.id))
+            return true
         }
     }
 
@@ -124,7 +141,7 @@ public final class Account: Sendable {
         state.withLock { $0.record }
     }
 
-    /// Takes over a stored record.
+    /// Takes over a stored record. Only while the record is held, so that a newer one is never undone.
     func adopt(_ record: AccountRecord) {
         state.withLock { state in
             state.record = record
@@ -132,14 +149,16 @@ public final class Account: Sendable {
             state.unstored = nil
             state.quietUntil = 0
         }
+        environment.release(id)
     }
 
-    /// Remembers what the service gave and the vault did not take.
-    func keepUnstored(_ record: AccountRecord) {
-        state.withLock { $0.unstored = record }
+    /// Remembers what the service gave and the vault did not take. The account stays in memory for as long as it does so.
+    func keepUnstored(_ record: AccountRecord, replacing stored: AccountRecord) {
+        state.withLock { $0.unstored = Unstored(record: record, replaced: stored.grant.accessToken) }
+        environment.retain(self)
     }
 
-    var unstored: AccountRecord? {
+    var unstored: Unstored? {
         state.withLock { $0.unstored }
     }
 
@@ -156,6 +175,7 @@ extension HandshakeError {
         case .exchange(.server(let error)): !error.isInvalidGrant
         case .exchange(.malformed), .exchange(.redirected): true
         case .vault: true
+        case .signInRequired(_, .notRefreshable): true
         default: false
         }
     }

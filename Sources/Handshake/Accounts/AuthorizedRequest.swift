@@ -33,8 +33,8 @@ extension Account {
         try check(request)
         var authorized = request
         authorized.head.headerFields[.authorization] = try await authorization()
-        let response = try await deliver(authorized, by: attempt)
-        guard let demand = client.service.demand(in: response) else { return response }
+        let (response, demand) = try await deliver(authorized, by: attempt)
+        guard let demand else { return response }
         guard demand == .freshToken else { throw HandshakeError.demanded(demand, status: response.head.status.code) }
         return try await replay(request, refused: authorized, by: attempt)
     }
@@ -54,12 +54,16 @@ extension Account {
     public func resolve(_ address: String) throws(HandshakeError) -> EndpointURL {
         let security = client.service.authorizationServer.security
         do {
-            if address.contains("://") { return try EndpointURL(address, security: security) }
+            let isAbsolute = address.prefix { $0 != "/" && $0 != "?" }.hasSuffix(":")
+            if isAbsolute { return try EndpointURL(address, security: security) }
             guard let root = client.service.apiRoot ?? client.resources.first else {
                 throw HandshakeError.configuration(
                     member: "url", problem: "\(client.service.displayName) has no API root; give the whole address")
             }
-            let base = address.hasPrefix("/") ? root.origin.description : root.string
+            let base =
+                if address.hasPrefix("/") { root.origin.description } else {
+                    root.description + (root.path.hasSuffix("/") ? "" : "/")
+                }
             return try EndpointURL(base + address, security: security)
         } catch let error as HandshakeError {
             throw error
@@ -72,6 +76,10 @@ extension Account {
 
     private func check(_ request: RequestMessage) throws(HandshakeError) {
         let head = request.head
+        // Behind the authority, anything but a slash would be read as more of it: `api.example` and `@evil.example`.
+        guard head.path?.hasPrefix("/") ?? true else {
+            throw .configuration(member: "path", problem: "a path begins with /")
+        }
         guard allowedOrigins.contains(where: { $0.authority == head.authority && $0.scheme.rawValue == head.scheme })
         else {
             throw .exchange(
@@ -91,20 +99,26 @@ extension Account {
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
         var authorized = request
         authorized.authorize(with: next.grant.accessToken)
-        let response = try await deliver(authorized, by: attempt)
-        switch client.service.demand(in: response) {
+        let (response, demand) = try await deliver(authorized, by: attempt)
+        switch demand {
         case nil: return response
         case .freshToken?: throw HandshakeError.signInRequired(id, .stillUnauthorized)
         case let demand?: throw HandshakeError.demanded(demand, status: response.head.status.code)
         }
     }
 
-    /// Sends, and follows the redirects of requests that only read.
-    private func deliver(_ request: RequestMessage, by attempt: Attempt) async throws -> ResponseMessage {
+    /// Sends, and follows the redirects of requests that only read. Whoever did not see the token cannot refuse it: what
+    /// another origin says demands nothing.
+    private func deliver(
+        _ request: RequestMessage, by attempt: Attempt
+    ) async throws -> (ResponseMessage, ResourceDemand?) {
         var request = request
         for _ in 0...Self.mostRedirects {
             let response = try await transmit(request, by: attempt)
-            guard let next = try redirected(request, by: response) else { return response }
+            guard let next = try redirected(request, by: response) else {
+                let isAuthorized = request.head.headerFields[.authorization] != nil
+                return (response, isAuthorized ? client.service.demand(in: response) : nil)
+            }
             request = next
         }
         throw HandshakeError.exchange(.redirected(step: .resource, status: 310))

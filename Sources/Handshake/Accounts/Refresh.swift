@@ -58,20 +58,27 @@ extension Account {
     }
 
     /// Stores what an earlier refresh got and could not store, unless somebody has gone on since.
-    private func store(
-        _ kept: AccountRecord, over stored: AccountRecord, in locked: any LockedRecord
+    func store(
+        _ kept: Unstored, over stored: AccountRecord, in locked: any LockedRecord
     ) async throws -> AccountRecord {
-        guard stored.generation == kept.generation - 1, stored.isUsable else {
+        // A generation alone does not tell: another sign-in after a sign-out counts from the beginning.
+        guard stored.isUsable, stored.generation == kept.record.generation - 1,
+            stored.grant.accessToken.matches(kept.replaced)
+        else {
             adopt(stored)
             return stored
         }
-        try await replace(locked, with: kept)
-        adopt(kept)
-        return kept
+        try await replace(locked, with: kept.record)
+        adopt(kept.record)
+        return kept.record
     }
 
     private func renew(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
         guard let request = try await renewalRequest(for: stored) else {
+            // A token that lives may do elsewhere, or to its last second: only its own end ends such a session.
+            guard stored.grant.isExpired(at: environment.time.now()) else {
+                throw HandshakeError.signInRequired(id, .notRefreshable)
+            }
             try await replace(locked, with: stored.ended(.notRefreshable))
             throw end(stored, with: .notRefreshable)
         }
@@ -83,7 +90,7 @@ extension Account {
             let now = environment.time.now()
             let response = try await exchange(request, now: now)
             let next = stored.renewed(stored.grant.refreshed(by: response, now: now))
-            try await keep(next, in: locked)
+            try await keep(next, replacing: stored, in: locked)
             announce(.refreshed(rotated: response.refreshToken != nil))
             return next
         } catch let failure as RenewalFailure {
@@ -92,11 +99,13 @@ extension Account {
     }
 
     /// Makes a new grant durable and only then visible.
-    private func keep(_ next: AccountRecord, in locked: any LockedRecord) async throws {
+    private func keep(
+        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord
+    ) async throws {
         do {
             try await replace(locked, with: next)
         } catch {
-            keepUnstored(next)
+            keepUnstored(next, replacing: stored)
             throw error
         }
         adopt(next)
@@ -110,13 +119,9 @@ extension Account {
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil): return nil
         }
-        do {
-            return TokenRequest(
-                grantType, at: server, clientID: client.id, authentication: try client.authentication(at: server),
-                resources: client.resources.map(\.string), scopeDelimiter: client.service.deviations.scopeDelimiter)
-        } catch {
-            throw HandshakeError.exchange(error)
-        }
+        return TokenRequest(
+            grantType, at: server, clientID: client.id, authentication: try client.authentication(at: server),
+            resources: client.resources.map(\.string), scopeDelimiter: client.service.deviations.scopeDelimiter)
     }
 
     /// What a failed call means for the session.
@@ -135,8 +140,13 @@ extension Account {
     private func exchange(_ request: TokenRequest, now: Double) async throws(RenewalFailure) -> TokenResponse {
         do {
             return try await attempt(request, now: now)
-        } catch .uncertain(.refreshUncertain(_, .cut?)) {
-            return try await attempt(request, isRepeat: true, now: now)
+        } catch .uncertain(.refreshUncertain(let id, .cut(let host, let reason)?)) {
+            do {
+                return try await attempt(request, isRepeat: true, now: now)
+            } catch .unprocessed {
+                // It says nothing of the first call, which may have been processed.
+                throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
+            }
         }
     }
 

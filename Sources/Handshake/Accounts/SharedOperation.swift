@@ -39,6 +39,19 @@ final class SharedOperation<Value: Sendable>: Sendable {
         }
     }
 
+    /// Waits until no work is running, also when the calling task is cancelled.
+    func finish() async {
+        _ = try? await withCheckedThrowingContinuation { continuation in
+            let isRunning = state.withLock { state in
+                guard state.isRunning else { return false }
+                state.waiters[state.nextWaiter] = continuation
+                state.nextWaiter += 1
+                return true
+            }
+            if !isRunning { continuation.resume(throwing: CancellationError()) }
+        }
+    }
+
     private func run(_ work: @escaping @Sendable () async throws -> Value) {
         Task.detached {
             let outcome: Result<Value, any Error>

@@ -28,10 +28,14 @@ extension Account {
     public func signOut(revoking: Bool = true) async throws -> SignOutReport {
         do {
             let report = try await environment.vault.update(id.vaultKey) { locked in
-                try await self.signOut(revoking: revoking, in: locked)
+                let report = try await self.signOut(revoking: revoking, in: locked)
+                // While the record is still held: what comes after, such as another sign-in, is not undone by this.
+                adopt(record.ended(report.isForgotten ? .absent : .signingOut))
+                return report
             }
-            adopt(record.ended(report.isForgotten ? .absent : .signingOut))
-            if report.isForgotten { announce(.signedOut(revoked: revoking && report.notRevocable.isEmpty)) }
+            if report.isForgotten {
+                announce(.signedOut(revoked: !report.revoked.isEmpty && report.notRevocable.isEmpty))
+            }
             return report
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
@@ -45,6 +49,7 @@ extension Account {
             return report
         }
         var stored = try AccountRecord(stored: bytes, expected: id)
+        if let kept = unstored { stored = try await store(kept, over: stored, in: locked) }
         let server = try await environment.server(of: client.service, known: stored.server)
         var remaining = Self.revocable(in: stored)
         guard server.revocationEndpoint != nil else {
@@ -55,6 +60,7 @@ extension Account {
         while let kind = remaining.first {
             stored.state = .signingOut(remaining: remaining)
             try await locked.replace(with: stored.stored())
+            adopt(stored.ended(.signingOut))
             do {
                 if try await revoke(kind, of: stored.grant, at: server) {
                     report.revoked.append(kind)

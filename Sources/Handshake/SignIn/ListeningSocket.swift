@@ -110,7 +110,9 @@ final class ListeningSocket: Sendable {
                     && getsockname(descriptor, generic, &length) == 0
             }
         }
-        guard isListening else {
+        // A connection that `poll` saw may be gone again: `accept` must not wait for the next one, which would keep a stop
+        // from being seen.
+        guard isListening, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
             let error = errno
             _ = systemClose(descriptor)
             errno = error

@@ -9,7 +9,8 @@
 /// Serves connections on one listening socket until a redirect is accepted or a stop is signalled.
 ///
 /// Runs on a thread of its own and waits in `poll`. Several connections are open at a time, because browsers open some
-/// ahead and leave them idle; each has five seconds, and there are never more than 32.
+/// ahead and leave them idle; each has five seconds. There are never more than 32: the oldest makes room, so that whoever
+/// only holds connections does not keep the redirect out.
 struct RedirectServer {
     let socket: ListeningSocket
     let exchange: RedirectExchange
@@ -31,9 +32,7 @@ struct RedirectServer {
         while true {
             var polled = [
                 pollfd(fd: stop.receiver, events: Int16(POLLIN), revents: 0),
-                pollfd(
-                    fd: socket.descriptor, events: connections.count < Self.mostConnections ? Int16(POLLIN) : 0,
-                    revents: 0),
+                pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0),
             ]
             polled += connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             guard poll(&polled, nfds_t(polled.count), 500) >= 0 || errno == EINTR else { return nil }
@@ -51,6 +50,7 @@ struct RedirectServer {
             for descriptor in finished { close(descriptor) }
             connections = open
             if polled[1].revents != 0, let descriptor = socket.accept() {
+                if connections.count == Self.mostConnections { close(connections.removeFirst().descriptor) }
                 connections.append(Connection(descriptor: descriptor, end: now.advanced(by: Self.patience)))
             }
         }
@@ -67,7 +67,7 @@ struct RedirectServer {
         var connection = connection
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(connection.descriptor, &buffer, buffer.count, 0)
-        guard count > 0 else { return count < 0 && errno == EINTR ? .open(connection) : .finished }
+        guard count > 0 else { return count < 0 && [EINTR, EAGAIN].contains(errno) ? .open(connection) : .finished }
         connection.head += buffer[..<count]
         guard connection.head.count <= RedirectExchange.maximumHead else {
             write(exchange.refusal("431 Request Header Fields Too Large").bytes, to: connection.descriptor)

@@ -2,7 +2,7 @@ import Logging
 import OAuth
 
 /// A sign-in that was begun: open ``page`` in a browser, and hand the redirect to
-/// ``Handshake/finishSignIn(redirectURL:)``, in this process or in another one that uses the same vault.
+/// ``Handshake/finishSignIn(redirectURL:as:)``, in this process or in another one that uses the same vault.
 public struct BegunSignIn: Sendable {
     /// The account that the sign-in will make.
     public let account: AccountID
@@ -41,7 +41,7 @@ extension Handshake {
             let redirectURL = try await withDeadline(timeout, on: environment.time.clock) {
                 try await self.redirect(of: begun, through: browser, at: listener, service: client.service)
             }
-            return try await finishSignIn(redirectURL: redirectURL)
+            return try await finishSignIn(redirectURL: redirectURL, as: name)
         } catch {
             await forget(begun)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error
@@ -66,11 +66,14 @@ extension Handshake {
 
     /// Finishes a sign-in with the redirect URL that came back.
     ///
+    /// - Parameter name: the name that the sign-in was begun for. A server takes it from the session of the browser that
+    ///   brings the redirect: otherwise anyone could begin a sign-in, lead somebody else through it, and find that
+    ///   person's grant under their own name (RFC 6749, section 10.12).
     /// - Throws: `OAuthError/unmatchedRedirect(problem:)` inside ``HandshakeError/exchange(_:)`` for a redirect that
     ///   answers no pending sign-in, which changes nothing; otherwise what ``signIn(as:to:through:timeout:)`` throws,
     ///   and the attempt is used up.
-    public func finishSignIn(redirectURL: String) async throws -> Account {
-        let (code, id) = try await takeCode(from: redirectURL)
+    public func finishSignIn(redirectURL: String, as name: String = AccountID.defaultName) async throws -> Account {
+        let (code, id) = try await takeCode(from: redirectURL, for: name)
         guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
             throw HandshakeError.configuration(
                 member: "clients", problem: "the sign-in was begun for \(id), which is none of this app's clients")
@@ -142,7 +145,7 @@ extension Handshake {
         var options = AuthorizationRequest.Options()
         options.scopeDelimiter = deviations.scopeDelimiter
         options.resources = client.resources.map(\.string)
-        options.lifetime = Double(timeout.components.seconds)
+        options.lifetime = timeout / .seconds(1)
         for (name, value) in client.parameters where deviations.authorizationParameters[name] != nil {
             throw .configuration(
                 member: name, problem: "the service sets this parameter itself; remove “\(quoted(value, limit: 80))”")
@@ -199,7 +202,7 @@ extension Handshake {
     }
 
     /// Checks a redirect against the pending sign-in of its state, which it uses up.
-    private func takeCode(from redirectURL: String) async throws -> (AuthorizationCode, AccountID) {
+    private func takeCode(from redirectURL: String, for name: String) async throws -> (AuthorizationCode, AccountID) {
         let now = environment.time.now()
         do {
             let response = try AuthorizationResponse(redirectURL: redirectURL)
@@ -211,6 +214,9 @@ extension Handshake {
                     throw OAuthError.unmatchedRedirect(problem: "no pending sign-in has its state")
                 }
                 let pending = try PendingSignIn(stored: bytes)
+                guard pending.account.name == name else {
+                    throw OAuthError.unmatchedRedirect(problem: "its sign-in was begun for another account name")
+                }
                 let code: Result<AuthorizationCode, OAuthError>
                 do {
                     code = .success(try pending.request.code(from: response, now: now))
@@ -235,14 +241,8 @@ extension Handshake {
     private func token(
         _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client, now: Double
     ) async throws -> TokenResponse {
-        let authentication: ClientAuthentication
-        do {
-            authentication = try client.authentication(at: server)
-        } catch {
-            throw HandshakeError.exchange(error)
-        }
         let request = TokenRequest(
-            grantType, at: server, clientID: client.id, authentication: authentication,
+            grantType, at: server, clientID: client.id, authentication: try client.authentication(at: server),
             resources: client.resources.map(\.string), scopeDelimiter: client.service.deviations.scopeDelimiter)
         return try await environment.exchange({ try request.message }, { try request.response(from: $0, now: now) })
     }
@@ -276,15 +276,16 @@ extension Handshake {
     ) async throws -> Account {
         let isDiscovered = if case .discovered = client.service.authorizationServer { true } else { false }
         do {
-            let record = try await environment.vault.update(id.vaultKey) { locked in
+            let account = try await environment.vault.update(id.vaultKey) { locked in
                 let before = await locked.contents.flatMap { try? AccountRecord(stored: $0, expected: id) }
                 let record = AccountRecord(
                     id: id, grant: grant, state: .signedIn, renewal: renewal, generation: (before?.generation ?? 0) + 1,
                     server: isDiscovered ? server : nil)
                 try await locked.replace(with: record.stored())
-                return record
+                let account = self.hold(record, client: client)
+                account.adopt(record)
+                return account
             }
-            let account = hold(record, client: client)
             account.announce(.signedIn(scopes: grant.scopes, asked: asked))
             return account
         } catch let error as VaultError {

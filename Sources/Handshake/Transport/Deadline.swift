@@ -1,7 +1,8 @@
 /// Thrown by ``withDeadline(_:on:_:)`` when time ran out.
 struct DeadlineExceeded: Error {}
 
-/// Runs `body`, cancels it when `duration` has passed, and waits for it to end.
+/// Runs `body`, cancels it when `duration` has passed, and waits for it to end. Clocks trap beyond some centuries: what is
+/// longer than one counts as one.
 ///
 /// - Throws: ``DeadlineExceeded``, or what `body` throws.
 func withDeadline<Result: Sendable>(
@@ -10,7 +11,7 @@ func withDeadline<Result: Sendable>(
     try await withThrowingTaskGroup(of: Result?.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            try await clock.sleep(for: duration)
+            try await clock.sleep(for: min(duration, .seconds(3_155_760_000)))
             return nil
         }
         defer { group.cancelAll() }

@@ -24,7 +24,7 @@ struct Accounts: AsyncParsableCommand {
             }
         }
         print(rows)
-        for failure in failures { Output.error("handshake: \(failure)") }
+        for failure in failures { Output.error("handshake: \(quoted("\(failure)", limit: 8192))") }
         if let failure = failures.first { throw failure }
     }
 

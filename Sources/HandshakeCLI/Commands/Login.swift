@@ -21,9 +21,18 @@ struct Login: AsyncParsableCommand {
         let vault = try common.openVault(settings)
         let plan = try LoginPlan(service: service, options: options, settings: settings)
         let handshake = try Handshake(plan.client, vault: vault)
-        try await Registrations(in: vault).checkWritable()
+        let registrations = Registrations(in: vault)
+        // Under one name there is one account: another one's tokens would live on where nobody could reach them.
+        if let before = try await registrations.client(named: plan.account),
+            AccountID(before, name: plan.account) != AccountID(plan.client, name: plan.account),
+            try await Handshake(before, vault: vault).account(plan.account) != nil
+        {
+            throw CommandError.usage(
+                "the account “\(plan.account)” is another client's at \(before.service.authorizationServer.issuer); "
+                    + "end it with handshake logout \(plan.account), or name this one with --account")
+        }
         let account = try await signIn(handshake, plan)
-        try await Registrations(in: vault).remember(plan.client, as: plan.account)
+        try await registrations.remember(plan.client, as: plan.account)
         let subject = await subject(of: account)
         let status = account.status
         if common.json {
@@ -52,7 +61,7 @@ struct Login: AsyncParsableCommand {
             },
             readRedirect: { page in
                 Output.note("Paste the address that begins with \(page.redirectURI) here:")
-                return readLine(strippingNewline: true)
+                return try await StandardInput.line()
             })
         switch plan.browser {
         case .print: return try await handshake.signIn(as: plan.account, through: printed, timeout: plan.timeout)
@@ -85,12 +94,5 @@ struct AnnouncedBrowser: Browser {
             Output.note("No browser could be opened. Open this address:\n\(page.url)")
         }
         return nil
-    }
-}
-
-extension Registrations {
-    /// Finds out before the user is sent to a sign-in page whether its result could be kept.
-    func checkWritable() async throws {
-        _ = try await client(named: "")
     }
 }

@@ -10,8 +10,11 @@ struct LoginPlan {
     let browser: LoginOptions.BrowserChoice
     let timeout: Duration
 
-    /// Plain `http:` is for this machine alone; every address is checked under this rule.
-    private static let security = TransportSecurity.allowingInsecureLoopback
+    /// Plain `http:` is for this machine alone, and for those who write it: a server with an `https:` address cannot lead
+    /// to it by metadata or redirect.
+    private static func security(for address: String?) -> TransportSecurity {
+        address?.lowercased().hasPrefix("http:") == true ? .allowingInsecureLoopback : .httpsOnly
+    }
 
     init(service name: String, options: LoginOptions, settings: Settings) throws {
         try options.check()
@@ -30,7 +33,7 @@ struct LoginPlan {
         let scopes =
             options.scope.isEmpty ? table.scope : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
         let resources = try (options.resource.isEmpty ? table.resource ?? [] : options.resource).map {
-            try EndpointURL($0, security: Self.security, member: "resource")
+            try EndpointURL($0, security: Self.security(for: $0), member: "resource")
         }
         let parameters = try Self.parameters(options.param)
         client =
@@ -68,21 +71,25 @@ struct LoginPlan {
                 )
             }
             guard let baseURL else { return service }
-            return try Service.builtIn(name, at: baseURL, security: security) ?? service
+            return try Service.builtIn(name, at: baseURL, security: security(for: baseURL)) ?? service
         }
         if baseURL != nil, options.baseURL != nil {
             throw CommandError.usage("--base-url moves a built-in service; “\(name)” is none. Use --issuer")
         }
-        let origins = try options.apiOrigin.map { try EndpointURL($0, security: security, member: "api-origin").origin }
+        let origins = try options.apiOrigin.map {
+            try EndpointURL($0, security: security(for: $0), member: "api-origin").origin
+        }
         let authorize = settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL)
         let token = settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL)
         switch (settings.choose(options.issuer, "ISSUER", table.issuer), authorize, token) {
         case (let issuer?, nil, nil):
+            let security = security(for: issuer)
             return try Service(
                 name: name,
                 authorizationServer: .discovered(try Issuer(issuer, security: security), security: security),
                 apiOrigins: origins)
         case (let issuer, let authorize, let token?):
+            let security = security(for: token)
             let token = try EndpointURL(token, security: security, member: "token-url")
             let server = AuthorizationServerMetadata(
                 issuer: try issuer.map { try Issuer($0, security: security) } ?? Issuer(originOf: token),

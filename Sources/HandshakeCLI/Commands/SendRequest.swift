@@ -41,15 +41,18 @@ struct SendRequest: AsyncParsableCommand {
         guard let method = HTTPRequest.Method(method.uppercased()) else {
             throw CommandError.usage("“\(method)” is not an HTTP method")
         }
-        guard maxSize > 0, timeout > 0 else { throw CommandError.usage("--max-size and --timeout are positive") }
+        guard maxSize > 0 else { throw CommandError.usage("--max-size is positive") }
+        guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
         let vault = try common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         let content = try readContent()
         var headers = try readHeaders()
         if content != nil, headers[.contentType] == nil { headers[.contentType] = "application/x-www-form-urlencoded" }
-        let response = try await known.account.send(
-            method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
-            limits: TransferLimits(maximumContentLength: maxSize, deadline: .seconds(timeout)))
+        let response = try await known.use { account in
+            try await account.send(
+                method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
+                limits: TransferLimits(maximumContentLength: maxSize, deadline: .seconds(timeout)))
+        }
         try print(response)
     }
 

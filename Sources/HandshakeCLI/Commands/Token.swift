@@ -16,7 +16,7 @@ struct Token: AsyncParsableCommand {
     func run() async throws {
         let vault = try common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
-        let token = try await known.account.accessToken()
+        let token = try await known.use { try await $0.accessToken() }
         if common.json {
             Output.result(
                 JSONText.object([

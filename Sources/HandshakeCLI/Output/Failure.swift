@@ -24,7 +24,8 @@ enum Failure {
                     )
                 ]).text)
         } else {
-            Output.error("handshake: \(message)")
+            // The message may quote a file or a server.
+            Output.error("handshake: \(quoted(message, limit: 8192))")
         }
         return status
     }

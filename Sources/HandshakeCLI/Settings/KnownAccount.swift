@@ -17,6 +17,16 @@ struct KnownAccount {
         return KnownAccount(account: account, client: client, handshake: handshake)
     }
 
+    /// Uses the account. When that fails or is interrupted, a refresh that is running is let finish before the process ends.
+    func use<Result>(_ body: (Account) async throws -> Result) async throws -> Result {
+        do {
+            return try await body(account)
+        } catch {
+            await handshake.finishRefreshes()
+            throw error
+        }
+    }
+
     private static func absent(_ name: String) -> CommandError {
         CommandError(
             status: .signInNeeded, code: "sign_in_required",
