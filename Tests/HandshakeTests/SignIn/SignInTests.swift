@@ -159,6 +159,20 @@ struct SignInTests {
         await world.sandbox.stop()
     }
 
+    @Test("what was begun and never finished can be cleared away, and what still counts stays")
+    func abandoned() async throws {
+        let world = try await World()
+        let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
+        for _ in 0..<3 { _ = try await handshake.beginSignIn(timeout: .seconds(60)) }
+        world.time.advance(by: 61)
+        let begun = try await handshake.beginSignIn(timeout: .seconds(60))
+        #expect(try await handshake.removeExpiredSignIns() == 3)
+        let redirect = try await world.sandbox.approve(begun.page.url)
+        _ = try await handshake.finishSignIn(redirectURL: redirect)
+        #expect(try await world.vault.keys(of: .signIn).keys.isEmpty)
+        await world.sandbox.stop()
+    }
+
     @Test("I9: a pending sign-in expires")
     func expiry() async throws {
         let world = try await World()
