@@ -33,12 +33,8 @@ public struct IntrospectionRequest: Sendable {
             guard let endpoint = server.introspectionEndpoint else {
                 throw .configuration(member: "introspection_endpoint", problem: "this server has none")
             }
-            var parameters = Parameters()
-            try parameters.add("token", token.reveal())
-            try parameters.add("token_type_hint", kind.rawValue)
-            var headers = HTTPFields()
-            try authentication.apply(clientID: clientID, to: &parameters, &headers)
-            return RequestMessage(form: parameters, to: endpoint, headers: headers)
+            return try RequestMessage(
+                about: token, kind: kind, to: endpoint, clientID: clientID, authentication: authentication)
         }
     }
 

@@ -41,12 +41,8 @@ public struct RevocationRequest: Sendable {
             guard let endpoint = server.revocationEndpoint else {
                 throw .configuration(member: "revocation_endpoint", problem: "this server has none")
             }
-            var parameters = Parameters()
-            try parameters.add("token", token.reveal())
-            try parameters.add("token_type_hint", kind.rawValue)
-            var headers = HTTPFields()
-            try authentication.apply(clientID: clientID, to: &parameters, &headers)
-            return RequestMessage(form: parameters, to: endpoint, headers: headers)
+            return try RequestMessage(
+                about: token, kind: kind, to: endpoint, clientID: clientID, authentication: authentication)
         }
     }
 
@@ -57,5 +53,21 @@ public struct RevocationRequest: Sendable {
     ///   to be repeated after ``ServerError/retryAfter`` (RFC 7009, section 2.2.1).
     public func confirm(_ response: ResponseMessage) throws(OAuthError) {
         try response.requireSuccess(.revocation, hiding: [token, authentication.secret].compactMap(\.self))
+    }
+}
+
+extension RequestMessage {
+    /// A request about a token: the form that revocation and introspection share (RFC 7009, section 2.1; RFC 7662,
+    /// section 2.1).
+    init(
+        about token: Secret, kind: RevocationRequest.TokenKind, to endpoint: EndpointURL, clientID: String,
+        authentication: ClientAuthentication
+    ) throws(OAuthError) {
+        var parameters = Parameters()
+        try parameters.add("token", token.reveal())
+        try parameters.add("token_type_hint", kind.rawValue)
+        var headers = HTTPFields()
+        try authentication.apply(clientID: clientID, to: &parameters, &headers)
+        self.init(form: parameters, to: endpoint, headers: headers)
     }
 }
