@@ -50,7 +50,7 @@ extension AuthorizationRequest {
                 step: .authorization, member: name, expected: "percent-encoded UTF-8 without control characters",
                 found: "something else")
         }
-        try checkIssuer(response.issuer)
+        try checkIssuer(of: response)
         if let error = response.error {
             throw .server(
                 ServerError(
@@ -69,7 +69,7 @@ extension AuthorizationRequest {
 
     /// `iss` must be this server's issuer whenever it is there, and must be there when the server announces it (RFC
     /// 9207, section 2.4). A server that never announced it is held to the same equality (`oauth-security.md` B3).
-    private func checkIssuer(_ found: String?) throws(OAuthError) {
+    private func checkIssuer(of response: AuthorizationResponse) throws(OAuthError) {
         guard let found else {
             guard server.announcesIssuerInResponse else { return }
             throw .refused(Refusal(.issuerMissing, expected: "iss=\(server.issuer.string)", found: "no iss"))

@@ -72,7 +72,10 @@ enum Benchmarks {
             for benchmark in all { print("\(benchmark.name): \(benchmark.summary)") }
             return
         }
-        let chosen = options.names.isEmpty ? all : all.filter { options.names.contains($0.name) }
+        let chosen = all.filter { benchmark in
+            options.names.isEmpty
+                ? benchmark.name != "command" || options.command != nil : options.names.contains(benchmark.name)
+        }
         let unknown = Set(options.names).subtracting(chosen.map(\.name))
         guard unknown.isEmpty else {
             throw Failure("no benchmark is called \(unknown.sorted().joined(separator: ", "))")

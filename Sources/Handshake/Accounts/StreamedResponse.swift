@@ -11,6 +11,7 @@ extension Account {
     /// them may have been handed over.
     ///
     /// - Parameters:
+    ///   - request: what to send.
     ///   - limits: bounds the handed-over content too, and its deadline the whole exchange.
     ///   - receive: gets status and fields of the answer, and the next piece.
     /// - Returns: the answer; its content is empty when it was handed over, and whole, up to 1 MiB, when it was no

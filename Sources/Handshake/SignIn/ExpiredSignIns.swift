@@ -1,3 +1,5 @@
+import OAuth
+
 extension Handshake {
     /// Removes the sign-ins that were begun and not finished in time.
     ///

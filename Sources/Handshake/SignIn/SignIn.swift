@@ -66,9 +66,11 @@ extension Handshake {
 
     /// Finishes a sign-in with the redirect URL that came back.
     ///
-    /// - Parameter name: the name that the sign-in was begun for. A server takes it from the session of the browser that
-    ///   brings the redirect: otherwise anyone could begin a sign-in, lead somebody else through it, and find that
-    ///   person's grant under their own name (RFC 6749, section 10.12).
+    /// - Parameters:
+    ///   - redirectURL: the redirect as it arrived, whole.
+    ///   - name: the name that the sign-in was begun for. A server takes it from the session of the browser that brings
+    ///     the redirect: otherwise anyone could begin a sign-in, lead somebody else through it, and find that person's
+    ///     grant under their own name (RFC 6749, section 10.12).
     /// - Throws: `OAuthError/unmatchedRedirect(problem:)` inside ``HandshakeError/exchange(_:)`` for a redirect that
     ///   answers no pending sign-in, which changes nothing; otherwise what ``signIn(as:to:through:timeout:)`` throws,
     ///   and the attempt is used up.
