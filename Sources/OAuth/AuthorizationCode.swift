@@ -70,12 +70,15 @@ extension AuthorizationRequest {
     /// `iss` must be this server's issuer whenever it is there, and must be there when the server announces it (RFC
     /// 9207, section 2.4). A server that never announced it is held to the same equality (`oauth-security.md` B3).
     private func checkIssuer(of response: AuthorizationResponse) throws(OAuthError) {
-        guard let found else {
+        guard let found = response.issuer else {
             guard server.announcesIssuerInResponse else { return }
             throw .refused(Refusal(.issuerMissing, expected: "iss=\(server.issuer.string)", found: "no iss"))
         }
         guard server.issuer.isSpelled(found) else {
-            throw .refused(Refusal(.issuer, expected: server.issuer.string, found: quoted(found, limit: 200)))
+            // Whoever made up an issuer may have put the code into it.
+            let secrets = [response.code, response.state].compactMap(\.self).map(Secret.init)
+            let shown = quoted(hidingTokens(in: found, and: secrets), limit: 200)
+            throw .refused(Refusal(.issuer, expected: server.issuer.string, found: shown))
         }
     }
 }
