@@ -6,6 +6,7 @@ struct FileIndex: Sendable {
     private let groups: [FileSelector.Segment: [Int]]
     private let texts: FoldedTexts
     private let titles: FoldedTexts
+    private let dates: FoldedTexts
 
     init(_ files: [GeneticFile]) {
         self.files = files
@@ -16,6 +17,7 @@ struct FileIndex: Sendable {
         groups = Self.grouped(files)
         texts = FoldedTexts(files.map(\.searchText))
         titles = FoldedTexts(files.map { FoldedTexts.sortable($0.rowTitle) })
+        dates = FoldedTexts(files.map { $0.dateAdded ?? "" })
     }
 
     /// The files of each segment, in the service's order.
@@ -59,12 +61,9 @@ struct FileIndex: Sendable {
         case .service: return members
         case .name: return titles.sorted(members)
         case .newest, .oldest:
-            let dates = members.map { (index: $0, date: files[$0].dateAdded) }
-            let dated = dates.filter { $0.date != nil }.sorted { one, other in
-                one.date == other.date
-                    ? one.index < other.index : ((one.date ?? "") < (other.date ?? "")) == (order == .oldest)
-            }
-            return dated.map(\.index) + dates.filter { $0.date == nil }.map(\.index)
+            let dated = members.filter { files[$0].dateAdded != nil }
+            let undated = members.filter { files[$0].dateAdded == nil }
+            return dates.sorted(dated, descending: order == .newest) + undated
         }
     }
 }

@@ -69,14 +69,14 @@ struct FoldedTexts: Sendable {
     }
 
     /// The members in the order of their texts' bytes; ties keep the order of the list.
-    func sorted(_ members: [Int]) -> [Int] {
+    func sorted(_ members: [Int], descending: Bool = false) -> [Int] {
         bytes.withUnsafeBytes { all in
             func text(_ index: Int) -> UnsafeRawBufferPointer {
                 UnsafeRawBufferPointer(rebasing: all[starts[index]..<starts[index + 1]])
             }
             return members.sorted { one, other in
                 let order = Self.compare(text(one), text(other))
-                return order == 0 ? one < other : order < 0
+                return order == 0 ? one < other : (order < 0) != descending
             }
         }
     }
