@@ -154,11 +154,23 @@ struct RequestTests {
     }
 
     @Test("F3: tokens for different APIs are different accounts")
-    func resources() throws {
-        let api = try EndpointURL("https://api.example/")
-        let one = Client(service: .recurseCenter, id: "app")
-        let two = Client(service: .recurseCenter, id: "app", resources: [api])
-        #expect(AccountID(one) != AccountID(two))
+    func resources() async throws {
+        let world = try await World()
+        let plain = try world.client()
+        let narrow = Client(service: plain.service, id: plain.id, resources: [try EndpointURL("https://api.example/")])
+        #expect(AccountID(plain) != AccountID(narrow))
+        let transport = TappedTransport()
+        let (_, first) = try await world.signedIn(plain, transport: transport)
+        let (_, second) = try await world.signedIn(narrow, transport: transport)
+        #expect(try await !first.accessToken().matches(second.accessToken()))
+        #expect(try await world.vault.keys(of: .account).keys.count == 2)
+        let forms = transport.requests.compactMap { request -> String? in
+            guard case .bytes(let bytes) = request.content else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        let resource = "resource=https%3A%2F%2Fapi.example%2F"
+        #expect(forms.map { $0.split(separator: "&").contains(resource[...]) } == [false, true])
+        await world.sandbox.stop()
     }
 
     @Test("an answer with an error status is an answer")

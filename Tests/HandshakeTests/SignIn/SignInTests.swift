@@ -237,11 +237,20 @@ struct SignInTests {
         }
     }
 
-    @Test("I7: an app's client has no secret to give away")
-    func publicClient() {
-        let client = Client(service: .recurseCenter, id: "app")
+    @Test("I7: an app's client has no secret to give away", arguments: SandboxService.Name.allCases)
+    func publicClient(_ name: SandboxService.Name) async throws {
+        let world = try await World(name)
+        let client = try world.client()
         #expect(!client.isConfidential)
-        #expect(!Mirror(reflecting: client).children.contains { ($0.value as? Secret) != nil })
+        let account = try await world.app(client).signIn(through: ApprovingBrowser(sandbox: world.sandbox))
+        try await account.refresh()
+        let exchanges = world.sandbox.requests(name).filter { $0.grantType != nil }
+        #expect(exchanges.count == 2)
+        for exchange in exchanges {
+            #expect(exchange.authorizationScheme == nil)
+            #expect(!exchange.formParameterNames.contains("client_secret"))
+        }
+        await world.sandbox.stop()
     }
 
     @Test(
