@@ -84,6 +84,10 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
 
+        .target(name: "Nearby", dependencies: ["Handshake"], swiftSettings: strict),
+        .testTarget(
+            name: "NearbyTests", dependencies: ["Nearby", "Handshake"], swiftSettings: strict),
+
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(
             name: "Sandbox",

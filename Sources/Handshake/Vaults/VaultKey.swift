@@ -11,6 +11,10 @@ public struct VaultKey: Sendable, Codable {
         case signIn = "sign_in"
         /// A client's registration with a service, kept by a command for its later runs: the component is a name.
         case registration
+        /// A person one met nearby: the components are a community and the person's number in it.
+        case encounters
+        /// What lets beacons roll: the component is a community.
+        case beaconSeed = "beacon_seed"
     }
 
     public let kind: Kind

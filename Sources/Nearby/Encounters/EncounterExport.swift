@@ -1,0 +1,86 @@
+import Foundation
+
+/// The log as text for other programs.
+public enum EncounterExport {
+    /// Comma-separated values (RFC 4180), one line an encounter, the header first; lines end with CR LF.
+    ///
+    /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
+    /// `closest_metres` (empty when unknown), `announced`. A text that a spreadsheet would take for a formula gets an
+    /// apostrophe before it: names come from strangers.
+    public static func csv(_ people: [PersonHistory]) -> String {
+        let rows = encounters(of: people).map { history, encounter in
+            [
+                history.person.description, harmless(history.known?.name ?? ""),
+                harmless(history.known?.batch ?? ""), utc(encounter.firstSeen), utc(encounter.lastSeen),
+                String(wholeSeconds(encounter.duration)), encounter.closest.map(metres) ?? "",
+                encounter.wasAnnounced ? "true" : "false",
+            ]
+        }
+        return ([Member.allCases.map(\.rawValue)] + rows).map { $0.map(cell).joined(separator: ",") + "\r\n" }.joined()
+    }
+
+    /// One JSON object a line, one line an encounter, with the members that ``csv(_:)`` has as columns; what is unknown is
+    /// null.
+    ///
+    /// - Throws: `EncodingError` for an encounter with a number that JSON lacks, which none that was noted has.
+    public static func json(_ people: [PersonHistory]) throws -> [String] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encounters(of: people).map { history, encounter in
+            String(decoding: try encoder.encode(Line(history: history, encounter: encounter)), as: UTF8.self)
+        }
+    }
+
+    private struct Line: Encodable {
+        let history: PersonHistory
+        let encounter: Encounter
+
+        func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: Member.self)
+            try members.encode(history.person.number, forKey: .person)
+            try members.encode(history.known?.name, forKey: .name)
+            try members.encode(history.known?.batch, forKey: .batch)
+            try members.encode(utc(encounter.firstSeen), forKey: .firstSeen)
+            try members.encode(utc(encounter.lastSeen), forKey: .lastSeen)
+            try members.encode(wholeSeconds(encounter.duration), forKey: .duration)
+            try members.encode(encounter.closest, forKey: .closest)
+            try members.encode(encounter.wasAnnounced, forKey: .announced)
+        }
+    }
+
+    private enum Member: String, CodingKey, CaseIterable {
+        case person, name, batch
+        case firstSeen = "first_seen"
+        case lastSeen = "last_seen"
+        case duration = "duration_seconds"
+        case closest = "closest_metres"
+        case announced
+    }
+
+    private static func encounters(of people: [PersonHistory]) -> [(PersonHistory, Encounter)] {
+        people.flatMap { history in history.encounters.map { (history, $0) } }
+            .sorted { ($0.1.lastSeen, $1.0.person) > ($1.1.lastSeen, $0.0.person) }
+    }
+
+    private static func cell(_ text: String) -> String {
+        guard text.contains(where: { "\",\r\n".contains($0) || $0.isNewline }) else { return text }
+        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+
+    private static func harmless(_ text: String) -> String {
+        guard let first = text.unicodeScalars.first, "=+-@\t\r＝＋－＠".unicodeScalars.contains(first) else { return text }
+        return "'" + text
+    }
+
+    private static func metres(_ value: Double) -> String {
+        String(format: "%.1f", value)
+    }
+
+    private static func wholeSeconds(_ value: Double) -> Int64 {
+        Int64(exactly: value.rounded()) ?? 0
+    }
+
+    private static func utc(_ time: Double) -> String {
+        Date(timeIntervalSince1970: time).formatted(.iso8601)
+    }
+}

@@ -1,0 +1,234 @@
+import Foundation
+public import Handshake
+
+/// The people one met, and when: one sealed record a person in a `Vault`.
+///
+/// It is as safe as the vault: changes are exclusive across tasks and processes, and durable when a function returns;
+/// outside the process the records are encrypted. Whom one met when concerns other people, so nothing is kept longer than
+/// ``EncounterRules/retention``, and ``forget(_:)`` removes a person without trace.
+///
+/// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
+public struct EncounterLog: Sendable {
+    /// What was read, and what could not be read beside it.
+    public struct Contents: Sendable {
+        /// Everyone who was met, those met last first.
+        public let people: [PersonHistory]
+        /// One error for each record that is damaged.
+        public let damaged: [NearbyError]
+    }
+
+    /// What the log says to an announcement.
+    public enum Announcement: Sendable, Hashable {
+        /// It is due, and is now noted as made; nobody else makes it.
+        case due(Person?)
+        /// The user was told less than the interval ago.
+        case recent(at: Double)
+    }
+
+    private let vault: any Vault
+    private let community: String
+    /// By which rules it is kept.
+    public let rules: EncounterRules
+
+    /// Opens the log of a community.
+    ///
+    /// - Parameters:
+    ///   - vault: where it rests.
+    ///   - community: what the numbers mean, such as `recurse-center`: numbers of two communities do not meet.
+    ///   - rules: absence, interval and retention.
+    public init(in vault: any Vault, community: String, rules: EncounterRules = EncounterRules()) {
+        self.vault = vault
+        self.community = community
+        self.rules = rules
+    }
+
+    /// What is known of one person, or nil.
+    public func history(of person: PersonID) async throws -> PersonHistory? {
+        let bytes = try await wrapped { try await vault.record(key(person)) }
+        return try bytes.map { try Self.decode($0, of: person) }
+    }
+
+    /// Everyone who was met. Encounters that are older than the retention are left out, removed or not.
+    ///
+    /// - Parameter now: seconds since 1970.
+    public func contents(at now: Double) async throws -> Contents {
+        let listing = try await wrapped { try await vault.keys(of: .encounters) }
+        var people: [PersonHistory] = []
+        var damaged = listing.damaged.map { NearbyError.vault($0) }
+        for person in listing.keys.compactMap(person(of:)) {
+            do {
+                guard var history = try await history(of: person) else { continue }
+                if let oldest = oldest(at: now) { _ = history.removeEncounters(before: oldest) }
+                if !history.encounters.isEmpty { people.append(history) }
+            } catch let error as NearbyError {
+                damaged.append(error)
+            }
+        }
+        people.sort { ($0.lastSeen ?? 0, $1.person) > ($1.lastSeen ?? 0, $0.person) }
+        return Contents(people: people, damaged: damaged)
+    }
+
+    /// Writes a running or finished encounter down.
+    ///
+    /// - Parameters:
+    ///   - encounter: what is known of it now.
+    ///   - person: with whom.
+    ///   - wasLogged: whether an earlier call wrote the same encounter. When its record is gone since, the user has
+    ///     forgotten the person, and nothing is written.
+    /// - Returns: the encounter as the log has it now, or nil when the person was forgotten.
+    public func note(
+        _ encounter: Encounter, with person: PersonID, wasLogged: Bool
+    ) async throws -> Encounter? {
+        try await change(person) { history in
+            if history == nil && wasLogged { return nil }
+            var changed = history ?? PersonHistory(of: person)
+            let merged = changed.note(encounter, absence: rules.absence)
+            if let oldest = oldest(at: encounter.lastSeen) { _ = changed.removeEncounters(before: oldest) }
+            history = changed
+            return merged
+        }
+    }
+
+    /// Asks whether the user is to be told of a person now. When the answer is yes, that is noted before this returns, so
+    /// that a crash, a restart or another process does not tell it twice.
+    ///
+    /// - Parameters:
+    ///   - person: about whom.
+    ///   - time: seconds since 1970.
+    public func announce(_ person: PersonID, at time: Double) async throws -> Announcement {
+        try await change(person) { history in
+            var changed = history ?? PersonHistory(of: person)
+            // An announcement in the future was made before the clock was set back.
+            let last = changed.lastAnnounced.map { min($0, time) }
+            guard
+                EncounterTracker.isDue(lastAnnounced: last, at: time, interval: rules.announcementInterval)
+            else {
+                if changed.lastAnnounced != last {
+                    changed.lastAnnounced = last
+                    history = changed
+                }
+                return .recent(at: last ?? time)
+            }
+            changed.lastAnnounced = time
+            history = changed
+            return .due(changed.known)
+        }
+    }
+
+    /// Keeps who a person is, for times without a network. Does nothing when the log has no such person.
+    public func introduce(_ person: PersonID, as known: Person) async throws {
+        try await change(person) { history in history?.known = known }
+    }
+
+    /// Removes everything about a person.
+    ///
+    /// - Returns: whether there was anything.
+    @discardableResult public func forget(_ person: PersonID) async throws -> Bool {
+        try await wrapped {
+            try await vault.update(key(person)) { record in
+                let existed = await record.contents != nil
+                try await record.remove()
+                return existed
+            }
+        }
+    }
+
+    /// Removes everyone.
+    ///
+    /// - Returns: how many people were removed.
+    @discardableResult public func forgetEveryone() async throws -> Int {
+        let listing = try await wrapped { try await vault.keys(of: .encounters) }
+        var count = 0
+        for person in listing.keys.compactMap(person(of:)) where try await forget(person) { count += 1 }
+        return count
+    }
+
+    /// Removes encounters that are older than the retention, and people without any other.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: how many people were removed altogether.
+    @discardableResult public func prune(at now: Double) async throws -> Int {
+        guard let oldest = oldest(at: now) else { return 0 }
+        let listing = try await wrapped { try await vault.keys(of: .encounters) }
+        var count = 0
+        for person in listing.keys.compactMap(person(of:)) {
+            do {
+                guard var known = try await history(of: person), known.removeEncounters(before: oldest) else {
+                    continue
+                }
+            } catch NearbyError.damaged {
+                continue
+            }
+            count += try await change(person) { history in
+                guard history?.removeEncounters(before: oldest) == true, history?.encounters.isEmpty == true else {
+                    return 0
+                }
+                history = nil
+                return 1
+            }
+        }
+        return count
+    }
+
+    private func oldest(at now: Double) -> Double? {
+        rules.retention.map { now - $0 }
+    }
+
+    private func key(_ person: PersonID) -> VaultKey {
+        VaultKey(.encounters, [community, person.description])
+    }
+
+    private func person(of key: VaultKey) -> PersonID? {
+        guard key.components.count == 2, key.components[0] == community else { return nil }
+        return UInt32(key.components[1]).flatMap { PersonID($0) }
+    }
+
+    /// Changes a person's record while nobody else does. A record that did not change is not written.
+    private func change<Result: Sendable>(
+        _ person: PersonID, _ body: @Sendable (inout PersonHistory?) -> Result
+    ) async throws -> Result {
+        try await wrapped {
+            try await vault.update(key(person)) { record in
+                let before = try await record.contents.map { try Self.decode($0, of: person) }
+                var after = before
+                let result = body(&after)
+                if after != before {
+                    if let after {
+                        try await record.replace(with: try Self.encode(after))
+                    } else {
+                        try await record.remove()
+                    }
+                }
+                return result
+            }
+        }
+    }
+
+    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as VaultError {
+            throw NearbyError.vault(error)
+        }
+    }
+
+    private static func encode(_ history: PersonHistory) throws(NearbyError) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(history))
+        } catch {
+            throw .vault(.unavailable("a record could not be written as JSON"))
+        }
+    }
+
+    private static func decode(_ bytes: [UInt8], of person: PersonID) throws(NearbyError) -> PersonHistory {
+        let history: PersonHistory
+        do {
+            history = try JSONDecoder().decode(PersonHistory.self, from: Data(bytes))
+        } catch {
+            // The decoder's own text may quote the record.
+            throw .damaged(person, reason: "its content is not a record of this version")
+        }
+        guard history.person == person else { throw .damaged(person, reason: "it is about another person") }
+        return history
+    }
+}

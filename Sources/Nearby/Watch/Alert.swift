@@ -1,0 +1,27 @@
+/// What the user is told about a person who is near.
+///
+/// The texts came over the air or from a service: whoever shows them escapes them for the place where they appear.
+public struct Alert: Sendable, Hashable {
+    public let person: PersonID
+    /// Who it is; nil when only the number is known so far.
+    public let known: Person?
+    /// The distance in metres when the alert was raised; nil when unknown.
+    public let distance: Double?
+    /// Whether it replaces an earlier alert about the same encounter, because more is known now.
+    public let isUpdate: Bool
+
+    /// Describes an alert.
+    public init(person: PersonID, known: Person?, distance: Double? = nil, isUpdate: Bool = false) {
+        self.person = person
+        self.known = known
+        self.distance = distance
+        self.isUpdate = isUpdate
+    }
+}
+
+/// Where alerts appear: on a desktop, in a terminal, on a phone.
+public protocol Alerts: Sendable {
+    /// Shows an alert, or replaces the one about the same person. A place that cannot show it says so by itself; an
+    /// encounter does not fail because of it.
+    func show(_ alert: Alert) async
+}

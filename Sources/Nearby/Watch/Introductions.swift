@@ -1,0 +1,99 @@
+/// Whom to ask about, and when: one question a person at a time, the next only after a while. A pure value.
+///
+/// A question that failed is put again after 30 seconds, then after twice as long each time, up to 10 minutes: also when
+/// two hundred people stand in a room without a network (dossier D4, D5).
+struct Introductions: Sendable {
+    private enum State: Sendable {
+        /// The first question, or one after failures.
+        case asking(failures: Int)
+        case failed(count: Int, retry: Duration)
+        /// The answer, and when it came or was last asked for again.
+        case known(Person, Duration)
+        case nobody(Duration)
+    }
+
+    /// How long an answer holds before it is asked for again (dossier D9).
+    static let lifetime = Duration.seconds(3600)
+    private static let firstPause = Duration.seconds(30)
+    private static let longestPause = Duration.seconds(600)
+    /// Answers about more people than this are dropped, the oldest first.
+    private static let capacity = 2 * EncounterTracker.capacity
+
+    private var states: [PersonID: State] = [:]
+    /// What the log knew.
+    private var recalled: [PersonID: Person] = [:]
+
+    /// About how many people something is kept.
+    var count: Int { states.count }
+
+    /// What is known of a person: from the service or, until it has answered, from the log.
+    func known(_ person: PersonID) -> Person? {
+        if case .known(let known, _) = states[person] { known } else { recalled[person] }
+    }
+
+    /// Whether the service has answered and the answer is not old.
+    func isFresh(_ person: PersonID, at instant: Duration) -> Bool {
+        if case .known(_, let time) = states[person] { instant - time < Self.lifetime } else { false }
+    }
+
+    /// Whether the service said that nobody has this number.
+    func isNobody(_ person: PersonID, at instant: Duration) -> Bool {
+        if case .nobody(let time) = states[person] { instant - time < Self.lifetime } else { false }
+    }
+
+    /// Decides whether to ask now; when the answer is yes, the question counts as put.
+    mutating func shouldAsk(_ person: PersonID, at instant: Duration) -> Bool {
+        switch states[person] {
+        case nil: states[person] = .asking(failures: 0)
+        case .asking: return false
+        case .failed(let count, let retry):
+            guard instant >= retry else { return false }
+            states[person] = .asking(failures: count)
+        case .known(let known, let time):
+            guard instant - time >= Self.lifetime else { return false }
+            // The old answer stays in use until the next one, and that is asked for once.
+            states[person] = .known(known, instant)
+        case .nobody(let time):
+            guard instant - time >= Self.lifetime else { return false }
+            states[person] = .asking(failures: 0)
+        }
+        return true
+    }
+
+    /// Takes an answer in.
+    mutating func note(_ introduction: Introduction, about person: PersonID, at instant: Duration) {
+        switch introduction {
+        case .known(let known): states[person] = .known(known, instant)
+        case .nobody: states[person] = .nobody(instant)
+        case .unreachable:
+            if case .known(let known, _) = states[person] {
+                // The old answer stays, and is asked for again after the longest pause.
+                states[person] = .known(known, instant - Self.lifetime + Self.longestPause)
+                return
+            }
+            var failures = 0
+            if case .asking(let count) = states[person] { failures = count }
+            let pause = min(Self.firstPause * (1 << min(failures, 6)), Self.longestPause)
+            states[person] = .failed(count: failures + 1, retry: instant + pause)
+        }
+        if states.count > Self.capacity { forgetOldest() }
+    }
+
+    /// Takes over what the log knew already.
+    mutating func recall(_ known: Person, about person: PersonID) {
+        recalled[person] = known
+    }
+
+    private mutating func forgetOldest() {
+        let answered = states.compactMap { person, state -> (PersonID, Duration)? in
+            switch state {
+            case .known(_, let time), .nobody(let time), .failed(_, let time): (person, time)
+            case .asking: nil
+            }
+        }
+        for (person, _) in answered.sorted(by: { $0.1 < $1.1 }).prefix(Self.capacity / 4) {
+            states[person] = nil
+            recalled[person] = nil
+        }
+    }
+}

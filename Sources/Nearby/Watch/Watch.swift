@@ -1,0 +1,171 @@
+import Handshake
+
+/// The state of one ``PeopleNearby`` run: an actor, because answers arrive while ticks are taken in.
+actor Watch {
+    private var tracker: EncounterTracker
+    private var introductions = Introductions()
+    /// Alerts that wait for a name, until when.
+    private var waiting: [PersonID: Duration] = [:]
+    /// Those the user was told of without a name.
+    private var nameless: Set<PersonID> = []
+    /// Those whose running encounter the log has.
+    private var logged: Set<PersonID> = []
+    private var instant = Duration.zero
+    private var hasPruned = false
+
+    private let log: EncounterLog
+    private let own: PersonID?
+    private let report: @Sendable (NearbyUpdate) async -> Void
+    private let ask: AsyncStream<PersonID>.Continuation
+    private let show: AsyncStream<Alert>.Continuation
+
+    init(
+        log: EncounterLog, ignoring own: PersonID?, report: @escaping @Sendable (NearbyUpdate) async -> Void,
+        ask: AsyncStream<PersonID>.Continuation, show: AsyncStream<Alert>.Continuation
+    ) {
+        tracker = EncounterTracker(rules: log.rules)
+        self.log = log
+        self.own = own
+        self.report = report
+        self.ask = ask
+        self.show = show
+    }
+
+    /// Takes one tick in.
+    func take(_ list: SightingList) async {
+        instant = list.instant
+        if !hasPruned {
+            hasPruned = true
+            await tryLog { _ = try await log.prune(at: list.time) }
+        }
+        for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
+        for sighting in list.sightings where sighting.person != own { await take(sighting) }
+        for person in tracker.people where !introductions.isNobody(person, at: instant) {
+            if introductions.shouldAsk(person, at: instant) { ask.yield(person) }
+        }
+        for (person, until) in waiting where until <= instant { announce(person) }
+        await save(all: false)
+        await report(.people(people()))
+    }
+
+    /// Takes an answer in.
+    func note(_ introduction: Introduction, about person: PersonID) async {
+        introductions.note(introduction, about: person, at: instant)
+        switch introduction {
+        case .known(let known):
+            await report(.introduced(person, known))
+            if waiting[person] != nil {
+                announce(person)
+            } else if nameless.remove(person) != nil {
+                show.yield(
+                    Alert(
+                        person: person, known: known, distance: tracker.lastHeard(person)?.distance, isUpdate: true))
+            }
+            await tryLog { try await log.introduce(person, as: known) }
+        case .nobody:
+            waiting[person] = nil
+            nameless.remove(person)
+            logged.remove(person)
+            tracker.remove(person)
+            await tryLog { try await log.forget(person) }
+            await report(.nobody(person))
+        case .unreachable: break
+        }
+    }
+
+    /// Writes down what is near.
+    ///
+    /// - Parameter announcing: whether alerts that still wait for a name appear without it.
+    func finish(announcing: Bool) async {
+        if announcing {
+            for person in waiting.keys.sorted() { announce(person) }
+        }
+        await save(all: true)
+    }
+
+    private func take(_ sighting: Sighting) async {
+        let person = sighting.person
+        guard !introductions.isNobody(person, at: instant) else { return }
+        let response = tracker.note(sighting)
+        if response.shouldAnnounce { await considerAnnouncing(sighting) }
+        if response.began { await report(.arrived(person, introductions.known(person))) }
+    }
+
+    /// Asks the log whether the user is to be told. When the log cannot be asked, the next sighting tries again.
+    private func considerAnnouncing(_ sighting: Sighting) async {
+        let person = sighting.person
+        let last = await tryLog { () -> Double in
+            if introductions.known(person) == nil, let known = try await log.history(of: person)?.known {
+                introductions.recall(known, about: person)
+            }
+            switch try await log.announce(person, at: sighting.time) {
+            case .due:
+                tracker.markAnnounced(person)
+                waiting[person] = instant + PeopleNearby.patience
+                return sighting.time
+            case .recent(let time): return time
+            }
+        }
+        tracker.announced(person, at: last)
+        // Someone whose name an earlier question brought need not wait for another.
+        if waiting[person] != nil, introductions.isFresh(person, at: instant) { announce(person) }
+    }
+
+    private func announce(_ person: PersonID) {
+        waiting[person] = nil
+        let known = introductions.known(person)
+        if known == nil { nameless.insert(person) }
+        show.yield(Alert(person: person, known: known, distance: tracker.lastHeard(person)?.distance))
+    }
+
+    private func leave(_ person: PersonID, _ encounter: Encounter) async {
+        if waiting[person] != nil { announce(person) }
+        nameless.remove(person)
+        let wasLogged = logged.remove(person) != nil
+        let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
+        await report(.left(person, introductions.known(person), (kept ?? nil) ?? encounter))
+    }
+
+    private func save(all: Bool) async {
+        for (person, encounter) in tracker.encountersToSave(at: instant, all: all) {
+            let wasLogged = logged.contains(person)
+            let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
+            switch kept {
+            case .some(.some(let merged)):
+                logged.insert(person)
+                tracker.merge(merged, with: person)
+            case .some(.none):
+                // The user has forgotten this person meanwhile: from here on it is another encounter.
+                logged.remove(person)
+                tracker.forget(person)
+            case .none:
+                tracker.saveAgain(person)
+            }
+        }
+    }
+
+    private func people() -> [NearbyPerson] {
+        tracker.people.compactMap { person in
+            guard let encounter = tracker.encounter(with: person), let last = tracker.lastHeard(person) else {
+                return nil
+            }
+            return NearbyPerson(
+                person: person, known: introductions.known(person), distance: last.distance, encounter: encounter,
+                silence: max(0, seconds(instant - last.instant)))
+        }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
+    }
+
+    /// Uses the log; a failure is reported, not fatal.
+    ///
+    /// - Returns: nil when it failed.
+    @discardableResult private func tryLog<Result>(_ body: () async throws -> Result) async -> Result? {
+        do {
+            return try await body()
+        } catch let error as NearbyError {
+            await report(.trouble(error))
+        } catch {
+            // Cancelled: what is near is written by `finish`.
+        }
+        return nil
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Handshake
+import Testing
+
+@testable import Nearby
+
+@Suite("The log of encounters")
+struct EncounterLogTests {
+    private let ada = PersonID(759)!
+    private let vault = MemoryVault()
+
+    private func log(_ rules: EncounterRules = EncounterRules(), community: String = "recurse-center") -> EncounterLog {
+        EncounterLog(in: vault, community: community, rules: rules)
+    }
+
+    @Test("an announcement is made once, also after a restart and by another process")
+    func announcedOnce() async throws {
+        #expect(try await log().announce(ada, at: 1000) == .due(nil))
+        #expect(try await log().announce(ada, at: 2800) == .recent(at: 1000))
+        #expect(try await log().announce(ada, at: 4600) == .recent(at: 1000))
+        #expect(try await log().announce(ada, at: 4601) == .due(nil))
+    }
+
+    @Test("of many who ask at once, one announces")
+    func oneOfManyAnnounces() async throws {
+        let log = log()
+        let due = try await withThrowingTaskGroup { group in
+            for _ in 0..<50 { group.addTask { [ada] in try await log.announce(ada, at: 1000) == .due(nil) } }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(due == 1)
+    }
+
+    @Test("a clock that was set back silences a person for one interval at most")
+    func aClockSetBack() async throws {
+        _ = try await log().announce(ada, at: 9_000_000)
+        #expect(try await log().announce(ada, at: 1000) == .recent(at: 1000))
+        #expect(try await log().announce(ada, at: 4601) == .due(nil))
+    }
+
+    @Test("an encounter that goes on after a restart is one encounter")
+    func continuedAfterARestart() async throws {
+        let before = Encounter(firstSeen: 1000, lastSeen: 1100, duration: 100, closest: 2)
+        _ = try await log().note(before, with: ada, wasLogged: false)
+        let after = Encounter(firstSeen: 1200, lastSeen: 1200, duration: 0, closest: 4)
+        let merged = try await log().note(after, with: ada, wasLogged: false)
+        #expect(merged == Encounter(firstSeen: 1000, lastSeen: 1200, duration: 100, closest: 2))
+
+        let later = Encounter(firstSeen: 1000, lastSeen: 1260, duration: 160, closest: 1)
+        _ = try await log().note(later, with: ada, wasLogged: true)
+        #expect(try await log().history(of: ada)?.encounters == [later])
+    }
+
+    @Test("after a longer absence it is another encounter")
+    func anotherEncounter() async throws {
+        for start in [1000.0, 2000] {
+            let encounter = Encounter(firstSeen: start, lastSeen: start + 10, duration: 10)
+            _ = try await log().note(encounter, with: ada, wasLogged: false)
+        }
+        #expect(try await log().history(of: ada)?.encounters.map(\.firstSeen) == [1000, 2000])
+    }
+
+    @Test("someone who was forgotten while near is not written again by what was known before")
+    func forgottenWhileNear() async throws {
+        let encounter = Encounter(firstSeen: 1000, lastSeen: 1010, duration: 10)
+        _ = try await log().note(encounter, with: ada, wasLogged: false)
+        #expect(try await log().forget(ada))
+        #expect(try await log().note(encounter, with: ada, wasLogged: true) == nil)
+        #expect(try await log().history(of: ada) == nil)
+        #expect(try await log().forget(ada) == false)
+    }
+
+    @Test("what is older than the retention is neither shown nor kept")
+    func retention() async throws {
+        let log = log(EncounterRules(retention: 1000))
+        for start in [0.0, 5000] {
+            let encounter = Encounter(firstSeen: start, lastSeen: start + 10, duration: 10)
+            _ = try await log.note(encounter, with: ada, wasLogged: false)
+        }
+        #expect(try await log.contents(at: 5500).people.first?.encounters.map(\.firstSeen) == [5000])
+        #expect(try await log.contents(at: 9000).people.isEmpty)
+        #expect(try await log.prune(at: 9000) == 1)
+        #expect(try await vault.keys(of: .encounters).keys.isEmpty)
+    }
+
+    @Test("those met last come first, with who they are")
+    func order() async throws {
+        let grace = try #require(PersonID(36))
+        for (person, start) in [(ada, 1000.0), (grace, 2000.0)] {
+            let encounter = Encounter(firstSeen: start, lastSeen: start, duration: 0)
+            _ = try await log().note(encounter, with: person, wasLogged: false)
+        }
+        try await log().introduce(ada, as: Person(name: "Ada Example", batch: "S1'14"))
+        let people = try await log().contents(at: 3000).people
+        #expect(people.map(\.person) == [grace, ada])
+        #expect(people.last?.known?.name == "Ada Example")
+    }
+
+    @Test("communities do not meet, and introducing a stranger writes nothing")
+    func communities() async throws {
+        let encounter = Encounter(firstSeen: 1000, lastSeen: 1010, duration: 10)
+        _ = try await log(community: "one").note(encounter, with: ada, wasLogged: false)
+        try await log(community: "two").introduce(ada, as: Person(name: "Ada"))
+        #expect(try await log(community: "two").contents(at: 2000).people.isEmpty)
+        #expect(try await log(community: "two").forgetEveryone() == 0)
+        #expect(try await log(community: "one").forgetEveryone() == 1)
+    }
+
+    @Test("a damaged record is told beside the others, and stays until it is forgotten")
+    func damage() async throws {
+        let grace = try #require(PersonID(36))
+        let encounter = Encounter(firstSeen: 1000, lastSeen: 1010, duration: 10)
+        _ = try await log().note(encounter, with: ada, wasLogged: false)
+        for bytes in ["", "[]", "{\"person\":0}", "{\"person\":759,\"encounters\":[]}"] {
+            try await vault.update(VaultKey(.encounters, ["recurse-center", "36"])) {
+                try await $0.replace(with: Array(bytes.utf8))
+            }
+            let contents = try await log().contents(at: 2000)
+            #expect(contents.people.map(\.person) == [ada])
+            #expect(contents.damaged.count == 1, "\(bytes)")
+            #expect(try await log().prune(at: 1e9) == 1)
+            _ = try await log().note(encounter, with: ada, wasLogged: false)
+        }
+        #expect(try await log().forget(grace))
+    }
+
+    @Test(
+        "CSV quotes what RFC 4180 demands, and no name is a formula",
+        arguments: [
+            ("Ada, \"the\" Countess", "\"Ada, \"\"the\"\" Countess\""), ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+            ("@SUM(A1)", "'@SUM(A1)"), ("line\nbreak", "\"line\nbreak\""), ("Zoë", "Zoë"),
+        ])
+    func csv(name: String, cell: String) {
+        var history = PersonHistory(of: ada)
+        history.known = Person(name: name, batch: "S1'14")
+        history.encounters = [
+            Encounter(
+                firstSeen: 1_767_225_600, lastSeen: 1_767_225_690, duration: 90, closest: 1.25, wasAnnounced: true)
+        ]
+        #expect(
+            EncounterExport.csv([history])
+                == "person,name,batch,first_seen,last_seen,duration_seconds,closest_metres,announced\r\n"
+                + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,true\r\n")
+    }
+
+    @Test("JSON has one object a line, and null for what is unknown")
+    func json() throws {
+        var history = PersonHistory(of: ada)
+        history.encounters = [Encounter(firstSeen: 0, lastSeen: 1, duration: 1)]
+        let lines = try EncounterExport.json([history])
+        let parsed = try JSONSerialization.jsonObject(with: Data((lines.first ?? "").utf8))
+        let object = try #require(parsed as? [String: Any])
+        #expect(lines.count == 1)
+        #expect(
+            Set(object.keys) == [
+                "person", "name", "batch", "first_seen", "last_seen", "duration_seconds", "closest_metres", "announced",
+            ])
+        #expect(object["name"] is NSNull)
+        #expect(object["first_seen"] as? String == "1970-01-01T00:00:00Z")
+    }
+}

@@ -1,0 +1,115 @@
+import Handshake
+import Synchronization
+import Testing
+
+@testable import Nearby
+
+@Suite("Ticks and answers in any order")
+struct WatchTests {
+    private let ada = PersonID(759)!
+    private let known = Person(name: "Ada Example", batch: "S1'14")
+    private let log = EncounterLog(in: MemoryVault(), community: "recurse-center")
+    private let shown = AsyncStream.makeStream(of: Alert.self)
+    private let asked = AsyncStream.makeStream(of: PersonID.self)
+
+    private func watch() -> Watch {
+        Watch(log: log, ignoring: nil, report: { _ in }, ask: asked.continuation, show: shown.continuation)
+    }
+
+    private func hear(_ people: [PersonID], at second: Int, _ watch: Watch) async {
+        let time = 1_000_000 + Double(second)
+        let sightings = people.map { Sighting(of: $0, at: time, instant: .seconds(second)) }
+        await watch.take(SightingList(time: time, instant: .seconds(second), sightings: sightings))
+    }
+
+    /// Everything that was asked and shown; the watch is of no use afterwards.
+    private func outcome() async -> (alerts: [Alert], questions: [PersonID]) {
+        shown.continuation.finish()
+        asked.continuation.finish()
+        return (
+            await shown.stream.reduce(into: []) { $0.append($1) }, await asked.stream.reduce(into: []) { $0.append($1) }
+        )
+    }
+
+    @Test("without a network the alert comes with the number, and the name follows")
+    func theNameFollows() async throws {
+        let watch = watch()
+        for second in 0..<20 {
+            await hear([ada], at: second, watch)
+            if second == 1 { await watch.note(.unreachable, about: ada) }
+        }
+        for second in 20..<40 { await hear([ada], at: second, watch) }
+        await watch.note(.known(known), about: ada)
+        let (alerts, questions) = await outcome()
+        #expect(alerts == [Alert(person: ada, known: nil), Alert(person: ada, known: known, isUpdate: true)])
+        #expect(questions == [ada, ada])
+        #expect(try await log.history(of: ada)?.known == known)
+    }
+
+    @Test("a name that comes in time is in the one alert")
+    func theNameComesInTime() async {
+        let watch = watch()
+        for second in 0..<3 { await hear([ada], at: second, watch) }
+        await watch.note(.known(known), about: ada)
+        for second in 3..<10 { await hear([ada], at: second, watch) }
+        #expect(await outcome().alerts == [Alert(person: ada, known: known)])
+    }
+
+    @Test("someone who leaves before the name came is still announced")
+    func leavingEarly() async {
+        let watch = watch()
+        await hear([ada], at: 0, watch)
+        await hear([], at: 1000, watch)
+        await watch.note(.known(known), about: ada)
+        #expect(await outcome().alerts == [Alert(person: ada, known: nil)])
+    }
+
+    @Test("D9: someone who is near all day is asked about again every hour, and once")
+    func theNameIsRefreshed() async {
+        let watch = watch()
+        await hear([ada], at: 0, watch)
+        await watch.note(.known(known), about: ada)
+        for second in 1...7300 { await hear([ada], at: second, watch) }
+        #expect(await outcome().questions == [ada, ada, ada])
+    }
+
+    @Test("D5: a question that failed is put again after 30 seconds, then twice as long, up to ten minutes")
+    func backOff() {
+        var introductions = Introductions()
+        var asked: [Int] = []
+        for second in 0...3000 where introductions.shouldAsk(ada, at: .seconds(second)) {
+            asked.append(second)
+            introductions.note(.unreachable, about: ada, at: .seconds(second))
+        }
+        #expect(asked == [0, 30, 90, 210, 450, 930, 1530, 2130, 2730])
+    }
+
+    @Test("D4: while a question is in flight no second one is put")
+    func oneQuestion() {
+        var introductions = Introductions()
+        let answers = [0, 1, 100_000].map { introductions.shouldAsk(ada, at: .seconds($0)) }
+        #expect(answers == [true, false, false])
+    }
+
+    @Test("a number that was nobody's is asked about again after an hour")
+    func nobodyIsNotForEver() {
+        var introductions = Introductions()
+        _ = introductions.shouldAsk(ada, at: .zero)
+        introductions.note(.nobody, about: ada, at: .zero)
+        let nobody = [3599, 3600].map { introductions.isNobody(ada, at: .seconds($0)) }
+        let asked = [3599, 3600].map { introductions.shouldAsk(ada, at: .seconds($0)) }
+        #expect(nobody == [true, false])
+        #expect(asked == [false, true])
+    }
+
+    @Test("answers about invented numbers do not grow without bound, and later ones stay")
+    func boundedAnswers() {
+        var introductions = Introductions()
+        for (second, person) in (1...50_000).compactMap({ PersonID($0) }).enumerated() {
+            _ = introductions.shouldAsk(person, at: .seconds(second))
+            introductions.note(.nobody, about: person, at: .seconds(second))
+        }
+        #expect(introductions.count <= 2 * EncounterTracker.capacity)
+        #expect(introductions.isNobody(PersonID(50_000)!, at: .seconds(50_000)))
+    }
+}
