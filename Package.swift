@@ -18,6 +18,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "OAuth", targets: ["OAuth"]),
+        .library(name: "Beacons", targets: ["Beacons"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
@@ -45,6 +46,11 @@ let package = Package(
             name: "OAuthTests",
             dependencies: ["OAuth", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
             swiftSettings: strict),
+        .target(name: "Beacons", dependencies: [crypto], swiftSettings: strict),
+        .testTarget(
+            name: "BeaconsTests",
+            dependencies: ["Beacons", crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
+            exclude: ["ROWS.md"], swiftSettings: strict),
 
         // Floor 1: accounts, vaults, transports.
         .target(

@@ -1,0 +1,72 @@
+/// One structure of advertising data: a type and a value of at most 254 bytes (dossier 1).
+public struct AdvertisingStructure: Sendable, Hashable {
+    /// What the value holds.
+    public let type: StructureType
+    /// The value, without length and type.
+    public let value: [UInt8]
+
+    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` when the length would not fit into its byte.
+    public init(type: StructureType, value: [UInt8]) throws(BeaconsError) {
+        guard value.count <= 254 else { throw .advertisingDataTooLong(count: value.count + 2, limit: 256) }
+        self.init(type, short: value)
+    }
+
+    /// For values whose length is known to fit.
+    init(_ type: StructureType, short value: [UInt8]) {
+        self.type = type
+        self.value = value
+    }
+
+    /// Flags: `06` of a beacon that only speaks Low Energy, `1A` of a phone or Mac (dossier 2.2).
+    public static func flags(_ flags: UInt8 = 0x06) -> AdvertisingStructure {
+        AdvertisingStructure(.flags, short: [flags])
+    }
+
+    /// The complete list with one 16-bit service UUID.
+    public static func service(_ service: ServiceUUID) -> AdvertisingStructure {
+        AdvertisingStructure(.completeServices, short: service.rawValue.littleEndianBytes)
+    }
+
+    /// A company's own data.
+    ///
+    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than 252 bytes.
+    public static func manufacturerData(
+        _ company: CompanyID, _ value: [UInt8]
+    ) throws(BeaconsError) -> AdvertisingStructure {
+        try AdvertisingStructure(type: .manufacturerData, value: company.rawValue.littleEndianBytes + value)
+    }
+
+    /// A service's data.
+    ///
+    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than 252 bytes.
+    public static func serviceData(
+        _ service: ServiceUUID, _ value: [UInt8]
+    ) throws(BeaconsError) -> AdvertisingStructure {
+        try AdvertisingStructure(type: .serviceData, value: service.rawValue.littleEndianBytes + value)
+    }
+
+    /// Length, type and value.
+    public var bytes: [UInt8] { [UInt8(value.count + 1), type.rawValue] + value }
+}
+
+/// Walks over structures without taking any memory.
+struct StructureCursor {
+    /// Where the next structure begins.
+    private(set) var offset = 0
+    /// The structure that runs past the end, once it was met; it and what follows is invalid (dossier 1).
+    private(set) var damage: AdvertisingData.Damage?
+
+    /// The type of the next structure and where its value is; nil at the end, at a length of 0 and at damage.
+    mutating func next(in bytes: Span<UInt8>) -> (type: UInt8, value: Range<Int>)? {
+        guard damage == nil, offset < bytes.count else { return nil }
+        let length = Int(bytes[offset])
+        guard length > 0 else { return nil }
+        let end = offset + 1 + length
+        guard end <= bytes.count else {
+            damage = AdvertisingData.Damage(offset: offset, length: length, available: bytes.count - offset - 1)
+            return nil
+        }
+        defer { offset = end }
+        return (bytes[offset + 1], offset + 2..<end)
+    }
+}

@@ -1,0 +1,63 @@
+/// A company's number in manufacturer data (dossier 1).
+public struct CompanyID: RawRepresentable, Sendable, Hashable {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Apple, whose messages include iBeacon.
+    public static let apple = CompanyID(rawValue: 0x004C)
+    /// Reserved for tests.
+    public static let test = CompanyID(rawValue: 0xFFFF)
+}
+
+/// A 16-bit service UUID in service data (dossier 1).
+public struct ServiceUUID: RawRepresentable, Sendable, Hashable {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Reads the 128-bit form of a 16-bit UUID, as BlueZ writes it: `0000feaa-0000-1000-8000-00805f9b34fb`; nil for any
+    /// other UUID.
+    public init?(bluetoothUUID text: String) {
+        guard let uuid = ProximityUUID(text), uuid.low == 0x8000_0080_5f9b_34fb,
+            uuid.high & 0xFFFF_0000_FFFF_FFFF == 0x0000_0000_0000_1000
+        else { return nil }
+        self.init(rawValue: UInt16(truncatingIfNeeded: uuid.high >> 32))
+    }
+
+    /// The 128-bit form, as BlueZ wants it.
+    public var bluetoothUUID: String {
+        "0000" + Hexadecimal.encode(rawValue.bigEndianBytes) + "-0000-1000-8000-00805f9b34fb"
+    }
+
+    /// Eddystone.
+    public static let eddystone = ServiceUUID(rawValue: 0xFEAA)
+    /// Exposure Notification.
+    public static let exposureNotification = ServiceUUID(rawValue: 0xFD6F)
+}
+
+/// What an advertising-data structure holds (dossier 1).
+public struct StructureType: RawRepresentable, Sendable, Hashable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// What the sender can do.
+    public static let flags = StructureType(rawValue: 0x01)
+    /// Some of the 16-bit service UUIDs.
+    public static let incompleteServices = StructureType(rawValue: 0x02)
+    /// All of the 16-bit service UUIDs.
+    public static let completeServices = StructureType(rawValue: 0x03)
+    /// Data of a service with a 16-bit UUID.
+    public static let serviceData = StructureType(rawValue: 0x16)
+    /// Data of a service with a 128-bit UUID.
+    public static let serviceData128 = StructureType(rawValue: 0x21)
+    /// Data of a company's own.
+    public static let manufacturerData = StructureType(rawValue: 0xFF)
+}

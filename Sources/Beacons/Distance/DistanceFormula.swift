@@ -1,0 +1,43 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How a distance is guessed from a signal strength (dossier 5.2). Use it for order and ``Proximity``, not as metres.
+public enum DistanceFormula: Sendable, Hashable {
+    /// `10 ^ ((power − rssi) / (10 · exponent))`: 2.0 in free space, 2.5 as a rule, 3 to 4 in crowded rooms.
+    case logDistance(exponent: Double)
+    /// `(rssi / power) ^ 10` below a ratio of 1, and `a · ratio ^ b + c` from there on.
+    case curveFit(a: Double, b: Double, c: Double)
+
+    /// Logarithmic with an exponent of 2.5.
+    public static let standard = DistanceFormula.logDistance(exponent: 2.5)
+    /// AltBeacon's present curve.
+    public static let altBeacon = DistanceFormula.curveFit(a: 0.42093, b: 6.9476, c: 0.54992)
+    /// A widely copied older curve.
+    public static let olderAltBeacon = DistanceFormula.curveFit(a: 0.89976, b: 7.7095, c: 0.111)
+
+    /// The distance in metres.
+    ///
+    /// - Parameters:
+    ///   - rssi: dBm, as filtered.
+    ///   - power: what to expect at 1 m; nil when the beacon is not calibrated.
+    /// - Returns: nil when it is unknown: without a power, with an `rssi` of 0 or above, or where the formula gives no number.
+    public func metres(rssi: Double, powerAtOneMetre power: RSSI?) -> Double? {
+        guard let power, rssi < 0 else { return nil }
+        let reference = Double(power.dBm)
+        let metres: Double
+        switch self {
+        case .logDistance(let exponent):
+            guard exponent > 0 else { return nil }
+            metres = pow(10, (reference - rssi) / (10 * exponent))
+        case .curveFit(let a, let b, let c):
+            let ratio = rssi / reference
+            metres = ratio < 1 ? pow(ratio, 10) : a * pow(ratio, b) + c
+        }
+        return metres.isFinite && metres >= 0 ? metres : nil
+    }
+}

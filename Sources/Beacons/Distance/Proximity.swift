@@ -1,0 +1,65 @@
+/// How near a beacon is, with Core Location's raw values (dossier 5.3).
+public enum Proximity: Int, Sendable, Hashable, Codable, CaseIterable {
+    case unknown = 0
+    /// Up to half a metre.
+    case immediate = 1
+    /// Less than three metres.
+    case near = 2
+    case far = 3
+
+    /// Where immediate ends, in metres.
+    static let immediateBorder = 0.5
+    /// Where near ends, in metres.
+    static let nearBorder = 3.0
+
+    /// The bucket of a distance in metres; unknown without one, and for what is negative or no number.
+    public init(metres: Double?) {
+        guard let metres, metres >= 0 else {
+            self = .unknown
+            return
+        }
+        self = metres <= Self.immediateBorder ? .immediate : metres < Self.nearBorder ? .near : .far
+    }
+}
+
+/// A proximity that does not flap: to change bucket, the distance must pass the border by 20 % on two ticks in a row
+/// (dossier 5.3).
+///
+/// The first known distance and one that becomes unknown count at once.
+public struct SteadyProximity: Sendable, Hashable {
+    /// The bucket.
+    public private(set) var value = Proximity.unknown
+    /// Where the last tick wanted to go.
+    private var candidate: Proximity?
+
+    /// By how much a border must be passed.
+    public static let margin = 0.2
+
+    public init() {}
+
+    /// Takes the filtered distance of one tick, in metres; nil when it is unknown.
+    public mutating func update(metres: Double?) {
+        let plain = Proximity(metres: metres)
+        guard let metres, plain != .unknown, value != .unknown else {
+            value = plain
+            candidate = nil
+            return
+        }
+        // The nearest bucket whose outer border is passed inwards, or the farthest whose inner one is passed outwards.
+        let outwards = Proximity(metres: metres / (1 + Self.margin))
+        let inwards = Proximity(metres: metres / (1 - Self.margin))
+        let wanted = outwards.rawValue > value.rawValue ? outwards : inwards.rawValue < value.rawValue ? inwards : value
+        defer { candidate = value == wanted ? nil : wanted }
+        guard wanted != value, let candidate else { return }
+        // Two ticks that leave in the same direction have both passed the borders up to the less far of the two.
+        if wanted.rawValue > value.rawValue, candidate.rawValue > value.rawValue {
+            value = min(wanted, candidate) { $0.rawValue < $1.rawValue }
+        } else if wanted.rawValue < value.rawValue, candidate.rawValue < value.rawValue {
+            value = min(wanted, candidate) { $0.rawValue > $1.rawValue }
+        }
+    }
+
+    private func min(_ left: Proximity, _ right: Proximity, by isBefore: (Proximity, Proximity) -> Bool) -> Proximity {
+        isBefore(left, right) ? left : right
+    }
+}

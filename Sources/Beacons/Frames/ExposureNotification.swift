@@ -1,0 +1,16 @@
+/// A frame of Exposure Notification: recognised, so that it can be passed over (dossier 8.2).
+public struct ExposureNotification: Sendable, Hashable {
+    /// The rolling proximity identifier.
+    public let identifier: RollingToken
+    /// The encrypted metadata, first byte most significant.
+    public let metadata: UInt32
+
+    /// Bytes behind the service's UUID.
+    static let length = 20
+
+    /// Reads ``length`` bytes.
+    init(_ bytes: Span<UInt8>, at offset: Int) {
+        identifier = RollingToken(bytes, at: offset)
+        metadata = bytes.bigEndian(at: offset + 16)
+    }
+}

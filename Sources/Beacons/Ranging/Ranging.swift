@@ -1,0 +1,90 @@
+/// Tells how near beacons are: packets in, a list at each tick out (dossier 6).
+///
+/// A value without a clock: every call says what time it is. It keeps at most ``Settings-swift.struct/capacity`` beacons with at most
+/// ``RunningAverage/mostSamples`` samples each, whatever is sent; where that is not enough, beacons that were heard only
+/// once make room first.
+public struct Ranging: Sendable {
+    public let settings: Settings
+
+    private var table: SightingTable<Entry>
+    private var timeline: SteadyTimeline
+
+    /// How ranging is done.
+    public struct Settings: Sendable, Hashable {
+        /// Which beacons are ranged: those that any of these contains.
+        public var conditions: [BeaconCondition]
+        public var filter: RSSIFilter = .standard
+        public var formula: DistanceFormula = .standard
+        /// How long a beacon stays in the list after its last packet.
+        public var retention: Duration = .seconds(5)
+        /// The most beacons that are kept.
+        public var capacity = 4_096
+        /// How frames are read.
+        public var parser = FrameParser()
+
+        public init(_ conditions: [BeaconCondition] = [.any]) {
+            self.conditions = conditions
+        }
+    }
+
+    private struct Entry: Sendable {
+        var filter: RSSIFilter
+        var lastRSSI: RSSI?
+        var power: RSSI?
+        var proximity = SteadyProximity()
+        /// On the clock of the packets.
+        var received: Timestamp
+    }
+
+    public init(_ settings: Settings = Settings()) {
+        self.settings = settings
+        table = SightingTable(capacity: settings.capacity)
+        timeline = SteadyTimeline(leap: .seconds(5))
+    }
+
+    /// Takes a packet. What is no beacon of the conditions is passed over.
+    public mutating func receive(_ advertisement: Advertisement) {
+        receive(settings.parser.frame(of: advertisement), rssi: advertisement.rssi, at: advertisement.time)
+    }
+
+    /// Takes a frame that was read already.
+    public mutating func receive(_ frame: Frame, rssi: RSSI?, at time: Timestamp) {
+        guard let identity = frame.identity, settings.conditions.contains(where: { $0.contains(identity) }) else {
+            return
+        }
+        let now = timeline.advance(to: time)
+        let new = Entry(filter: settings.filter, lastRSSI: nil, power: nil, received: time)
+        _ = table.note(identity, at: now, new: new) { entry in
+            if let rssi { entry.filter.add(rssi, at: now) }
+            entry.lastRSSI = rssi
+            entry.power = frame.powerAtOneMetre
+            entry.received = time
+        }
+    }
+
+    /// Drops what has fallen silent and tells what is in range. Call it once a second.
+    public mutating func tick(at time: Timestamp) -> RangingUpdate {
+        let now = timeline.advance(to: time)
+        _ = table.removeSilent(since: now.advanced(by: .zero - settings.retention))
+        var beacons: [RangedBeacon] = []
+        beacons.reserveCapacity(table.slots.count)
+        table.updateAll { identity, slot in
+            let rssi = slot.entry.filter.value(at: now)
+            let metres = rssi.flatMap { settings.formula.metres(rssi: $0, powerAtOneMetre: slot.entry.power) }
+            slot.entry.proximity.update(metres: metres)
+            beacons.append(
+                RangedBeacon(
+                    identity: identity, rssi: rssi, lastRSSI: slot.entry.lastRSSI, metres: metres,
+                    proximity: slot.entry.proximity.value, lastSeen: slot.entry.received, packets: slot.packets))
+        }
+        beacons.sort { $0.isNearer(than: $1) }
+        return RangingUpdate(time: time, beacons: beacons, leftOut: table.leftOut)
+    }
+}
+
+extension RangedBeacon {
+    fileprivate func isNearer(than other: RangedBeacon) -> Bool {
+        if metres != other.metres { return (metres ?? .infinity) < (other.metres ?? .infinity) }
+        return (rssi ?? -.infinity) > (other.rssi ?? -.infinity)
+    }
+}

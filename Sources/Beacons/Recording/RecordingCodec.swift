@@ -1,0 +1,114 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Received packets as lines of JSON: `{"t":1767225600.25,"addr":"D0:00:00:00:02:F7","rssi":-61,"ad":"1aff4c00…"}` (dossier 7.3).
+///
+/// | member | |
+/// |---|---|
+/// | `t` | seconds since 1970, or since the start of the recording |
+/// | `addr` | the sender's address; may be missing or null |
+/// | `rssi` | dBm; 127, 0, null or missing where it was not measured |
+/// | `ad` | the advertising data in hexadecimal digits |
+///
+/// Other members are ignored, as are empty lines.
+public enum RecordingCodec {
+    /// The longest line that is read, in bytes: more than twice the longest advertisement takes.
+    public static let longestLine = 8_192
+
+    /// A packet as a line, without the line's end.
+    public static func line(_ advertisement: Advertisement) -> String {
+        let address = advertisement.address.map { "\"addr\":\"\($0)\"," } ?? ""
+        let rssi = advertisement.rssi.map { Int($0.dBm) } ?? RSSI.notAvailable
+        return "{\"t\":\(time(advertisement.time)),\(address)\"rssi\":\(rssi),\"ad\":\""
+            + Hexadecimal.encode(advertisement.data.bytes) + "\"}"
+    }
+
+    /// Reads one line; nil for an empty one.
+    ///
+    /// - Parameters:
+    ///   - line: without the line's end; a carriage return before it is ignored.
+    ///   - number: which line of the recording it is, from 1, for the error.
+    /// - Throws: ``BeaconsError/recording(line:problem:)``.
+    public static func advertisement(
+        line: some Collection<UInt8>, number: Int
+    ) throws(BeaconsError) -> Advertisement? {
+        func problem(_ problem: String) -> BeaconsError { .recording(line: number, problem: problem) }
+        guard line.count <= longestLine else { throw problem("it is longer than \(longestLine) bytes") }
+        let spaces = Array(" \t\r".utf8)
+        guard line.contains(where: { !spaces.contains($0) }) else { return nil }
+        let row: Row
+        do {
+            row = try JSONDecoder().decode(Row.self, from: Data(line))
+        } catch let error as DecodingError {
+            throw problem(error.place)
+        } catch {
+            throw problem("it is no JSON object")
+        }
+        guard let time = Timestamp(secondsSince1970: row.t) else { throw problem("t is beyond the years 1 to 9999") }
+        var address: DeviceAddress?
+        if let text = row.addr {
+            guard let known = DeviceAddress(text) else { throw problem("addr is no address of six pairs of digits") }
+            address = known
+        }
+        guard let bytes = Hexadecimal.decode(row.ad.utf8) else { throw problem("ad is no row of hexadecimal pairs") }
+        guard let data = try? AdvertisingData(received: bytes) else {
+            throw problem("ad is longer than any advertisement")
+        }
+        return Advertisement(time: time, address: address, rssi: row.rssi.flatMap { RSSI($0) }, data: data)
+    }
+
+    /// Reads a whole recording. A line that cannot be read is told of and does not hide the others.
+    ///
+    /// - Returns: the packets in the order of their lines, and what is wrong with which line.
+    public static func advertisements(
+        in text: some Sequence<UInt8>
+    ) -> (advertisements: [Advertisement], errors: [BeaconsError]) {
+        var advertisements: [Advertisement] = []
+        var errors: [BeaconsError] = []
+        let lines = Array(text).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            do throws(BeaconsError) {
+                if let advertisement = try advertisement(line: line, number: index + 1) {
+                    advertisements.append(advertisement)
+                }
+            } catch {
+                errors.append(error)
+            }
+        }
+        return (advertisements, errors)
+    }
+
+    /// The members of a line.
+    private struct Row: Decodable {
+        let t: Double
+        let addr: String?
+        let rssi: Int?
+        let ad: String
+    }
+
+    /// Seconds with up to six decimals, exactly as they are in the time.
+    private static func time(_ time: Timestamp) -> String {
+        let (seconds, rest) = time.microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
+        let sign = time.microseconds < 0 ? "-" : ""
+        guard rest > 0 else { return "\(sign)\(seconds)" }
+        var decimals = String(String(rest + 1_000_000).dropFirst())
+        while decimals.last == "0" { decimals.removeLast() }
+        return "\(sign)\(seconds).\(decimals)"
+    }
+}
+
+extension DecodingError {
+    /// Which member is at fault, in words of our own: the decoder's would quote the line.
+    fileprivate var place: String {
+        switch self {
+        case .keyNotFound(let key, _): "the member \(key.stringValue) is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath.last.map { "the member \($0.stringValue) is of the wrong type" }
+                ?? "it is no JSON object"
+        @unknown default: "it is no JSON object"
+        }
+    }
+}

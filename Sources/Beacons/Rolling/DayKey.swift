@@ -1,0 +1,54 @@
+import Crypto
+
+/// What a friend needs to recognise somebody for one day, and the only thing that is shared (dossier 8.4).
+///
+/// Not to share tomorrow's is to take the permission back. Whoever has it can also send these identifiers: to be seen is
+/// never proof.
+public struct DayKey: Sendable {
+    /// The day that it is for.
+    public let day: RollingDay
+    private let key: SymmetricKey
+
+    /// How many bytes a key has.
+    public static let length = 32
+
+    /// Takes a key that was shared.
+    ///
+    /// - Throws: ``BeaconsError/keyLength(found:expected:)`` for anything but 32 bytes.
+    public init(day: RollingDay, revealed bytes: [UInt8]) throws(BeaconsError) {
+        guard bytes.count == Self.length else { throw .keyLength(found: bytes.count, expected: Self.length) }
+        self.init(day, SymmetricKey(data: bytes))
+    }
+
+    init(_ day: RollingDay, _ key: SymmetricKey) {
+        self.day = day
+        self.key = key
+    }
+
+    /// The 32 bytes, to be sent to a friend over a closed channel.
+    public func reveal() -> [UInt8] {
+        key.withUnsafeBytes { Array($0) }
+    }
+
+    /// The identifier of a window; nil when that is not of this day.
+    public func token(in window: RollingWindow) -> RollingToken? {
+        window.day == day ? derive(window) : nil
+    }
+
+    /// The identifier of a window that is known to be of this day.
+    func derive(_ window: RollingWindow) -> RollingToken {
+        var code = HMAC<SHA256>(key: key)
+        code.update(data: Array("SH1 tok".utf8) + window.number.bigEndianBytes)
+        return code.finalize().withUnsafeBytes { bytes in
+            RollingToken(
+                high: UInt64(bigEndianBytes: bytes.prefix(8)), low: UInt64(bigEndianBytes: bytes.dropFirst(8).prefix(8))
+            )
+        }
+    }
+}
+
+extension DayKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "(secret key of day \(day.number))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["day": day.number]) }
+}

@@ -1,0 +1,121 @@
+/// Recognises the rolling identifiers of those whose day keys one has (dossier 8.4).
+///
+/// The identifiers of the present window and its two neighbours are made once and looked up in tables. Everything is bounded by the
+/// keys that were given: at most one for each member and day, none older than yesterday's.
+public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
+    private var keys: [RollingDay: [Member: DayKey]] = [:]
+    private var tables: [RollingWindow: Table] = [:]
+
+    /// The identifiers of one window.
+    private struct Table: Sendable {
+        var long: [RollingToken: Match] = [:]
+        var short: [ShortRollingToken: Match] = [:]
+
+        mutating func add(_ token: RollingToken, of member: Member) {
+            long[token] = long[token]?.adding(member) ?? .one(member)
+            if let key = token.short { short[key] = short[key]?.adding(member) ?? .one(member) }
+        }
+    }
+
+    /// Who sends an identifier: hardly ever more than one.
+    private enum Match: Sendable {
+        case one(Member)
+        case several(Set<Member>)
+
+        func adding(_ member: Member) -> Match {
+            switch self {
+            case .one(let other): other == member ? self : .several([other, member])
+            case .several(let others): .several(others.union([member]))
+            }
+        }
+
+        var members: Set<Member> {
+            switch self {
+            case .one(let member): [member]
+            case .several(let members): members
+            }
+        }
+    }
+
+    /// Whose an identifier is.
+    public enum Resolution: Sendable, Hashable {
+        /// Nobody's whose key one has.
+        case unknown
+        /// One member's. With four bytes that is a strong hint, not proof: see ``RollingEvidence``.
+        case member(Member, RollingWindow)
+        /// Of several members, which can only be told apart in another window or by the 16-byte form.
+        case ambiguous(Set<Member>)
+    }
+
+    public init() {}
+
+    /// Takes a member's key for a day; a later one for the same day takes its place, and ``prepare(for:)`` is due then.
+    public mutating func add(_ key: DayKey, of member: Member) {
+        let old = keys[key.day, default: [:]].updateValue(key, forKey: member)
+        for window in tables.keys where window.day == key.day {
+            if old == nil {
+                tables[window]?.add(key.derive(window), of: member)
+            } else {
+                // The old key's identifiers are in it, so it is made anew.
+                tables[window] = nil
+            }
+        }
+    }
+
+    /// Forgets a member with all keys; ``prepare(for:)`` is due then.
+    public mutating func forget(_ member: Member) {
+        for day in keys.keys { keys[day]?[member] = nil }
+        tables = [:]
+    }
+
+    /// How many keys are kept.
+    public var keyCount: Int { keys.values.reduce(0) { $0 + $1.count } }
+
+    /// Makes the tables for a time, and drops old tables and the keys of days before yesterday.
+    ///
+    /// Does nothing when they are there; call it when a window begins, or before each look-up. A new window takes about a
+    /// microsecond a member.
+    ///
+    /// - Throws: ``BeaconsError/time(_:)`` before 1970.
+    public mutating func prepare(for time: Timestamp) throws(BeaconsError) {
+        let present = try RollingWindow(at: time)
+        let wanted = present.neighbourhood
+        for window in tables.keys where !wanted.contains(window) { tables[window] = nil }
+        for day in keys.keys where day.number &+ 1 < present.day.number { keys[day] = nil }
+        for window in wanted where tables[window] == nil {
+            let members = keys[window.day] ?? [:]
+            var table = Table()
+            table.long.reserveCapacity(members.count)
+            table.short.reserveCapacity(members.count)
+            for (member, key) in members { table.add(key.derive(window), of: member) }
+            tables[window] = table
+        }
+    }
+
+    /// Whose a 16-byte identifier is.
+    ///
+    /// - Throws: ``BeaconsError/notPrepared(_:)`` without ``prepare(for:)`` for this window; ``BeaconsError/time(_:)``.
+    public func resolve(_ token: RollingToken, at time: Timestamp) throws(BeaconsError) -> Resolution {
+        try resolve(at: time) { $0.long[token] }
+    }
+
+    /// Whose a 4-byte identifier is.
+    ///
+    /// - Throws: ``BeaconsError/notPrepared(_:)`` without ``prepare(for:)`` for this window; ``BeaconsError/time(_:)``.
+    public func resolve(_ token: ShortRollingToken, at time: Timestamp) throws(BeaconsError) -> Resolution {
+        try resolve(at: time) { $0.short[token] }
+    }
+
+    private func resolve(at time: Timestamp, _ match: (Table) -> Match?) throws(BeaconsError) -> Resolution {
+        let present = try RollingWindow(at: time)
+        var found: [(RollingWindow, Match)] = []
+        for window in present.neighbourhood {
+            guard let table = tables[window] else { throw .notPrepared(window) }
+            if let match = match(table) { found.append((window, match)) }
+        }
+        guard let first = found.first else { return .unknown }
+        let members = found.reduce(into: Set<Member>()) { $0.formUnion($1.1.members) }
+        if members.count == 1, let member = members.first { return .member(member, first.0) }
+        return .ambiguous(members)
+    }
+}
