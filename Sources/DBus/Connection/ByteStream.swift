@@ -1,0 +1,126 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A connected socket with a thread of its own, which sleeps in `poll`.
+///
+/// A thread instead of a dispatch source, because then one owner reads, writes and ends the socket, bytes are handed on in
+/// their order without a queue between, and nobody closes a descriptor that another still waits on. No thread of the
+/// cooperative pool ever waits for the socket. A class, because it owns descriptors.
+final class ByteStream: Sendable {
+    private struct Outgoing {
+        var bytes: [UInt8] = []
+        var isClosed = false
+    }
+
+    private let descriptor: CInt
+    private let wakeReceiver: CInt
+    private let wakeSender: CInt
+    private let outgoing = Mutex(Outgoing())
+    private let outgoingLimit: Int
+
+    /// Takes over a connected socket. More than `outgoingLimit` bytes that the peer does not take are an error.
+    init(owning descriptor: CInt, outgoingLimit: Int = Message.maximumLength) throws(DBusError) {
+        var ends: [CInt] = [-1, -1]
+        guard SystemSocket.prepare(descriptor), pipe(&ends) == 0 else {
+            let error = errno
+            _ = systemClose(descriptor)
+            throw .connectionLost(reason: SystemSocket.reason(error))
+        }
+        for end in ends { _ = SystemSocket.prepare(end) }
+        self.descriptor = descriptor
+        self.outgoingLimit = outgoingLimit
+        wakeReceiver = ends[0]
+        wakeSender = ends[1]
+    }
+
+    deinit {
+        for descriptor in [descriptor, wakeReceiver, wakeSender] { _ = systemClose(descriptor) }
+    }
+
+    /// Starts the thread. Both closures are called on it: `received` for each piece, `ended` once, at the end. The stream
+    /// lives until then; only ``close()`` or the peer ends it.
+    func start(received: @escaping @Sendable ([UInt8]) -> Void, ended: @escaping @Sendable (String) -> Void) {
+        Thread.detachNewThread { [self] in
+            let reason = run(received)
+            close()
+            _ = shutdown(descriptor, CInt(SHUT_RDWR))
+            ended(reason)
+        }
+    }
+
+    /// Queues bytes; they go out in the order of the calls.
+    ///
+    /// - Throws: ``DBusError/tooLarge(what:limit:)`` when the peer takes too little.
+    func send(_ bytes: [UInt8]) throws(DBusError) {
+        let isTaken = outgoing.withLock { outgoing in
+            guard outgoing.bytes.count + bytes.count <= outgoingLimit else { return false }
+            if !outgoing.isClosed { outgoing.bytes.append(contentsOf: bytes) }
+            return true
+        }
+        guard isTaken else { throw .tooLarge(what: "what waits to be sent to the bus", limit: outgoingLimit) }
+        wake()
+    }
+
+    /// Ends the stream after what can be sent at once. Closing twice does nothing.
+    func close() {
+        outgoing.withLock { $0.isClosed = true }
+        wake()
+    }
+
+    private func wake() {
+        var byte: UInt8 = 0
+        // A full pipe wakes the thread as well.
+        _ = write(wakeSender, &byte, 1)
+    }
+
+    /// Reads and writes until the end; returns why it ended.
+    private func run(_ received: (([UInt8]) -> Void)) -> String {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            if let problem = flush() { return problem }
+            let (isClosed, isWriting) = outgoing.withLock { ($0.isClosed, !$0.bytes.isEmpty) }
+            if isClosed { return "it was closed" }
+            waitForEvents(isWriting: isWriting, &buffer)
+            switch SystemSocket.receive(descriptor, into: &buffer) {
+            case .bytes(0): return "the peer closed it"
+            case .bytes(let count): received(Array(buffer[..<count]))
+            case .wouldBlock: continue
+            case .failed(let reason): return reason
+            }
+        }
+    }
+
+    private func waitForEvents(isWriting: Bool, _ buffer: inout [UInt8]) {
+        let events = CShort(POLLIN) | (isWriting ? CShort(POLLOUT) : 0)
+        var descriptors = [
+            pollfd(fd: descriptor, events: events, revents: 0),
+            pollfd(fd: wakeReceiver, events: CShort(POLLIN), revents: 0),
+        ]
+        _ = poll(&descriptors, nfds_t(descriptors.count), -1)
+        if descriptors[1].revents != 0 { _ = read(wakeReceiver, &buffer, buffer.count) }
+    }
+
+    /// Sends what the peer takes now; returns what went wrong.
+    private func flush() -> String? {
+        outgoing.withLock { outgoing in
+            var sent = 0
+            defer { outgoing.bytes.removeFirst(sent) }
+            while sent < outgoing.bytes.count {
+                switch SystemSocket.send(descriptor, outgoing.bytes[sent...]) {
+                case .bytes(let count): sent += count
+                case .wouldBlock: return nil
+                case .failed(let reason): return reason
+                }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,160 @@
+/// A connection to a message bus: calls, signals and exported objects.
+///
+/// Exported objects are served while calls are pending, so that a service can read back what a call has announced. When the
+/// bus ends the connection, every pending call and every sequence ends with ``DBusError/connectionLost(reason:)``; a
+/// connection never comes back, see ``KeptConnection`` for that. Dropping the last reference closes it.
+///
+/// A class, because a connection is one thing that many hold; it has no state of its own beside the bus's.
+public final class Connection: Sendable {
+    /// How a connection behaves.
+    public struct Options: Sendable {
+        /// How long opening may take, authentication included. The default is ten seconds.
+        public var openTimeout: Duration
+        /// The largest message in bytes that is taken; a larger one ends the connection. The default is 16 MiB.
+        public var messageLimit: Int
+        /// What timeouts are measured on.
+        public var clock: any Clock<Duration>
+
+        public init(
+            openTimeout: Duration = .seconds(10), messageLimit: Int = 1 << 24,
+            clock: any Clock<Duration> = ContinuousClock()
+        ) {
+            self.openTimeout = openTimeout
+            self.messageLimit = messageLimit
+            self.clock = clock
+        }
+    }
+
+    /// How long a call waits for its answer unless it says otherwise; the reference implementation's 25 seconds.
+    public static let standardTimeout = Duration.seconds(25)
+
+    /// The name that the bus gave to this connection.
+    public let uniqueName: BusName
+    let link: Link
+    let router: Router
+
+    private init(uniqueName: BusName, link: Link, router: Router) {
+        self.uniqueName = uniqueName
+        self.link = link
+        self.router = router
+    }
+
+    deinit {
+        link.end(.connectionLost(reason: "it was dropped"))
+    }
+
+    /// Connects to the first of these addresses that answers, authenticates, and says hello to the bus.
+    ///
+    /// - Throws: ``DBusError/unreachable(address:reason:)`` for the last address when none answers,
+    ///   ``DBusError/authentication(reason:)``, ``DBusError/wrongBus(expected:found:)``, ``DBusError/timeout(of:)`` or
+    ///   `CancellationError`.
+    public static func open(_ addresses: [Address], options: Options = Options()) async throws -> Connection {
+        do {
+            return try await withDeadline(options.openTimeout, on: options.clock) {
+                let (descriptor, address) = try await connect(addresses, clock: options.clock)
+                return try await open(owning: descriptor, guid: address.guid, options: options)
+            }
+        } catch is DeadlineExceeded {
+            throw DBusError.timeout(of: "opening a connection to the bus")
+        } catch {
+            try Task.checkCancellation()
+            throw error
+        }
+    }
+
+    /// Connects over a socket that is connected already.
+    static func open(owning descriptor: CInt, guid: String?, options: Options) async throws -> Connection {
+        let router = Router()
+        let link = Link(
+            try ByteStream(owning: descriptor), router: router, messageLimit: options.messageLimit, clock: options.clock)
+        try await link.open(guid: guid)
+        let answer = try await link.call(
+            MethodCall.bus("Hello").message(), name: "the bus's greeting", timeout: options.openTimeout)
+        return Connection(uniqueName: try BusName(answer.read(String.self)), link: link, router: router)
+    }
+
+    private static func connect(
+        _ addresses: [Address], clock: any Clock<Duration>
+    ) async throws -> (descriptor: CInt, address: Address) {
+        var failure = DBusError.invalidAddress(text: "", problem: "there is no address")
+        for address in addresses {
+            do {
+                while true {
+                    if let descriptor = try SystemSocket.connect(to: address) { return (descriptor, address) }
+                    // The listener's queue is full; there is nothing to poll for.
+                    try await clock.sleep(for: .milliseconds(20))
+                }
+            } catch let error as DBusError {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    /// Ends the connection. Messages that the bus takes at once are still sent.
+    public func close() {
+        link.end(.connectionLost(reason: "it was closed here"))
+    }
+
+    /// Returns when the connection has ended, or when the task is cancelled.
+    public func waitForEnd() async {
+        await link.waitForEnd()
+    }
+
+    /// Why the connection has ended, or nil while it lives.
+    public var ending: DBusError? {
+        link.ending
+    }
+}
+
+// MARK: Calls
+
+extension Connection {
+    /// Calls a method and waits for its answer.
+    ///
+    /// When the task is cancelled or the time is over, an answer that comes later is dropped; what was asked for may still
+    /// happen.
+    ///
+    /// - Returns: The results; read them with `read`.
+    /// - Throws: ``DBusError/remote(_:)`` for the peer's own errors, ``DBusError/timeout(of:)``,
+    ///   ``DBusError/connectionLost(reason:)``, what cannot be sent, or `CancellationError`.
+    @discardableResult
+    public func call(_ call: MethodCall, timeout: Duration = standardTimeout) async throws -> [Value] {
+        try await link.call(call.message(), name: call.description, timeout: timeout)
+    }
+
+    /// Calls a method without wanting an answer. Returning means that the call waits to be sent.
+    ///
+    /// - Throws: ``DBusError/connectionLost(reason:)`` or what cannot be sent.
+    public func send(_ call: MethodCall) throws(DBusError) {
+        try link.send(call.message(flags: .noReplyExpected))
+    }
+
+    /// Announces something, to everybody who wants to know or to one. Returning means that it waits to be sent.
+    ///
+    /// - Throws: ``DBusError/connectionLost(reason:)`` or what cannot be sent.
+    public func emit(_ signal: Signal, to destination: BusName? = nil) throws(DBusError) {
+        try link.send(
+            Message(
+                .signal(path: signal.path, interface: signal.interface, member: signal.member), serial: 0,
+                flags: .noReplyExpected, destination: destination, body: signal.arguments))
+    }
+
+    /// Asks the bus for a well-known name (D-Bus Specification, “org.freedesktop.DBus.RequestName”).
+    ///
+    /// - Returns: Whether this connection owns the name now; it never waits in a queue and takes a name from nobody.
+    /// - Throws: As ``call(_:timeout:)``.
+    public func requestName(_ name: BusName) async throws -> Bool {
+        let doNotQueue: UInt32 = 4
+        let code = try await call(.bus("RequestName", [name.text.value, doNotQueue.value])).read(UInt32.self)
+        // 1: now the owner; 4: was it already.
+        return code == 1 || code == 4
+    }
+
+    /// Gives a well-known name up. A name that this connection does not own is no error.
+    ///
+    /// - Throws: As ``call(_:timeout:)``.
+    public func releaseName(_ name: BusName) async throws {
+        try await call(.bus("ReleaseName", [name.text.value]))
+    }
+}

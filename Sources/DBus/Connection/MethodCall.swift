@@ -1,0 +1,38 @@
+/// A call of a method of a peer.
+public struct MethodCall: Sendable, Hashable {
+    /// Who is called.
+    public var destination: BusName
+    public var path: ObjectPath
+    public var interface: InterfaceName
+    public var member: MemberName
+    public var arguments: [Value]
+    /// Whether the bus may start a program that owns ``destination``.
+    public var startsService = true
+
+    public init(
+        _ member: MemberName, in interface: InterfaceName, of path: ObjectPath, at destination: BusName,
+        arguments: [Value] = []
+    ) {
+        self.destination = destination
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.arguments = arguments
+    }
+
+    /// A call of the bus itself.
+    static func bus(_ member: MemberName, _ arguments: [Value] = []) -> MethodCall {
+        MethodCall(member, in: .bus, of: "/org/freedesktop/DBus", at: .bus, arguments: arguments)
+    }
+
+    func message(flags: Message.Flags = []) -> Message {
+        Message(
+            .call(path: path, interface: interface, member: member), serial: 0,
+            flags: startsService ? flags : flags.union(.noAutoStart), destination: destination, body: arguments)
+    }
+}
+
+extension MethodCall: CustomStringConvertible {
+    /// The method, without its arguments: they may be secret.
+    public var description: String { "\(interface).\(member) of \(destination)" }
+}

@@ -1,0 +1,66 @@
+/// An object of a peer: a short way to call its methods and to read and write its properties.
+public struct RemoteObject: Sendable {
+    public let connection: Connection
+    /// Who has the object.
+    public let destination: BusName
+    public let path: ObjectPath
+
+    /// Calls a method.
+    ///
+    /// - Throws: As ``Connection/call(_:timeout:)``.
+    @discardableResult
+    public func call(
+        _ member: MemberName, in interface: InterfaceName, _ arguments: [Value] = [],
+        timeout: Duration = Connection.standardTimeout
+    ) async throws -> [Value] {
+        try await connection.call(
+            MethodCall(member, in: interface, of: path, at: destination, arguments: arguments), timeout: timeout)
+    }
+
+    /// The value of a property (D-Bus Specification, “org.freedesktop.DBus.Properties”).
+    ///
+    /// - Throws: ``DBusError/unexpectedType(expected:found:)`` and as ``Connection/call(_:timeout:)``.
+    public func property<Result: ValueConvertible>(
+        _ name: MemberName, of interface: InterfaceName, as type: Result.Type = Result.self
+    ) async throws -> Result {
+        try await call("Get", in: .properties, [interface.text.value, name.text.value]).read(Value.self).read(type)
+    }
+
+    /// Every property of an interface.
+    ///
+    /// - Throws: As ``Connection/call(_:timeout:)``.
+    public func properties(of interface: InterfaceName) async throws -> [String: Value] {
+        try await call("GetAll", in: .properties, [interface.text.value]).read([String: Value].self)
+    }
+
+    /// Changes a property.
+    ///
+    /// - Throws: As ``Connection/call(_:timeout:)``.
+    public func setProperty(_ name: MemberName, of interface: InterfaceName, to value: Value) async throws {
+        try await call("Set", in: .properties, [interface.text.value, name.text.value, .variant(value)])
+    }
+
+    /// The objects below this one, with their interfaces and properties (D-Bus Specification,
+    /// “org.freedesktop.DBus.ObjectManager”).
+    ///
+    /// - Throws: As ``Connection/call(_:timeout:)``.
+    public func managedObjects() async throws -> [ObjectPath: [String: [String: Value]]] {
+        try await call("GetManagedObjects", in: .objectManager)
+            .read([ObjectPath: [String: [String: Value]]].self)
+    }
+
+    /// The signals of this object, from the return of this function on.
+    ///
+    /// - Throws: As ``Connection/signals(matching:buffer:overflow:)``.
+    public func signals(_ member: MemberName? = nil, of interface: InterfaceName) async throws -> Signals {
+        try await connection.signals(
+            matching: MatchRule(sender: destination, interface: interface, member: member, path: path))
+    }
+}
+
+extension Connection {
+    /// The object of a peer at `path`. Nothing is asked; the object may not exist.
+    public func object(_ path: ObjectPath, of destination: BusName) -> RemoteObject {
+        RemoteObject(connection: self, destination: destination, path: path)
+    }
+}

@@ -1,0 +1,97 @@
+extension Connection {
+    /// Exports an object: from now on peers can call it, also while calls of this connection are pending.
+    ///
+    /// `org.freedesktop.DBus.Properties`, `Introspectable` and `Peer` are answered for every object. A manager also answers
+    /// `ObjectManager` for the objects below it and announces those that come and go.
+    ///
+    /// - Parameters:
+    ///   - interfaces: What the object can do, besides the standard interfaces.
+    ///   - path: Where it is.
+    ///   - isManager: Whether it answers for the objects below it.
+    /// - Throws: ``DBusError/invalidExport(path:problem:)`` when something is exported there already, a name comes twice or
+    ///   is that of a standard interface, or a type is not valid; ``DBusError/connectionLost(reason:)``
+    public func export(
+        _ interfaces: [ExportedInterface], at path: ObjectPath, isManager: Bool = false
+    ) throws(DBusError) {
+        for problem in interfaces.compactMap(\.problem) { throw .invalidExport(path: path, problem: problem) }
+        guard Set(interfaces.map(\.name)).count == interfaces.count else {
+            throw .invalidExport(path: path, problem: "an interface comes twice")
+        }
+        let object = ExportedObject(interfaces, isManager: isManager)
+        let managers = try router.changeObjects { table throws(DBusError) in
+            try table.add(object, at: path)
+            return table.managers(above: path)
+        }
+        guard !managers.isEmpty else { return }
+        let arguments = [path.value, object.interfacesAndProperties.value]
+        for manager in managers { try announce("InterfacesAdded", arguments, by: manager) }
+    }
+
+    /// Takes an object back. The call that it works on is cancelled. A path where nothing is exported is no error.
+    ///
+    /// - Throws: ``DBusError/connectionLost(reason:)``
+    public func withdraw(_ path: ObjectPath) throws(DBusError) {
+        let (object, managers) = try router.changeObjects { table throws(DBusError) in
+            (table.remove(path), table.managers(above: path))
+        }
+        guard let object else { return }
+        object.stop()
+        let arguments = [path.value, object.interfaces.map(\.name.text).value]
+        for manager in managers { try announce("InterfacesRemoved", arguments, by: manager) }
+    }
+
+    /// Announces that properties of an exported object have new values, in the way that each of them says.
+    ///
+    /// - Throws: ``DBusError/invalidExport(path:problem:)`` when there is no such object, interface or property;
+    ///   ``DBusError/connectionLost(reason:)``
+    public func announceChange(
+        of names: [MemberName], in interface: InterfaceName, at path: ObjectPath
+    ) throws(DBusError) {
+        guard let exported = router.objects.objects[path]?.interface(interface) else {
+            throw .invalidExport(path: path, problem: "it has no interface \(interface)")
+        }
+        var changed: [String: Value] = [:]
+        var invalidated: [String] = []
+        for name in names {
+            guard let property = exported.property(name.text) else {
+                throw .invalidExport(path: path, problem: "it has no property \(name)")
+            }
+            switch property.change {
+            case .value: changed[name.text] = property.get()
+            case .invalidation: invalidated.append(name.text)
+            case .constant, .silent: break
+            }
+        }
+        guard !changed.isEmpty || !invalidated.isEmpty else { return }
+        try emit(
+            Signal(
+                path: path, interface: .properties, member: "PropertiesChanged",
+                arguments: [interface.text.value, changed.value, invalidated.value]))
+    }
+
+    private func announce(_ member: MemberName, _ arguments: [Value], by manager: ObjectPath) throws(DBusError) {
+        try emit(Signal(path: manager, interface: .objectManager, member: member, arguments: arguments))
+    }
+}
+
+extension ExportedInterface {
+    /// What keeps it from being exported.
+    fileprivate var problem: String? {
+        if [.properties, .introspectable, .peer, .objectManager].contains(name) {
+            return "\(name) is answered already"
+        }
+        if Set(methods.map(\.name)).count < methods.count { return "a method of \(name) comes twice" }
+        if Set(properties.map(\.name)).count < properties.count { return "a property of \(name) comes twice" }
+        let signatures =
+            methods.flatMap { [$0.takes, $0.returns] }.map { $0.map(\.type) } + signals.map { $0.arguments.map(\.type) }
+            + properties.map { [$0.type] }
+        for types in signatures {
+            do throws(DBusError) {
+                _ = try Signature(types)
+            } catch {
+                return error.description
+            }
+        }
+        return nil
+    }
+}

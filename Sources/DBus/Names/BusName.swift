@@ -1,0 +1,28 @@
+/// Who is on a bus: a unique name as in `:1.42`, or a well-known one as in `org.bluez` (D-Bus Specification, “Valid Bus
+/// Names”).
+public struct BusName: CheckedName {
+    public let text: String
+
+    /// The bus itself.
+    public static let bus: BusName = "org.freedesktop.DBus"
+
+    public init(_ text: String) throws(DBusError) {
+        let isUnique = text.utf8.first == UInt8(ascii: ":")
+        let problem = NameRule.problem(
+            ofDotted: isUnique ? text.dropFirst() : text[...], mayStartWithDigit: isUnique, mayHaveHyphen: true)
+        if let problem = text.utf8.count > NameRule.maximumLength ? "it is longer than 255 bytes" : problem {
+            throw .invalidName(kind: "bus name", text: text, problem: problem)
+        }
+        self.text = text
+    }
+
+    /// Whether the bus gave this name to one connection, for the life of that connection.
+    public var isUnique: Bool {
+        text.utf8.first == UInt8(ascii: ":")
+    }
+
+    /// Whether somebody may own this name and give it up again. The bus's own name stays.
+    var changesOwner: Bool {
+        !isUnique && self != .bus
+    }
+}

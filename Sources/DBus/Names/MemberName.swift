@@ -1,0 +1,16 @@
+/// The name of a method, signal or property, as in `StartDiscovery` (D-Bus Specification, “Valid Member Names”).
+public struct MemberName: CheckedName {
+    public let text: String
+
+    public init(_ text: String) throws(DBusError) {
+        guard text.utf8.count <= NameRule.maximumLength else {
+            throw .invalidName(kind: "member name", text: text, problem: "it is longer than 255 bytes")
+        }
+        guard NameRule.isElement(text.utf8, mayStartWithDigit: false, mayHaveHyphen: false) else {
+            throw .invalidName(
+                kind: "member name", text: text,
+                problem: "it is empty, starts with a digit or has a character that is not one of A-Z, a-z, 0-9 and _")
+        }
+        self.text = text
+    }
+}

@@ -1,0 +1,120 @@
+/// The types of several values in a row (D-Bus Specification, “Type System” and “Valid Signatures”).
+///
+/// A value of this type is always valid: at most 255 bytes, at most 32 arrays and at most 32 structures inside one
+/// another, no empty structure, dictionary entries only in arrays and with basic keys.
+public struct Signature: Sendable, Hashable {
+    /// The types in order.
+    public let types: [ValueType]
+    /// The type codes, as in `a{sv}as`.
+    public let text: String
+
+    /// No value at all.
+    public static let empty: Signature = ""
+
+    static let maximumLength = 255
+    static let maximumArrayDepth = 32
+    static let maximumStructureDepth = 32
+
+    /// Parses type codes.
+    ///
+    /// - Throws: ``DBusError/invalidSignature(text:problem:)``
+    public init(_ text: String) throws(DBusError) {
+        var parser = SignatureParser(text)
+        types = try parser.parse()
+        self.text = text
+    }
+
+    /// The signature of values of these types.
+    ///
+    /// - Throws: ``DBusError/invalidSignature(text:problem:)`` when they are too many or too deep, a structure has no
+    ///   field or a key is not basic.
+    public init(_ types: [ValueType]) throws(DBusError) {
+        try self.init(types.map(\.code).joined())
+    }
+}
+
+extension Signature: CustomStringConvertible, ExpressibleByStringLiteral {
+    public var description: String { text }
+
+    /// A wrong literal is a mistake in the source and stops the program.
+    public init(stringLiteral literal: StaticString) {
+        do {
+            try self.init(literal.description)
+        } catch {
+            preconditionFailure(error.description)
+        }
+    }
+}
+
+/// Reads type codes from left to right.
+private struct SignatureParser {
+    private let text: String
+    private let codes: [UInt8]
+    private var position = 0
+    private var arrayDepth = 0
+    private var structureDepth = 0
+
+    init(_ text: String) {
+        self.text = text
+        codes = Array(text.utf8)
+    }
+
+    mutating func parse() throws(DBusError) -> [ValueType] {
+        guard codes.count <= Signature.maximumLength else { throw failure("it is longer than 255 bytes") }
+        var types: [ValueType] = []
+        while position < codes.count { try types.append(completeType()) }
+        return types
+    }
+
+    private func failure(_ problem: String) -> DBusError {
+        .invalidSignature(text: text, problem: problem)
+    }
+
+    private var next: UInt8? {
+        position < codes.count ? codes[position] : nil
+    }
+
+    private mutating func completeType() throws(DBusError) -> ValueType {
+        guard let code = next else { throw failure("a type is missing at its end") }
+        position += 1
+        switch code {
+        case UInt8(ascii: "a"): return try array()
+        case UInt8(ascii: "("): return try structure()
+        case UInt8(ascii: "{"): throw failure("a dictionary entry stands outside of an array")
+        case UInt8(ascii: ")"), UInt8(ascii: "}"): throw failure("a bracket closes that was not opened")
+        default:
+            guard let type = ValueType(code: code) else { throw failure("it has an unknown type code") }
+            return type
+        }
+    }
+
+    private mutating func array() throws(DBusError) -> ValueType {
+        arrayDepth += 1
+        defer { arrayDepth -= 1 }
+        guard arrayDepth <= Signature.maximumArrayDepth else { throw failure("more than 32 arrays are nested") }
+        guard next == UInt8(ascii: "{") else { return .array(try completeType()) }
+        position += 1
+        let key = try completeType()
+        guard key.isBasic else { throw failure("the key of a dictionary is not a basic type") }
+        let value = try completeType()
+        guard next == UInt8(ascii: "}") else { throw failure("a dictionary entry has not exactly two types") }
+        position += 1
+        return .dictionary(key: key, value: value)
+    }
+
+    private mutating func structure() throws(DBusError) -> ValueType {
+        structureDepth += 1
+        defer { structureDepth -= 1 }
+        guard structureDepth <= Signature.maximumStructureDepth else {
+            throw failure("more than 32 structures are nested")
+        }
+        var fields: [ValueType] = []
+        while next != UInt8(ascii: ")") {
+            guard next != nil else { throw failure("a structure does not end") }
+            try fields.append(completeType())
+        }
+        position += 1
+        guard !fields.isEmpty else { throw failure("a structure has no field") }
+        return .structure(fields)
+    }
+}

@@ -1,0 +1,147 @@
+/// A value of any D-Bus type (D-Bus Specification, “Type System”).
+///
+/// Literals make the common types: `true`, `"text"`; numbers name theirs: `.uint32(5)`. Reading goes through
+/// ``read(_:)``: `try value.read(Int16.self)`.
+public indirect enum Value: Sendable, Hashable {
+    case byte(UInt8)
+    case boolean(Bool)
+    case int16(Int16)
+    case uint16(UInt16)
+    case int32(Int32)
+    case uint32(UInt32)
+    case int64(Int64)
+    case uint64(UInt64)
+    case double(Double)
+    /// Text without the character NUL.
+    case string(String)
+    case objectPath(ObjectPath)
+    case signature(Signature)
+    /// An index into the file descriptors of a message. A ``Connection`` neither sends nor receives descriptors.
+    case unixDescriptor(index: UInt32)
+    /// An array of bytes. Decoding gives this case for `ay`, never ``array(_:of:)``.
+    case bytes([UInt8])
+    /// Values of one type.
+    case array([Value], of: ValueType)
+    /// Fields in order; at least one.
+    case structure([Value])
+    /// Entries in the order of the wire, which has no meaning; a key may come twice.
+    case dictionary([Entry], key: ValueType, value: ValueType)
+    case variant(Value)
+
+    /// One entry of a dictionary.
+    public struct Entry: Sendable, Hashable {
+        public let key: Value
+        public let value: Value
+
+        public init(_ key: Value, _ value: Value) {
+            self.key = key
+            self.value = value
+        }
+    }
+}
+
+extension Value {
+    /// The type that this value says it has.
+    public var type: ValueType {
+        switch self {
+        case .byte: .byte
+        case .boolean: .boolean
+        case .int16: .int16
+        case .uint16: .uint16
+        case .int32: .int32
+        case .uint32: .uint32
+        case .int64: .int64
+        case .uint64: .uint64
+        case .double: .double
+        case .string: .string
+        case .objectPath: .objectPath
+        case .signature: .signature
+        case .unixDescriptor: .unixDescriptor
+        case .bytes: .array(.byte)
+        case .array(_, let element): .array(element)
+        case .structure(let fields): .structure(fields.map(\.type))
+        case .dictionary(_, let key, let value): .dictionary(key: key, value: value)
+        case .variant: .variant
+        }
+    }
+
+    /// An array of texts (`as`).
+    public static func strings(_ texts: [String]) -> Value {
+        texts.value
+    }
+
+    /// A dictionary of names and values of any type (`a{sv}`), sorted by name.
+    public static func properties(_ properties: [String: Value]) -> Value {
+        properties.value
+    }
+
+    /// This value as a Swift value.
+    ///
+    /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when it has another type; there is no conversion between
+    ///   types.
+    public func read<Result: ValueConvertible>(_ type: Result.Type = Result.self) throws(DBusError) -> Result {
+        guard let result = Result(reading: self) else {
+            throw .unexpectedType(expected: Result.valueType.code, found: self.type.code)
+        }
+        return result
+    }
+
+    /// Whether an index of a file descriptor stands anywhere inside.
+    var hasDescriptor: Bool {
+        switch self {
+        case .unixDescriptor: true
+        case .array(let values, _), .structure(let values): values.contains(where: \.hasDescriptor)
+        case .dictionary(let entries, _, _): entries.contains { $0.key.hasDescriptor || $0.value.hasDescriptor }
+        case .variant(let value): value.hasDescriptor
+        default: false
+        }
+    }
+}
+
+extension Value: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
+    public init(stringLiteral text: String) {
+        self = .string(text)
+    }
+
+    public init(booleanLiteral value: Bool) {
+        self = .boolean(value)
+    }
+}
+
+extension [Value] {
+    /// The arguments of a message as Swift values: `let (id, reason) = try arguments.read(UInt32.self, UInt32.self)`.
+    ///
+    /// Arguments beyond the last asked for are ignored: a peer of a later version may send more.
+    ///
+    /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when one is missing or has another type.
+    public func read<each Result: ValueConvertible>(
+        _ type: repeat (each Result).Type
+    ) throws(DBusError) -> (repeat each Result) {
+        var index = 0
+        func next<One: ValueConvertible>(_ type: One.Type) throws(DBusError) -> One {
+            guard index < count else {
+                throw .unexpectedType(expected: One.valueType.code, found: "no argument")
+            }
+            defer { index += 1 }
+            return try self[index].read(type)
+        }
+        return (repeat try next(each type))
+    }
+
+    /// The signature that these values have as arguments of a message.
+    var signature: Signature {
+        get throws(DBusError) { try Signature(map(\.type)) }
+    }
+}
+
+extension [String: Value] {
+    /// The property of this name, or nil when it is missing.
+    ///
+    /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when it has another type.
+    public func read<Result: ValueConvertible>(
+        _ name: String, as type: Result.Type = Result.self
+    ) throws(DBusError) -> Result? {
+        guard let value = self[name] else { return nil }
+        return try value.read(type)
+    }
+}

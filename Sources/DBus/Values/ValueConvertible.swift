@@ -1,0 +1,174 @@
+/// A Swift type that stands for exactly one D-Bus type.
+public protocol ValueConvertible: Sendable {
+    /// The D-Bus type.
+    static var valueType: ValueType { get }
+
+    /// The same as a D-Bus value.
+    var value: Value { get }
+
+    /// Reads a value of ``valueType``; nil for a value of another type.
+    init?(reading value: Value)
+}
+
+extension UInt8: ValueConvertible {
+    public static var valueType: ValueType { .byte }
+    public var value: Value { .byte(self) }
+    public init?(reading value: Value) {
+        guard case .byte(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension Bool: ValueConvertible {
+    public static var valueType: ValueType { .boolean }
+    public var value: Value { .boolean(self) }
+    public init?(reading value: Value) {
+        guard case .boolean(let flag) = value else { return nil }
+        self = flag
+    }
+}
+
+extension Int16: ValueConvertible {
+    public static var valueType: ValueType { .int16 }
+    public var value: Value { .int16(self) }
+    public init?(reading value: Value) {
+        guard case .int16(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension UInt16: ValueConvertible {
+    public static var valueType: ValueType { .uint16 }
+    public var value: Value { .uint16(self) }
+    public init?(reading value: Value) {
+        guard case .uint16(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension Int32: ValueConvertible {
+    public static var valueType: ValueType { .int32 }
+    public var value: Value { .int32(self) }
+    public init?(reading value: Value) {
+        guard case .int32(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension UInt32: ValueConvertible {
+    public static var valueType: ValueType { .uint32 }
+    public var value: Value { .uint32(self) }
+    public init?(reading value: Value) {
+        guard case .uint32(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension Int64: ValueConvertible {
+    public static var valueType: ValueType { .int64 }
+    public var value: Value { .int64(self) }
+    public init?(reading value: Value) {
+        guard case .int64(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension UInt64: ValueConvertible {
+    public static var valueType: ValueType { .uint64 }
+    public var value: Value { .uint64(self) }
+    public init?(reading value: Value) {
+        guard case .uint64(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension Double: ValueConvertible {
+    public static var valueType: ValueType { .double }
+    public var value: Value { .double(self) }
+    public init?(reading value: Value) {
+        guard case .double(let number) = value else { return nil }
+        self = number
+    }
+}
+
+extension String: ValueConvertible {
+    public static var valueType: ValueType { .string }
+    public var value: Value { .string(self) }
+    public init?(reading value: Value) {
+        guard case .string(let text) = value else { return nil }
+        self = text
+    }
+}
+
+extension ObjectPath: ValueConvertible {
+    public static var valueType: ValueType { .objectPath }
+    public var value: Value { .objectPath(self) }
+    public init?(reading value: Value) {
+        guard case .objectPath(let path) = value else { return nil }
+        self = path
+    }
+}
+
+extension Signature: ValueConvertible {
+    public static var valueType: ValueType { .signature }
+    public var value: Value { .signature(self) }
+    public init?(reading value: Value) {
+        guard case .signature(let signature) = value else { return nil }
+        self = signature
+    }
+}
+
+/// A value of any type stands for a variant that holds it.
+extension Value: ValueConvertible {
+    public static var valueType: ValueType { .variant }
+    public var value: Value { .variant(self) }
+    public init?(reading value: Value) {
+        guard case .variant(let inner) = value else { return nil }
+        self = inner
+    }
+}
+
+extension Array: ValueConvertible where Element: ValueConvertible {
+    public static var valueType: ValueType { .array(Element.valueType) }
+
+    public var value: Value {
+        if let bytes = self as? [UInt8] { return .bytes(bytes) }
+        return .array(map(\.value), of: Element.valueType)
+    }
+
+    public init?(reading value: Value) {
+        switch value {
+        case .bytes(let bytes):
+            guard let elements = bytes as? [Element] else { return nil }
+            self = elements
+        case .array(let values, Element.valueType):
+            self = []
+            reserveCapacity(values.count)
+            for value in values {
+                guard let element = Element(reading: value) else { return nil }
+                append(element)
+            }
+        default: return nil
+        }
+    }
+}
+
+/// Of several entries with one key the last counts, as the specification leaves open.
+extension Dictionary: ValueConvertible where Key: ValueConvertible & Comparable, Value: ValueConvertible {
+    public static var valueType: ValueType { .dictionary(key: Key.valueType, value: Value.valueType) }
+
+    public var value: DBus.Value {
+        .dictionary(
+            sorted { $0.key < $1.key }.map { .init($0.key.value, $0.value.value) }, key: Key.valueType,
+            value: Value.valueType)
+    }
+
+    public init?(reading value: DBus.Value) {
+        guard case .dictionary(let entries, Key.valueType, Value.valueType) = value else { return nil }
+        self = [:]
+        for entry in entries {
+            guard let key = Key(reading: entry.key), let value = Value(reading: entry.value) else { return nil }
+            self[key] = value
+        }
+    }
+}
