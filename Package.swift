@@ -90,9 +90,9 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
 
-        .target(name: "Nearby", dependencies: ["Handshake"], swiftSettings: strict),
+        .target(name: "Nearby", dependencies: ["Handshake", "Beacons"], swiftSettings: strict),
         .testTarget(
-            name: "NearbyTests", dependencies: ["Nearby", "Handshake"], swiftSettings: strict),
+            name: "NearbyTests", dependencies: ["Nearby", "Beacons", "Handshake"], swiftSettings: strict),
 
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(

@@ -1,3 +1,4 @@
+import Beacons
 import Foundation
 import Handshake
 import Testing
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("The log of encounters")
 struct EncounterLogTests {
-    private let ada = PersonID(759)!
+    private let ada = person(759)
     private let vault = MemoryVault()
 
     private func log(_ rules: EncounterRules = EncounterRules(), community: String = "recurse-center") -> EncounterLog {
@@ -85,7 +86,7 @@ struct EncounterLogTests {
 
     @Test("those met last come first, with who they are")
     func order() async throws {
-        let grace = try #require(PersonID(36))
+        let grace = person(36)
         for (person, start) in [(ada, 1000.0), (grace, 2000.0)] {
             let encounter = Encounter(firstSeen: start, lastSeen: start, duration: 0)
             _ = try await log().note(encounter, with: person, wasLogged: false)
@@ -108,7 +109,7 @@ struct EncounterLogTests {
 
     @Test("a damaged record is told beside the others, and stays until it is forgotten")
     func damage() async throws {
-        let grace = try #require(PersonID(36))
+        let grace = person(36)
         let encounter = Encounter(firstSeen: 1000, lastSeen: 1010, duration: 10)
         _ = try await log().note(encounter, with: ada, wasLogged: false)
         for bytes in ["", "[]", "{\"person\":0}", "{\"person\":759,\"encounters\":[]}"] {

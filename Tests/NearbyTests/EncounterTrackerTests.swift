@@ -1,13 +1,14 @@
+import Beacons
 import Testing
 
 @testable import Nearby
 
 @Suite("Who is near, as a value")
 struct EncounterTrackerTests {
-    private let ada = PersonID(759)!
+    private let ada = person(759)
 
     private func sighting(
-        _ second: Double, of person: PersonID? = nil, distance: Double? = nil, clock: Double? = nil
+        _ second: Double, of person: UserNumber? = nil, distance: Double? = nil, clock: Double? = nil
     ) -> Sighting {
         Sighting(of: person ?? ada, at: clock ?? 1_000_000 + second, instant: .seconds(second), distance: distance)
     }
@@ -101,7 +102,7 @@ struct EncounterTrackerTests {
     @Test("two hundred people in one room are kept apart")
     func aFullRoom() {
         var tracker = EncounterTracker()
-        let people = (1...200).compactMap { PersonID($0) }
+        let people = (1...200).compactMap { try? UserNumber($0) }
         #expect(people.count == 200)
         for second in 0..<5 {
             for person in people {
@@ -117,7 +118,7 @@ struct EncounterTrackerTests {
     func inventedNumbers() {
         var tracker = EncounterTracker()
         _ = tracker.note(sighting(0))
-        for person in (1000..<10_000).compactMap({ PersonID($0) }) { _ = tracker.note(sighting(1, of: person)) }
+        for person in (1000..<10_000).compactMap({ try? UserNumber($0) }) { _ = tracker.note(sighting(1, of: person)) }
         #expect(tracker.people.count == EncounterTracker.capacity)
         #expect(tracker.encounter(with: ada) != nil)
     }
@@ -149,7 +150,7 @@ struct EncounterTrackerTests {
 
     @Test("numbers that no beacon carries are nobody", arguments: [0, -1, 1 << 31, Int.max])
     func nobodysNumbers(number: Int) {
-        #expect(PersonID(number) == nil)
+        #expect(throws: BeaconsError.self) { try UserNumber(number) }
     }
 
     @Test("a distance that is no distance counts as unknown", arguments: [Double.nan, -1, .infinity, -.infinity])

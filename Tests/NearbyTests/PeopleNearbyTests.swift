@@ -1,3 +1,4 @@
+import Beacons
 import Handshake
 import Nearby
 import Synchronization
@@ -5,8 +6,8 @@ import Testing
 
 @Suite("Watching who is near", .timeLimit(.minutes(1)))
 struct PeopleNearbyTests {
-    private let ada = PersonID(759)!
-    private let grace = PersonID(36)!
+    private let ada = person(759)
+    private let grace = person(36)
     private let known = Person(name: "Ada Example", batch: "S1'14")
 
     @Test("6.1, scenario 5: two people in range for five minutes cost one question and one alert each")
@@ -62,7 +63,7 @@ struct PeopleNearbyTests {
     func aLyingBeacon() async throws {
         let scene = Scene()
         try await scene.run((0..<100).map { ($0, [ada]) }) { tick in
-            if tick == 1 { await scene.wait { $0.events.contains(.nobody(PersonID(759)!)) } }
+            if tick == 1 { await scene.wait { $0.events.contains(.nobody(person(759))) } }
         } whoIs: { _ in
             .nobody
         }
@@ -74,7 +75,7 @@ struct PeopleNearbyTests {
     @Test("D4: two hundred people in one room: four questions at once, one a person, one alert each")
     func aFullRoom() async throws {
         let scene = Scene()
-        let people = (1...200).compactMap { PersonID($0) }
+        let people = (1...200).compactMap { try? UserNumber($0) }
         try await scene.run((0..<20).map { ($0, people) }) { [known] _ in
             await Task.yield()
             return .known(known)

@@ -1,3 +1,4 @@
+import Beacons
 import Handshake
 import Synchronization
 import Testing
@@ -6,24 +7,24 @@ import Testing
 
 @Suite("Ticks and answers in any order")
 struct WatchTests {
-    private let ada = PersonID(759)!
+    private let ada = person(759)
     private let known = Person(name: "Ada Example", batch: "S1'14")
     private let log = EncounterLog(in: MemoryVault(), community: "recurse-center")
     private let shown = AsyncStream.makeStream(of: Alert.self)
-    private let asked = AsyncStream.makeStream(of: PersonID.self)
+    private let asked = AsyncStream.makeStream(of: UserNumber.self)
 
     private func watch() -> Watch {
         Watch(log: log, ignoring: nil, report: { _ in }, ask: asked.continuation, show: shown.continuation)
     }
 
-    private func hear(_ people: [PersonID], at second: Int, _ watch: Watch) async {
+    private func hear(_ people: [UserNumber], at second: Int, _ watch: Watch) async {
         let time = 1_000_000 + Double(second)
         let sightings = people.map { Sighting(of: $0, at: time, instant: .seconds(second)) }
         await watch.take(SightingList(time: time, instant: .seconds(second), sightings: sightings))
     }
 
     /// Everything that was asked and shown; the watch is of no use afterwards.
-    private func outcome() async -> (alerts: [Alert], questions: [PersonID]) {
+    private func outcome() async -> (alerts: [Alert], questions: [UserNumber]) {
         shown.continuation.finish()
         asked.continuation.finish()
         return (
@@ -105,11 +106,11 @@ struct WatchTests {
     @Test("answers about invented numbers do not grow without bound, and later ones stay")
     func boundedAnswers() {
         var introductions = Introductions()
-        for (second, person) in (1...50_000).compactMap({ PersonID($0) }).enumerated() {
+        for (second, person) in (1...50_000).compactMap({ try? UserNumber($0) }).enumerated() {
             _ = introductions.shouldAsk(person, at: .seconds(second))
             introductions.note(.nobody, about: person, at: .seconds(second))
         }
         #expect(introductions.count <= 2 * EncounterTracker.capacity)
-        #expect(introductions.isNobody(PersonID(50_000)!, at: .seconds(50_000)))
+        #expect(introductions.isNobody(person(50_000), at: .seconds(50_000)))
     }
 }

@@ -44,6 +44,24 @@ public struct UserNumber: Sendable, Hashable, Comparable {
     public static func < (left: UserNumber, right: UserNumber) -> Bool { left.value < right.value }
 }
 
+extension UserNumber: Codable {
+    /// Reads the plain number.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        do {
+            try self.init(try container.decode(Int.self))
+        } catch let error as BeaconsError {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
+        }
+    }
+
+    /// Writes the plain number.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
 extension UserNumber: CustomStringConvertible {
     public var description: String { "\(value)" }
 }

@@ -15,6 +15,8 @@ public struct VaultKey: Sendable, Codable {
         case encounters
         /// What lets beacons roll: the component is a community.
         case beaconSeed = "beacon_seed"
+        /// The keys by which a friend's rolling beacon is recognised: the components are a community and the friend's number.
+        case beaconFriend = "beacon_friend"
     }
 
     public let kind: Kind

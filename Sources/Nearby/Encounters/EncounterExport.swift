@@ -1,3 +1,4 @@
+import Beacons
 import Foundation
 
 /// The log as text for other programs.
@@ -37,7 +38,7 @@ public enum EncounterExport {
 
         func encode(to encoder: any Encoder) throws {
             var members = encoder.container(keyedBy: Member.self)
-            try members.encode(history.person.number, forKey: .person)
+            try members.encode(history.person.value, forKey: .person)
             try members.encode(history.known?.name, forKey: .name)
             try members.encode(history.known?.batch, forKey: .batch)
             try members.encode(utc(encounter.firstSeen), forKey: .firstSeen)

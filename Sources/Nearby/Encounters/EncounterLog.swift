@@ -1,3 +1,4 @@
+public import Beacons
 import Foundation
 public import Handshake
 
@@ -43,7 +44,7 @@ public struct EncounterLog: Sendable {
     }
 
     /// What is known of one person, or nil.
-    public func history(of person: PersonID) async throws -> PersonHistory? {
+    public func history(of person: UserNumber) async throws -> PersonHistory? {
         let bytes = try await wrapped { try await vault.record(key(person)) }
         return try bytes.map { try Self.decode($0, of: person) }
     }
@@ -77,7 +78,7 @@ public struct EncounterLog: Sendable {
     ///     forgotten the person, and nothing is written.
     /// - Returns: the encounter as the log has it now, or nil when the person was forgotten.
     public func note(
-        _ encounter: Encounter, with person: PersonID, wasLogged: Bool
+        _ encounter: Encounter, with person: UserNumber, wasLogged: Bool
     ) async throws -> Encounter? {
         try await change(person) { history in
             if history == nil && wasLogged { return nil }
@@ -95,7 +96,7 @@ public struct EncounterLog: Sendable {
     /// - Parameters:
     ///   - person: about whom.
     ///   - time: seconds since 1970.
-    public func announce(_ person: PersonID, at time: Double) async throws -> Announcement {
+    public func announce(_ person: UserNumber, at time: Double) async throws -> Announcement {
         try await change(person) { history in
             var changed = history ?? PersonHistory(of: person)
             // An announcement in the future was made before the clock was set back.
@@ -116,14 +117,14 @@ public struct EncounterLog: Sendable {
     }
 
     /// Keeps who a person is, for times without a network. Does nothing when the log has no such person.
-    public func introduce(_ person: PersonID, as known: Person) async throws {
+    public func introduce(_ person: UserNumber, as known: Person) async throws {
         try await change(person) { history in history?.known = known }
     }
 
     /// Removes everything about a person.
     ///
     /// - Returns: whether there was anything.
-    @discardableResult public func forget(_ person: PersonID) async throws -> Bool {
+    @discardableResult public func forget(_ person: UserNumber) async throws -> Bool {
         try await wrapped {
             try await vault.update(key(person)) { record in
                 let existed = await record.contents != nil
@@ -174,18 +175,18 @@ public struct EncounterLog: Sendable {
         rules.retention.map { now - $0 }
     }
 
-    private func key(_ person: PersonID) -> VaultKey {
+    private func key(_ person: UserNumber) -> VaultKey {
         VaultKey(.encounters, [community, person.description])
     }
 
-    private func person(of key: VaultKey) -> PersonID? {
+    private func person(of key: VaultKey) -> UserNumber? {
         guard key.components.count == 2, key.components[0] == community else { return nil }
-        return UInt32(key.components[1]).flatMap { PersonID($0) }
+        return Int(key.components[1]).flatMap { try? UserNumber($0) }
     }
 
     /// Changes a person's record while nobody else does. A record that did not change is not written.
     private func change<Result: Sendable>(
-        _ person: PersonID, _ body: @Sendable (inout PersonHistory?) -> Result
+        _ person: UserNumber, _ body: @Sendable (inout PersonHistory?) -> Result
     ) async throws -> Result {
         try await wrapped {
             try await vault.update(key(person)) { record in
@@ -220,7 +221,7 @@ public struct EncounterLog: Sendable {
         }
     }
 
-    private static func decode(_ bytes: [UInt8], of person: PersonID) throws(NearbyError) -> PersonHistory {
+    private static func decode(_ bytes: [UInt8], of person: UserNumber) throws(NearbyError) -> PersonHistory {
         let history: PersonHistory
         do {
             history = try JSONDecoder().decode(PersonHistory.self, from: Data(bytes))

@@ -1,3 +1,5 @@
+public import Beacons
+
 /// Who is near now: turns sightings into encounters. A pure value; whoever holds it brings the time.
 ///
 /// Gaps and durations are measured on the clock that never jumps, so that a calendar clock that is set, or a machine
@@ -12,6 +14,7 @@ public struct EncounterTracker: Sendable {
         var heard: Duration
         var saved: Duration?
         var distance: Double?
+        var proximity = Proximity.unknown
         /// Whether anything happened since it was last taken for saving.
         var isChanged = true
         var announced: Double?
@@ -28,7 +31,7 @@ public struct EncounterTracker: Sendable {
     }
 
     public let rules: EncounterRules
-    private var presences: [PersonID: Presence] = [:]
+    private var presences: [UserNumber: Presence] = [:]
 
     /// An empty tracker.
     public init(rules: EncounterRules = EncounterRules()) {
@@ -36,16 +39,16 @@ public struct EncounterTracker: Sendable {
     }
 
     /// The people who are near, in the order of their numbers.
-    public var people: [PersonID] { presences.keys.sorted() }
+    public var people: [UserNumber] { presences.keys.sorted() }
 
     /// The running encounter with a person.
-    public func encounter(with person: PersonID) -> Encounter? {
+    public func encounter(with person: UserNumber) -> Encounter? {
         presences[person]?.encounter
     }
 
-    /// The last known distance of a person who is near, in metres, and when the person was last heard.
-    public func lastHeard(_ person: PersonID) -> (distance: Double?, instant: Duration)? {
-        presences[person].map { ($0.distance, $0.heard) }
+    /// How near a person was when last heard, and when that was.
+    public func lastHeard(_ person: UserNumber) -> (distance: Double?, proximity: Proximity, instant: Duration)? {
+        presences[person].map { ($0.distance, $0.proximity, $0.heard) }
     }
 
     /// Takes a sighting in.
@@ -68,6 +71,7 @@ public struct EncounterTracker: Sendable {
         }
         presence.encounter.lastSeen = max(presence.encounter.firstSeen, sighting.time)
         presence.distance = sighting.distance
+        presence.proximity = sighting.proximity
         if let distance = sighting.distance {
             presence.encounter.closest = min(presence.encounter.closest ?? distance, distance)
         }
@@ -83,7 +87,7 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Ends the encounters of those who were silent for longer than ``EncounterRules/absence``, and hands them out.
-    public mutating func advance(to instant: Duration) -> [(person: PersonID, encounter: Encounter)] {
+    public mutating func advance(to instant: Duration) -> [(person: UserNumber, encounter: Encounter)] {
         let over = presences.filter { seconds(instant - $0.value.heard) > rules.absence }
         for person in over.keys { presences[person] = nil }
         return over.map { ($0.key, $0.value.encounter) }.sorted { $0.0 < $1.0 }
@@ -93,7 +97,7 @@ public struct EncounterTracker: Sendable {
     /// a run.
     public mutating func encountersToSave(
         at instant: Duration, all: Bool = false
-    ) -> [(person: PersonID, encounter: Encounter)] {
+    ) -> [(person: UserNumber, encounter: Encounter)] {
         let due = presences.filter { _, presence in
             guard presence.isChanged else { return false }
             guard !all, let saved = presence.saved else { return true }
@@ -107,13 +111,13 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Says that an encounter which was handed out for saving could not be written.
-    public mutating func saveAgain(_ person: PersonID) {
+    public mutating func saveAgain(_ person: UserNumber) {
         presences[person]?.isChanged = true
     }
 
     /// Takes over what the log says about the running encounter: it may have begun in an earlier run, or in another
     /// process.
-    public mutating func merge(_ logged: Encounter, with person: PersonID) {
+    public mutating func merge(_ logged: Encounter, with person: UserNumber) {
         guard var presence = presences[person] else { return }
         presence.encounter.firstSeen = min(presence.encounter.firstSeen, logged.firstSeen)
         presence.encounter.duration = max(presence.encounter.duration, logged.duration)
@@ -128,7 +132,7 @@ public struct EncounterTracker: Sendable {
     ///   - person: about whom.
     ///   - time: when the user was told last, be it now, earlier or by another process: seconds since 1970. With nil the
     ///     question stays open and is asked again with the next sighting.
-    public mutating func announced(_ person: PersonID, at time: Double?) {
+    public mutating func announced(_ person: UserNumber, at time: Double?) {
         presences[person]?.isBeingAnnounced = false
         if let time {
             presences[person]?.announced = time
@@ -136,13 +140,13 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Notes that this encounter was the one that the user was told of.
-    public mutating func markAnnounced(_ person: PersonID) {
+    public mutating func markAnnounced(_ person: UserNumber) {
         presences[person]?.encounter.wasAnnounced = true
         presences[person]?.isChanged = true
     }
 
     /// Forgets what was of a running encounter; the next sighting begins another. The announcement's interval goes on.
-    public mutating func forget(_ person: PersonID) {
+    public mutating func forget(_ person: UserNumber) {
         guard var presence = presences[person] else { return }
         let last = presence.encounter.lastSeen
         presence.encounter = Encounter(firstSeen: last, lastSeen: last, duration: 0)
@@ -151,7 +155,7 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Takes a person who turned out to be nobody out.
-    public mutating func remove(_ person: PersonID) {
+    public mutating func remove(_ person: UserNumber) {
         presences[person] = nil
     }
 

@@ -1,6 +1,8 @@
+public import Beacons
+
 /// All that is kept about a person one met.
 public struct PersonHistory: Sendable, Hashable, Codable {
-    public let person: PersonID
+    public let person: UserNumber
     /// Who it is, as last heard from the service; nil when it could not be asked yet.
     public var known: Person?
     /// When the user was last told: seconds since 1970.
@@ -9,7 +11,7 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     public var encounters: [Encounter]
 
     /// Nothing yet.
-    public init(of person: PersonID) {
+    public init(of person: UserNumber) {
         self.person = person
         encounters = []
     }

@@ -1,20 +1,22 @@
+public import Beacons
+
 /// What the user is told about a person who is near.
 ///
 /// The texts came over the air or from a service: whoever shows them escapes them for the place where they appear.
 public struct Alert: Sendable, Hashable {
-    public let person: PersonID
+    public let person: UserNumber
     /// Who it is; nil when only the number is known so far.
     public let known: Person?
-    /// The distance in metres when the alert was raised; nil when unknown.
-    public let distance: Double?
+    /// How near the person was when the alert was raised.
+    public let proximity: Proximity
     /// Whether it replaces an earlier alert about the same encounter, because more is known now.
     public let isUpdate: Bool
 
     /// Describes an alert.
-    public init(person: PersonID, known: Person?, distance: Double? = nil, isUpdate: Bool = false) {
+    public init(person: UserNumber, known: Person?, proximity: Proximity = .unknown, isUpdate: Bool = false) {
         self.person = person
         self.known = known
-        self.distance = distance
+        self.proximity = proximity
         self.isUpdate = isUpdate
     }
 }

@@ -1,3 +1,5 @@
+import Beacons
+
 /// Whom to ask about, and when: one question a person at a time, the next only after a while. A pure value.
 ///
 /// A question that failed is put again after 30 seconds, then after twice as long each time, up to 10 minutes: also when
@@ -19,30 +21,30 @@ struct Introductions: Sendable {
     /// Answers about more people than this are dropped, the oldest first.
     private static let capacity = 2 * EncounterTracker.capacity
 
-    private var states: [PersonID: State] = [:]
+    private var states: [UserNumber: State] = [:]
     /// What the log knew.
-    private var recalled: [PersonID: Person] = [:]
+    private var recalled: [UserNumber: Person] = [:]
 
     /// About how many people something is kept.
     var count: Int { states.count }
 
     /// What is known of a person: from the service or, until it has answered, from the log.
-    func known(_ person: PersonID) -> Person? {
+    func known(_ person: UserNumber) -> Person? {
         if case .known(let known, _) = states[person] { known } else { recalled[person] }
     }
 
     /// Whether the service has answered and the answer is not old.
-    func isFresh(_ person: PersonID, at instant: Duration) -> Bool {
+    func isFresh(_ person: UserNumber, at instant: Duration) -> Bool {
         if case .known(_, let time) = states[person] { instant - time < Self.lifetime } else { false }
     }
 
     /// Whether the service said that nobody has this number.
-    func isNobody(_ person: PersonID, at instant: Duration) -> Bool {
+    func isNobody(_ person: UserNumber, at instant: Duration) -> Bool {
         if case .nobody(let time) = states[person] { instant - time < Self.lifetime } else { false }
     }
 
     /// Decides whether to ask now; when the answer is yes, the question counts as put.
-    mutating func shouldAsk(_ person: PersonID, at instant: Duration) -> Bool {
+    mutating func shouldAsk(_ person: UserNumber, at instant: Duration) -> Bool {
         switch states[person] {
         case nil: states[person] = .asking(failures: 0)
         case .asking: return false
@@ -61,7 +63,7 @@ struct Introductions: Sendable {
     }
 
     /// Takes an answer in.
-    mutating func note(_ introduction: Introduction, about person: PersonID, at instant: Duration) {
+    mutating func note(_ introduction: Introduction, about person: UserNumber, at instant: Duration) {
         switch introduction {
         case .known(let known): states[person] = .known(known, instant)
         case .nobody: states[person] = .nobody(instant)
@@ -80,12 +82,12 @@ struct Introductions: Sendable {
     }
 
     /// Takes over what the log knew already.
-    mutating func recall(_ known: Person, about person: PersonID) {
+    mutating func recall(_ known: Person, about person: UserNumber) {
         recalled[person] = known
     }
 
     private mutating func forgetOldest() {
-        let answered = states.compactMap { person, state -> (PersonID, Duration)? in
+        let answered = states.compactMap { person, state -> (UserNumber, Duration)? in
             switch state {
             case .known(_, let time), .nobody(let time), .failed(_, let time): (person, time)
             case .asking: nil

@@ -1,13 +1,15 @@
+public import Beacons
+
 /// What happens while people nearby are watched.
 public enum NearbyUpdate: Sendable, Hashable {
     /// Somebody came near.
-    case arrived(PersonID, Person?)
+    case arrived(UserNumber, Person?)
     /// The service said who somebody is.
-    case introduced(PersonID, Person)
+    case introduced(UserNumber, Person)
     /// Nobody has this number; it is ignored from now on.
-    case nobody(PersonID)
+    case nobody(UserNumber)
     /// Somebody left; what is kept of it.
-    case left(PersonID, Person?, Encounter)
+    case left(UserNumber, Person?, Encounter)
     /// Everyone who is near now, the nearest first. Comes with every tick.
     case people([NearbyPerson])
     /// The log could not be read or written. Watching goes on, and writing is tried again.
@@ -16,20 +18,26 @@ public enum NearbyUpdate: Sendable, Hashable {
 
 /// Somebody who is near.
 public struct NearbyPerson: Sendable, Hashable {
-    public let person: PersonID
+    public let person: UserNumber
     public let known: Person?
     /// Metres; nil when unknown. Beyond a few metres it is noise (beacons dossier 11, row 9).
     public let distance: Double?
+    /// How near that is, steadied.
+    public let proximity: Proximity
     /// The encounter so far.
     public let encounter: Encounter
     /// Seconds since the last sighting.
     public let silence: Double
 
     /// Describes somebody who is near.
-    public init(person: PersonID, known: Person?, distance: Double?, encounter: Encounter, silence: Double) {
+    public init(
+        person: UserNumber, known: Person?, distance: Double?, proximity: Proximity, encounter: Encounter,
+        silence: Double
+    ) {
         self.person = person
         self.known = known
         self.distance = distance
+        self.proximity = proximity
         self.encounter = encounter
         self.silence = silence
     }

@@ -1,3 +1,5 @@
+public import Beacons
+
 /// Watches who is near: keeps the log, asks who somebody is, and tells the user once.
 ///
 /// It knows no radio and no service. Sightings come in once a second, a closure says who somebody is, and an ``Alerts``
@@ -19,10 +21,10 @@ public struct PeopleNearby: Sendable {
     public static let patience = Duration.seconds(3)
 
     /// Asks the service who somebody is.
-    public typealias WhoIs = @Sendable (PersonID) async -> Introduction
+    public typealias WhoIs = @Sendable (UserNumber) async -> Introduction
 
     private let log: EncounterLog
-    private let own: PersonID?
+    private let own: UserNumber?
     private let alerts: any Alerts
     private let clock: any Clock<Duration>
     private let whoIs: WhoIs
@@ -36,7 +38,7 @@ public struct PeopleNearby: Sendable {
     ///   - clock: what the end of a run waits on.
     ///   - whoIs: says who somebody is. It may take its time, and should end when its task is cancelled.
     public init(
-        log: EncounterLog, ignoring own: PersonID?, alerts: any Alerts,
+        log: EncounterLog, ignoring own: UserNumber?, alerts: any Alerts,
         clock: any Clock<Duration> = ContinuousClock(), whoIs: @escaping WhoIs
     ) {
         self.log = log
@@ -55,7 +57,7 @@ public struct PeopleNearby: Sendable {
     public func run<Sightings: AsyncSequence & Sendable>(
         on sightings: Sightings, report: @escaping @Sendable (NearbyUpdate) async -> Void
     ) async throws where Sightings.Element == SightingList {
-        let (questions, asking) = AsyncStream.makeStream(of: PersonID.self)
+        let (questions, asking) = AsyncStream.makeStream(of: UserNumber.self)
         let (toShow, showing) = AsyncStream.makeStream(of: Alert.self)
         let watch = Watch(log: log, ignoring: own, report: report, ask: asking, show: showing)
         async let shown: Void = { [alerts] in for await alert in toShow { await alerts.show(alert) } }()
@@ -98,7 +100,7 @@ public struct PeopleNearby: Sendable {
 
     /// Waits for the end of the sightings and, when that was no failure, a while for the answers that are due.
     private func end(
-        _ group: inout TaskGroup<Step>, _ asking: AsyncStream<PersonID>.Continuation
+        _ group: inout TaskGroup<Step>, _ asking: AsyncStream<UserNumber>.Continuation
     ) async -> Result<Void, any Error> {
         var ending = Result<Void, any Error>.success(())
         var askers = Self.questionsAtOnce

@@ -1,3 +1,4 @@
+import Beacons
 import Handshake
 
 /// The state of one ``PeopleNearby`` run: an actor, because answers arrive while ticks are taken in.
@@ -5,23 +6,23 @@ actor Watch {
     private var tracker: EncounterTracker
     private var introductions = Introductions()
     /// Alerts that wait for a name, until when.
-    private var waiting: [PersonID: Duration] = [:]
+    private var waiting: [UserNumber: Duration] = [:]
     /// Those the user was told of without a name.
-    private var nameless: Set<PersonID> = []
+    private var nameless: Set<UserNumber> = []
     /// Those whose running encounter the log has.
-    private var logged: Set<PersonID> = []
+    private var logged: Set<UserNumber> = []
     private var instant = Duration.zero
     private var hasPruned = false
 
     private let log: EncounterLog
-    private let own: PersonID?
+    private let own: UserNumber?
     private let report: @Sendable (NearbyUpdate) async -> Void
-    private let ask: AsyncStream<PersonID>.Continuation
+    private let ask: AsyncStream<UserNumber>.Continuation
     private let show: AsyncStream<Alert>.Continuation
 
     init(
-        log: EncounterLog, ignoring own: PersonID?, report: @escaping @Sendable (NearbyUpdate) async -> Void,
-        ask: AsyncStream<PersonID>.Continuation, show: AsyncStream<Alert>.Continuation
+        log: EncounterLog, ignoring own: UserNumber?, report: @escaping @Sendable (NearbyUpdate) async -> Void,
+        ask: AsyncStream<UserNumber>.Continuation, show: AsyncStream<Alert>.Continuation
     ) {
         tracker = EncounterTracker(rules: log.rules)
         self.log = log
@@ -49,7 +50,7 @@ actor Watch {
     }
 
     /// Takes an answer in.
-    func note(_ introduction: Introduction, about person: PersonID) async {
+    func note(_ introduction: Introduction, about person: UserNumber) async {
         introductions.note(introduction, about: person, at: instant)
         switch introduction {
         case .known(let known):
@@ -59,7 +60,7 @@ actor Watch {
             } else if nameless.remove(person) != nil {
                 show.yield(
                     Alert(
-                        person: person, known: known, distance: tracker.lastHeard(person)?.distance, isUpdate: true))
+                        person: person, known: known, proximity: proximity(person), isUpdate: true))
             }
             await tryLog { try await log.introduce(person, as: known) }
         case .nobody:
@@ -111,14 +112,18 @@ actor Watch {
         if waiting[person] != nil, introductions.isFresh(person, at: instant) { announce(person) }
     }
 
-    private func announce(_ person: PersonID) {
+    private func announce(_ person: UserNumber) {
         waiting[person] = nil
         let known = introductions.known(person)
         if known == nil { nameless.insert(person) }
-        show.yield(Alert(person: person, known: known, distance: tracker.lastHeard(person)?.distance))
+        show.yield(Alert(person: person, known: known, proximity: proximity(person)))
     }
 
-    private func leave(_ person: PersonID, _ encounter: Encounter) async {
+    private func proximity(_ person: UserNumber) -> Proximity {
+        tracker.lastHeard(person)?.proximity ?? .unknown
+    }
+
+    private func leave(_ person: UserNumber, _ encounter: Encounter) async {
         if waiting[person] != nil { announce(person) }
         nameless.remove(person)
         let wasLogged = logged.remove(person) != nil
@@ -150,7 +155,8 @@ actor Watch {
                 return nil
             }
             return NearbyPerson(
-                person: person, known: introductions.known(person), distance: last.distance, encounter: encounter,
+                person: person, known: introductions.known(person), distance: last.distance,
+                proximity: last.proximity, encounter: encounter,
                 silence: max(0, seconds(instant - last.instant)))
         }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
     }

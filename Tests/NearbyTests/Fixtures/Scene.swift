@@ -1,3 +1,4 @@
+import Beacons
 import Handshake
 import Nearby
 import Synchronization
@@ -11,8 +12,8 @@ final class Scene: Sendable {
     private struct State {
         var alerts: [Alert] = []
         var updates: [NearbyUpdate] = []
-        var questions: [PersonID] = []
-        var running: [PersonID: Int] = [:]
+        var questions: [UserNumber] = []
+        var running: [UserNumber: Int] = [:]
         var mostAtOnce = 0
         var mostOfOnePerson = 0
     }
@@ -24,7 +25,7 @@ final class Scene: Sendable {
 
     var log: EncounterLog { EncounterLog(in: vault, community: "recurse-center", rules: rules) }
     var alerts: [Alert] { state.withLock(\.alerts) }
-    var questions: [PersonID] { state.withLock(\.questions) }
+    var questions: [UserNumber] { state.withLock(\.questions) }
     var mostQuestionsAtOnce: Int { state.withLock(\.mostAtOnce) }
     var mostQuestionsOfOnePerson: Int { state.withLock(\.mostOfOnePerson) }
 
@@ -41,7 +42,7 @@ final class Scene: Sendable {
 
     /// Lets a run happen: one tick for each element, with who is heard at which second.
     func run(
-        _ ticks: [(second: Int, people: [PersonID])], own: PersonID? = nil,
+        _ ticks: [(second: Int, people: [UserNumber])], own: UserNumber? = nil,
         before: @escaping @Sendable (Int) async -> Void = { _ in },
         whoIs: @escaping PeopleNearby.WhoIs
     ) async throws {
@@ -63,7 +64,7 @@ final class Scene: Sendable {
         }
     }
 
-    private func beginQuestion(_ person: PersonID) {
+    private func beginQuestion(_ person: UserNumber) {
         state.withLock { state in
             state.questions.append(person)
             state.running[person, default: 0] += 1
@@ -72,7 +73,7 @@ final class Scene: Sendable {
         }
     }
 
-    private func endQuestion(_ person: PersonID) {
+    private func endQuestion(_ person: UserNumber) {
         state.withLock { $0.running[person, default: 0] -= 1 }
     }
 

@@ -1,0 +1,81 @@
+public import Beacons
+
+/// The people behind ranged beacons, tick by tick.
+///
+/// A beacon counts as heard at a tick when a packet came since the one before: ranging keeps beacons for some seconds after
+/// their last packet. A person with several beacons counts as being where the nearest is.
+public struct SightingLists<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
+where Source.Element == RangingUpdate {
+    private let source: Source
+    private let recognition: Recognition
+    private let elapsed: @Sendable (Timestamp) -> Duration
+
+    /// - Parameters:
+    ///   - source: what ranging tells.
+    ///   - recognition: who sends which beacon.
+    ///   - elapsed: the time since some fixed moment, on a clock that never jumps. It is given the tick's calendar time,
+    ///     for recordings, which have no other.
+    public init(
+        of source: Source, recognition: Recognition, elapsed: @escaping @Sendable (Timestamp) -> Duration
+    ) {
+        self.source = source
+        self.recognition = recognition
+        self.elapsed = elapsed
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(source: source.makeAsyncIterator(), recognition: recognition, elapsed: elapsed)
+    }
+
+    /// The lists of one scan.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var source: Source.AsyncIterator
+        fileprivate var recognition: Recognition
+        fileprivate let elapsed: @Sendable (Timestamp) -> Duration
+        private var packets: [BeaconIdentity: Int] = [:]
+
+        fileprivate init(
+            source: Source.AsyncIterator, recognition: Recognition,
+            elapsed: @escaping @Sendable (Timestamp) -> Duration
+        ) {
+            self.source = source
+            self.recognition = recognition
+            self.elapsed = elapsed
+        }
+
+        /// The next list; nil behind the last.
+        public mutating func next() async throws -> SightingList? {
+            try await next(isolation: nil)
+        }
+
+        /// The next list, without leaving the caller's actor; nil behind the last.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> SightingList? {
+            guard let update = try await source.next(isolation: actor) else { return nil }
+            let instant = elapsed(update.time)
+            var people: [UserNumber: Sighting] = [:]
+            for beacon in update.beacons where beacon.packets != packets[beacon.identity] {
+                guard let person = recognition.person(of: beacon.identity, at: update.time) else { continue }
+                let sighting = sighting(of: person, beacon, at: update.time, instant: instant)
+                people[person] = people[person].map { Self.nearer($0, sighting) } ?? sighting
+            }
+            packets = Dictionary(uniqueKeysWithValues: update.beacons.map { ($0.identity, $0.packets) })
+            return SightingList(
+                time: update.time.secondsSince1970, instant: instant,
+                sightings: people.values.sorted { $0.person < $1.person })
+        }
+
+        private func sighting(
+            of person: UserNumber, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration
+        ) -> Sighting {
+            // Packets are of the last tick or so; after a clock was set they may seem not to be.
+            let age = Swift.min(Swift.max(beacon.lastSeen.duration(to: time), .zero), .seconds(5))
+            return Sighting(
+                of: person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
+                distance: beacon.metres, proximity: beacon.proximity)
+        }
+
+        private static func nearer(_ left: Sighting, _ right: Sighting) -> Sighting {
+            (right.distance ?? .infinity) < (left.distance ?? .infinity) ? right : left
+        }
+    }
+}

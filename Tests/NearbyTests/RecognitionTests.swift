@@ -1,0 +1,187 @@
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import Testing
+
+/// The vectors are those of the beacons dossier, 2.4 and 8.4: seed 00 01 … 1f.
+@Suite("Whose beacon it is")
+struct RecognitionTests {
+    private let ada = person(759)
+    private let seed: RollingSeed
+    /// 2026-01-01T00:00:00Z, in window 1963584 of day 20454.
+    private let newYear: Timestamp
+    private static let first = (major: UInt16(46078), minor: UInt16(38980))
+
+    init() throws {
+        seed = try RollingSeed(revealed: (0..<32).map { UInt8($0) })
+        newYear = try #require(Timestamp(secondsSince1970: 1_767_225_600))
+    }
+
+    private func beacon(_ major: UInt16, _ minor: UInt16, uuid: ProximityUUID = .secretHandshake) -> BeaconIdentity {
+        .proximity(uuid: uuid, major: major, minor: minor)
+    }
+
+    private func friends() -> [(UserNumber, DayKey)] {
+        [(ada, seed.dayKey(for: RollingDay(number: 20454)))]
+    }
+
+    @Test(
+        "plain numbers: SecretHandshake's major 1, and wide ones",
+        arguments: [
+            (1, 36, 36), (1, 759, 759), (1, 65535, 65535), (0x8001, 0x1170, 70000), (1, 0, nil), (0x8000, 0, nil),
+            (2, 36, nil), (46078, 38980, nil),
+        ] as [(UInt16, UInt16, Int?)])
+    func plainNumbers(major: UInt16, minor: UInt16, person: Int?) {
+        var recognition = Recognition()
+        #expect(recognition.person(of: beacon(major, minor), at: newYear)?.value == person)
+    }
+
+    @Test("another fleet's beacons name nobody")
+    func anotherFleet() throws {
+        var recognition = Recognition()
+        let other = try #require(ProximityUUID("00000000-0000-0000-0000-000000000001"))
+        #expect(recognition.person(of: beacon(1, 36, uuid: other), at: newYear) == nil)
+        #expect(recognition.person(of: .ephemeral(36), at: newYear) == nil)
+    }
+
+    @Test("a friend is known by four bytes after a second window, and a stranger is nobody")
+    func fourBytes() {
+        var recognition = Recognition(friends: friends())
+        #expect(recognition.person(of: beacon(Self.first.major, Self.first.minor), at: newYear) == nil)
+        #expect(recognition.person(of: beacon(Self.first.major, Self.first.minor), at: newYear) == nil)
+        // The next window's identifier is 32c170d9….
+        let later = newYear.advanced(by: .seconds(900))
+        #expect(recognition.person(of: beacon(0x32C1, 0x70D9), at: later) == ada)
+
+        var stranger = Recognition()
+        #expect(stranger.person(of: beacon(0x32C1, 0x70D9), at: later) == nil)
+    }
+
+    @Test("a friend is known by sixteen bytes at once, as Eddystone carries them")
+    func sixteenBytes() throws {
+        var recognition = Recognition(friends: friends())
+        // b3fe98449dfab4702e0868eb355c32c9
+        let token = RollingToken(high: 0xB3FE_9844_9DFA_B470, low: 0x2E08_68EB_355C_32C9)
+        let uid = EddystoneUID(carrying: token)
+        #expect(uid.namespace == .init(high: 0xB3FE_9844_9DFA_B470, low: 0x2E08))
+        #expect(uid.instance == 0x68EB_355C_32C9)
+        #expect(RollingToken(uid) == token)
+        #expect(recognition.person(of: .eddystone(uid), at: newYear) == ada)
+        #expect(recognition.person(of: .rolling(token), at: newYear) == ada)
+        #expect(recognition.person(of: .eddystone(uid), at: newYear.advanced(by: .seconds(3600))) == nil)
+    }
+
+    @Test("with a clock before 1970 nobody is recognised by a rolling identifier, and nothing breaks")
+    func aClockBefore1970() throws {
+        var recognition = Recognition(friends: friends())
+        let early = try #require(Timestamp(secondsSince1970: -1))
+        #expect(recognition.person(of: beacon(1, 36), at: early)?.value == 36)
+        #expect(recognition.person(of: .rolling(RollingToken(high: 0, low: 0)), at: early) == nil)
+    }
+
+    @Test("a beacon counts as heard at a tick only when a packet came since the last")
+    func heardAtATick() async throws {
+        func time(_ second: Double) throws -> Timestamp {
+            try #require(Timestamp(secondsSince1970: 1000 + second))
+        }
+        // Dossier 2.2.
+        let data = try AdvertisingData([
+            IBeacon(uuid: .secretHandshake, major: 1, minor: 759, power: -59).structure
+        ])
+        var ranging = Ranging()
+        var updates: [RangingUpdate] = []
+        for (tick, heard) in [(1.0, 0.5), (2, nil), (3, 2.75)] as [(Double, Double?)] {
+            if let heard {
+                ranging.receive(Advertisement(time: try time(heard), address: nil, rssi: RSSI(-59), data: data))
+            }
+            updates.append(ranging.tick(at: try time(tick)))
+        }
+        let stream = AsyncStream { [updates] continuation in
+            for update in updates { continuation.yield(update) }
+            continuation.finish()
+        }
+        var lists: [SightingList] = []
+        let sightings = SightingLists(of: stream, recognition: Recognition()) { .seconds($0.secondsSince1970 - 1000) }
+        for try await list in sightings { lists.append(list) }
+        #expect(lists.map(\.sightings.count) == [1, 0, 1])
+        let last = try #require(lists.last?.sightings.first)
+        #expect(last.person == ada && last.time == 1002.75 && last.instant == .seconds(2.75))
+        #expect(last.distance == 1 && last.proximity == .near)
+    }
+}
+
+@Suite("Keys of rolling identifiers")
+struct RollingKeysTests {
+    private let ada = person(759)
+    private let newYear: Timestamp
+
+    init() throws {
+        newYear = try #require(Timestamp(secondsSince1970: 1_767_225_600))
+    }
+
+    @Test("what one shares lets a friend recognise one on these days, and only these")
+    func sharing() async throws {
+        let mine = RollingKeys(in: MemoryVault(), community: "recurse-center")
+        let theirs = RollingKeys(in: MemoryVault(), community: "recurse-center")
+        let text = try JSONEncoder().encode(try await mine.share(ada, days: 2, from: newYear))
+        try await theirs.befriend(try JSONDecoder().decode(RollingKeys.Shared.self, from: text), at: newYear)
+        let friends = try await theirs.friends()
+        #expect(friends.damaged.isEmpty)
+        #expect(friends.keys.map(\.1.day.number) == [20454, 20455])
+
+        let seed = try await mine.seed()
+        for (days, known) in [(0, true), (1, true), (2, false)] {
+            var recognition = Recognition(friends: friends.keys)
+            let time = newYear.advanced(by: .seconds(86_400 * Double(days) + 7_200))
+            let token = seed.token(in: try RollingWindow(at: time))
+            #expect((recognition.person(of: .rolling(token), at: time) == ada) == known, "after \(days) days")
+        }
+    }
+
+    @Test("the seed is made once, also when many ask at once, and is another after it was forgotten")
+    func oneSeed() async throws {
+        let keys = RollingKeys(in: MemoryVault(), community: "recurse-center")
+        let seeds = try await withThrowingTaskGroup { group in
+            for _ in 0..<20 { group.addTask { try await keys.seed().reveal() } }
+            return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+        }
+        #expect(seeds.count == 1)
+        #expect(try await keys.forgetSeed())
+        #expect(try await !seeds.contains(keys.seed().reveal()))
+    }
+
+    @Test("new keys of a friend join the old, and those of past days go")
+    func befriendingAgain() async throws {
+        let mine = RollingKeys(in: MemoryVault(), community: "c")
+        let theirs = RollingKeys(in: MemoryVault(), community: "c")
+        for start in [0, 1, 10] {
+            let time = newYear.advanced(by: .seconds(Double(start) * 86_400))
+            try await theirs.befriend(try await mine.share(ada, days: 1, from: time), at: time)
+        }
+        #expect(try await theirs.friends().keys.map(\.1.day.number) == [20464])
+        #expect(try await theirs.unfriend(ada))
+        #expect(try await theirs.friends().keys.isEmpty)
+    }
+
+    @Test(
+        "what is no keys is refused with a reason",
+        arguments: [
+            #"{"person":759,"keys":{"20454":"00"}}"#, #"{"person":759,"keys":{"x":"00"}}"#,
+            #"{"person":759,"keys":{"20454":"zz"}}"#, #"{"person":759,"keys":{"-1":"00"}}"#,
+        ])
+    func noKeys(text: String) throws {
+        let shared = try JSONDecoder().decode(RollingKeys.Shared.self, from: Data(text.utf8))
+        #expect(throws: NearbyError.self) { try shared.dayKeys() }
+    }
+
+    @Test("shared keys do not print")
+    func secrets() async throws {
+        let shared = try await RollingKeys(in: MemoryVault(), community: "c").share(ada, days: 1, from: newYear)
+        let digits = String(decoding: try JSONEncoder().encode(shared), as: UTF8.self).split(separator: "\"")
+        let key = try #require(digits.first { $0.count == 64 })
+        var dumped = ""
+        dump(shared, to: &dumped)
+        for text in ["\(shared)", String(reflecting: shared), dumped] { #expect(!text.contains(key)) }
+    }
+}
