@@ -1,0 +1,110 @@
+import ArgumentParser
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+
+struct NearbyShare: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "share", abstract: "Print keys by which a friend recognises your rolling beacon on the next days.",
+        discussion: """
+            Whoever has them recognises you on these days, and can pretend to be you: give them to friends only, and not in \
+            the open. Not to give new ones later is to take it back; --renew makes all that were given out worthless.
+            """)
+
+    @Option(help: "Your own number; without it the Recurse Center is asked.", transform: PersonArgument.parse)
+    var me: UserNumber?
+
+    @Option(help: ArgumentHelp("For how many days, from today on, 1 to 31.", valueName: "number"))
+    var days = 7
+
+    @Flag(help: "Make a new secret first, so that keys given out before are worthless.")
+    var renew = false
+
+    @OptionGroup var options: NearbyOptions
+
+    func validate() throws {
+        guard (1...RollingKeys.mostDays).contains(days) else { throw ValidationError("--days is 1 to 31") }
+    }
+
+    func run() async throws {
+        let vault = try options.common.openVault(try Settings.load())
+        let own = try await options.ownNumber(me, in: vault)
+        let keys = RollingKeys(in: vault, community: NearbyCommand.community)
+        let shared = try await NearbyFailure.reported {
+            if renew { try await keys.forgetSeed() }
+            return try await keys.share(own, days: days, from: Now.timestamp)
+        }
+        Output.result(String(decoding: try JSONEncoder().encode(shared), as: UTF8.self))
+    }
+}
+
+struct NearbyBefriend: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "befriend", abstract: "Take the keys that a friend printed with `share`.",
+        discussion: "They say whose they are: take them from that person only.")
+
+    @Argument(help: "The file, or - for standard input.")
+    var file: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let data = try KeyFile.read(file)
+        guard let shared = try? JSONDecoder().decode(RollingKeys.Shared.self, from: data) else {
+            throw CommandError.usage("\(quoted(file, limit: 200)) is not what `nearby share` prints")
+        }
+        let vault = try common.openVault(try Settings.load())
+        try await NearbyFailure.reported {
+            try await RollingKeys(in: vault, community: NearbyCommand.community).befriend(shared, at: Now.timestamp)
+        }
+        if common.json {
+            Output.result(
+                JSONText.object([
+                    ("person", .integer(Int64(shared.person.value))), ("days", .integer(Int64(shared.count))),
+                ]).text)
+        } else {
+            Output.note("Person \(shared.person) is recognised on \(shared.count) days.")
+        }
+    }
+
+    /// A file of keys: at most 64 KiB, many times what 31 days take.
+    private enum KeyFile {
+        static func read(_ path: String) throws -> Data {
+            let handle: FileHandle
+            if path == "-" {
+                handle = .standardInput
+            } else if let opened = FileHandle(forReadingAtPath: path) {
+                handle = opened
+            } else {
+                throw CommandError.usage("\(quoted(path, limit: 200)) cannot be read")
+            }
+            let data = (try? handle.read(upToCount: 1 << 16)) ?? Data()
+            guard !data.isEmpty else { throw CommandError.usage("\(quoted(path, limit: 200)) is empty or cannot be read") }
+            return data
+        }
+    }
+}
+
+struct NearbyUnfriend: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unfriend", abstract: "Forget a friend's keys.")
+
+    @Argument(help: ArgumentHelp("The friend's number.", valueName: "number"), transform: PersonArgument.parse)
+    var person: UserNumber
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let vault = try common.openVault(try Settings.load())
+        let existed = try await NearbyFailure.reported {
+            try await RollingKeys(in: vault, community: NearbyCommand.community).unfriend(person)
+        }
+        if common.json {
+            Output.result(JSONText.object([("forgotten", .bool(existed))]).text)
+        } else {
+            Output.note(existed ? "Forgotten." : "There were no keys of person \(person).")
+        }
+    }
+}

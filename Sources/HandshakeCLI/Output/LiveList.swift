@@ -1,0 +1,70 @@
+import Beacons
+import Foundation
+import Nearby
+import OAuth
+
+/// A list on the terminal that is redrawn in place: one line a person, the nearest first.
+struct LiveList {
+    private var height = 0
+
+    /// Draws the list over the one before.
+    ///
+    /// - Parameters:
+    ///   - people: who is near.
+    ///   - status: how the radio is doing, in a few words.
+    mutating func draw(_ people: [NearbyPerson], status: String) {
+        let rows = max(2, Terminal.rows - 1)
+        let lines = Self.lines(people, status: status, columns: Terminal.columns, rows: rows)
+        // Up to the first line of the last drawing, each line anew, and nothing left below.
+        let up = height > 0 ? "\u{1B}[\(height)A\r" : "\r"
+        Output.result(bytes: Array((up + lines.map { "\u{1B}[K\($0)\n" }.joined() + "\u{1B}[J").utf8))
+        height = lines.count
+    }
+
+    /// Lets what is printed next stand above the next drawing.
+    mutating func interrupt() {
+        guard height > 0 else { return }
+        Output.result(bytes: Array("\u{1B}[\(height)A\r\u{1B}[J".utf8))
+        height = 0
+    }
+
+    /// The lines to draw. Names come from strangers and are made harmless.
+    static func lines(_ people: [NearbyPerson], status: String, columns: Int, rows: Int) -> [String] {
+        let head = people.isEmpty ? "Nobody near" : people.count == 1 ? "1 person near" : "\(people.count) people near"
+        var lines = ["\(head) · \(quoted(status, limit: 200))".clipped(to: columns - 1)]
+        let room = max(1, rows - 1)
+        let shown = people.count > room ? room - 1 : people.count
+        for person in people.prefix(shown) { lines.append(line(person, columns: columns)) }
+        if shown < people.count { lines.append("… and \(people.count - shown) more".clipped(to: columns - 1)) }
+        return lines
+    }
+
+    private static func line(_ person: NearbyPerson, columns: Int) -> String {
+        let name = person.known.map { quoted($0.name, limit: 200) } ?? "number \(person.person)"
+        let batch = person.known?.batch.map { quoted($0, limit: 40) } ?? ""
+        let bar = bar(person.distance)
+        let facts = "\(word(person.proximity)), \(Span.text(person.encounter.duration))"
+        let who = batch.isEmpty ? name : "\(name)  \(batch)"
+        let rest = columns - 1 - bar.displayWidth - 1
+        guard rest > facts.displayWidth + 12 else { return "\(bar) \(who)".clipped(to: columns - 1) }
+        let width = rest - facts.displayWidth - 2
+        return "\(bar) \(who.clipped(to: width).padded(to: width))  \(facts)"
+    }
+
+    /// Ten steps from far to touching. A step is a doubling of the distance, as the strength of the signal goes.
+    static func bar(_ distance: Double?) -> String {
+        guard let distance else { return "[??????????]" }
+        let steps = 10 - (log2(max(distance, 0.0625) / 0.0625)).rounded()
+        let filled = Int(min(max(steps, 1), 10))
+        return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled) + "]"
+    }
+
+    static func word(_ proximity: Proximity) -> String {
+        switch proximity {
+        case .unknown: "distance unknown"
+        case .immediate: "right here"
+        case .near: "near"
+        case .far: "farther off"
+        }
+    }
+}
