@@ -20,7 +20,10 @@ public struct ScanTime: Sendable {
     ) async where C.Duration == Duration {
         var deadline = clock.now
         repeat {
-            deadline = max(deadline.advanced(by: interval), clock.now)
+            let present = clock.now
+            deadline = deadline.advanced(by: interval)
+            // Late by an interval or more: ticks that were missed do not come all at once.
+            if deadline <= present { deadline = present.advanced(by: interval) }
             do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
         } while await body(now())
     }
