@@ -36,7 +36,7 @@ struct CallTests {
         let (connection, peer) = try await ScriptedPeer.connected(clock: clock)
         let late = Task { try await connection.call(Self.call, timeout: .seconds(3)) }
         let first = try await peer.next()
-        await clock.sleepers(1)
+        await clock.sleeper(for: .seconds(3))
         clock.advance(by: .seconds(3))
         await #expect(throws: DBusError.timeout(of: "org.example.Thing.Get of org.example")) { try await late.value }
         let answer = Task { try await connection.call(Self.call) }
@@ -177,7 +177,7 @@ struct CallTests {
             }
         }
         _ = try await peer.piece()
-        await clock.sleepers(1)
+        await clock.sleeper(for: .seconds(10))
         clock.advance(by: .seconds(10))
         await #expect(throws: DeadlineExceeded.self) { try await task.value }
         await peer.waitForEnd()

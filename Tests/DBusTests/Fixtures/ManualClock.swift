@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it, and tells how many sleep on it.
+/// A clock that stands still until a test moves it, and tells who sleeps on it.
 final class ManualClock: Clock, Sendable {
     struct Instant: InstantProtocol {
         let offset: Duration
@@ -14,11 +14,12 @@ final class ManualClock: Clock, Sendable {
         var now = Instant(offset: .zero)
         var nextID = 0
         var sleepers: [Int: (wakes: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [(wakes: Instant, continuation: CheckedContinuation<Void, Never>)] = []
 
         mutating func satisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
-            let satisfied = watchers.filter { $0.count <= sleepers.count }.map(\.continuation)
-            watchers.removeAll { $0.count <= sleepers.count }
+            let instants = Set(sleepers.values.map(\.wakes))
+            let satisfied = watchers.filter { instants.contains($0.wakes) }.map(\.continuation)
+            watchers.removeAll { instants.contains($0.wakes) }
             return satisfied
         }
     }
@@ -61,11 +62,11 @@ final class ManualClock: Clock, Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Returns when at least so many sleep.
-    func sleepers(_ count: Int) async {
+    /// Returns when somebody sleeps who is to wake after exactly `duration` from now.
+    func sleeper(for duration: Duration) async {
         await withCheckedContinuation { continuation in
             let satisfied = state.withLock { state in
-                state.watchers.append((count, continuation))
+                state.watchers.append((state.now.advanced(by: duration), continuation))
                 return state.satisfiedWatchers()
             }
             for watcher in satisfied { watcher.resume() }
