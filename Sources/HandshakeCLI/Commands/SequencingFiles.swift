@@ -35,11 +35,15 @@ struct SequencingFiles: AsyncParsableCommand {
     @OptionGroup var options: SequencingOptions
 
     func run() async throws {
-        let files = try await SequencingFailure.reported { try await options.genome().files(subset) }
+        let files = try await options.use { try await $0.files(subset) }
         let shown = GeneticFile.matching(files, search: search ?? "", order: order)
         if options.common.json {
             Output.result(JSONText.object([("files", .array(shown.map(Self.json)))]).text)
             return
+        }
+        guard !shown.isEmpty else {
+            let why = files.isEmpty ? "There are no such files." : "None of \(files.count) files fits the search."
+            return Output.note(why)
         }
         let rows = shown.map { file in
             [
