@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
+        .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -84,6 +85,13 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
 
+        .target(
+            name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto], swiftSettings: strict),
+        .testTarget(
+            name: "RecurseCenterTests",
+            dependencies: ["RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
+            exclude: ["ROWS.md"], swiftSettings: strict),
+
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(
             name: "Sandbox",
@@ -102,7 +110,7 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Handshake", "Sandbox", "Sequencing",
+                "Handshake", "RecurseCenter", "Sandbox", "Sequencing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
