@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Beacons", targets: ["Beacons"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
+        .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -90,6 +91,12 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
 
+        .target(
+            name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto], swiftSettings: strict),
+        .testTarget(
+            name: "RecurseCenterTests",
+            dependencies: ["RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
+            exclude: ["ROWS.md"], swiftSettings: strict),
         .target(name: "Nearby", dependencies: ["Handshake", "Beacons"], swiftSettings: strict),
         .testTarget(
             name: "NearbyTests", dependencies: ["Nearby", "Beacons", "Handshake"], swiftSettings: strict),
@@ -112,7 +119,7 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Handshake", "Sandbox", "Sequencing",
+                "Handshake", "RecurseCenter", "Sandbox", "Sequencing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],

@@ -3,7 +3,7 @@ public struct RedirectURI: Sendable, Hashable {
     /// The exact string that is registered, sent and compared.
     public let string: String
 
-    /// The three kinds of redirect.
+    /// The kinds of redirect.
     public let kind: Kind
 
     /// How a redirect reaches the app.
@@ -14,15 +14,31 @@ public struct RedirectURI: Sendable, Hashable {
         case claimed
         /// A private scheme in reverse-domain form (RFC 8252, section 7.1).
         case privateScheme = "private_scheme"
+        /// No redirect at all: the service's page shows the code, and the user carries it (``RedirectURI/outOfBand``).
+        case outOfBand = "out_of_band"
     }
 
-    /// Checks a redirect URI.
+    /// What stands in a redirect's place where the service's page shows the code to the user: an old convention that
+    /// RFC 6749 does not know, and that some services keep for programs without a listener. PKCE binds the code to its
+    /// request all the same.
+    public static let outOfBand = RedirectURI(outOfBand: "urn:ietf:wg:oauth:2.0:oob")
+
+    private init(outOfBand string: String) {
+        self.string = string
+        kind = .outOfBand
+    }
+
+    /// Checks a redirect URI. The text of ``outOfBand`` is one too.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for a private scheme without a period (RFC 8252, section
     ///   8.4), for `http:` elsewhere than at a loopback address literal, for a fragment (RFC 6749, section 3.1.2), and
     ///   for other forms.
     public init(_ string: String) throws(OAuthError) {
         func wrong(_ problem: String) -> OAuthError { .configuration(member: "redirect_uri", problem: problem) }
+        if string == Self.outOfBand.string {
+            self = .outOfBand
+            return
+        }
         guard let colon = string.firstIndex(of: ":"), string.utf8.count <= 2048,
             string.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C && $0 != 0x23 })
         else { throw wrong("expected an absolute URI of printable ASCII without fragment") }

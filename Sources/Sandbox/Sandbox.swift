@@ -16,7 +16,7 @@
 /// Other processes steer a sandbox by HTTP below `/_sandbox` on any of its services: `GET /_sandbox` (the description),
 /// `POST` and `DELETE /_sandbox/faults`, `GET` and `DELETE /_sandbox/requests`, `POST /_sandbox/clock`,
 /// `POST /_sandbox/expire-access-tokens`, `POST /_sandbox/revoke-refresh-tokens`, and at the Recurse Center
-/// `POST /_sandbox/unauthorized`.
+/// `POST /_sandbox/unauthorized` and `POST /_sandbox/revoke-personal-access-tokens`.
 ///
 /// A class, since it owns three listening sockets that end with it: a sandbox that is let go stops by itself.
 public final class Sandbox: Sendable {
@@ -36,7 +36,9 @@ public final class Sandbox: Sendable {
     /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``; then nothing is left listening.
     public static func start(_ configuration: Configuration = .init()) async throws -> Sandbox {
         let panel = ControlPanel(faults: configuration.faults)
-        let standIns = SandboxStandIns(panel: panel, accessTokenLifetime: configuration.accessTokenLifetime)
+        let standIns = SandboxStandIns(
+            panel: panel, accessTokenLifetime: configuration.accessTokenLifetime,
+            unauthorized: configuration.unauthorizedAnswer)
         var listeners: [Listener] = []
         do {
             for (index, standIn) in standIns.all.enumerated() {
@@ -62,7 +64,7 @@ public final class Sandbox: Sendable {
         self.listeners = listeners
         sequencing = standIns.sequencing.server.service()
         recurseCenter = standIns.recurseCenter.server.service(
-            personalAccessToken: RecurseCenterFixtures.personalAccessToken)
+            personalAccessToken: RecurseCenterFixtures.users.first.map(RecurseCenterFixtures.personalAccessToken))
         standard = standIns.standard.server.service()
         panel.description = descriptionJSON()
     }
@@ -133,8 +135,13 @@ extension Sandbox {
         standIns[service].server.revokeRefreshTokens()
     }
 
-    /// Chooses how the Recurse Center says "unauthorized"; 401 at first.
+    /// Chooses how the Recurse Center says "unauthorized"; at first as the configuration says.
     public func answerUnauthorized(with style: UnauthorizedAnswer) {
-        standIns.recurseCenter.answerUnauthorized(with: style)
+        standIns.recurseCenter.access.answerUnauthorized(with: style)
+    }
+
+    /// Ends the Recurse Center's personal access tokens.
+    public func revokePersonalAccessTokens() {
+        standIns.recurseCenter.access.revokePersonalAccessTokens()
     }
 }

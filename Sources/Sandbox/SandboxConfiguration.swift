@@ -10,15 +10,19 @@ extension Sandbox {
         public var faults: [FaultRule]
         /// Seconds that access tokens live at every service; nil keeps each dossier's own: 3600, 7200 and 3600.
         public var accessTokenLifetime: Int?
+        /// How the Recurse Center says "unauthorized" at its API; by status 401 unless stated.
+        public var unauthorizedAnswer: UnauthorizedAnswer
 
         /// Makes a configuration.
         public init(
-            host: String = "127.0.0.1", port: Int = 0, faults: [FaultRule] = [], accessTokenLifetime: Int? = nil
+            host: String = "127.0.0.1", port: Int = 0, faults: [FaultRule] = [], accessTokenLifetime: Int? = nil,
+            unauthorizedAnswer: UnauthorizedAnswer = .status401
         ) {
             self.host = host
             self.port = port
             self.faults = faults
             self.accessTokenLifetime = accessTokenLifetime
+            self.unauthorizedAnswer = unauthorizedAnswer
         }
     }
 }

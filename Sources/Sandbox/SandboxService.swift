@@ -18,7 +18,8 @@ public struct SandboxService: Sendable {
     public let clients: [SandboxClient]
     /// The people who can sign in, the default one first.
     public let users: [SandboxUser]
-    /// A token of the first user that never expires; only the Recurse Center has one (its dossier, section 2.2).
+    /// A token of the first user that never expires; only the Recurse Center has one (its dossier, section 2.2). Those of
+    /// the other users end in their subjects instead.
     public let personalAccessToken: String?
 }
 

@@ -4,14 +4,15 @@ struct SandboxStandIns: Sendable {
     let recurseCenter: RecurseCenterStandIn
     let standard: StandardStandIn
 
-    init(panel: ControlPanel, accessTokenLifetime: Int?) {
+    init(panel: ControlPanel, accessTokenLifetime: Int?, unauthorized: UnauthorizedAnswer) {
         func server(_ dialect: Dialect) -> AuthorizationServer {
             AuthorizationServer(dialect: dialect, clock: panel.clock)
         }
         sequencing = SequencingStandIn(
             server: server(SequencingFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
         recurseCenter = RecurseCenterStandIn(
-            server: server(RecurseCenterFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 7200)))
+            server: server(RecurseCenterFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 7200)),
+            unauthorized: unauthorized)
         standard = StandardStandIn(
             server: server(StandardFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
     }

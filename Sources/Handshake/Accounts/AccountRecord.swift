@@ -20,6 +20,8 @@ struct AccountRecord: Sendable {
         case refreshToken
         /// The client asks in its own name (RFC 6749, section 4.4).
         case clientCredentials
+        /// Not at all: the user made the token at the service and brought it (``Handshake/Handshake/adopt(_:as:of:)``).
+        case never
     }
 
     let id: AccountID

@@ -117,7 +117,7 @@ extension Account {
         switch (stored.renewal, stored.grant.refreshToken) {
         case (.clientCredentials, _): grantType = .clientCredentials(scopes: client.scopes)
         case (.refreshToken, let token?): grantType = .refreshToken(token)
-        case (.refreshToken, nil): return nil
+        case (.refreshToken, nil), (.never, _): return nil
         }
         return TokenRequest(
             grantType, at: server, clientID: client.id, authentication: try client.authentication(at: server),

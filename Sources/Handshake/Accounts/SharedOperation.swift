@@ -5,7 +5,9 @@ import Synchronization
 /// The work runs in a task of its own, so a caller that leaves, even the one that started it, neither stops it nor
 /// fails the others (`oauth-security.md` E3). When it ends, everybody who waits gets the same outcome, and the next
 /// call starts anew.
-final class SharedOperation<Value: Sendable>: Sendable {
+package final class SharedOperation<Value: Sendable>: Sendable {
+    package init() {}
+
     private struct State {
         var isRunning = false
         var waiters: [UInt64: CheckedContinuation<Value, any Error>] = [:]
@@ -17,7 +19,7 @@ final class SharedOperation<Value: Sendable>: Sendable {
     /// Joins the running work, or starts `work` when none is running, and waits for its outcome.
     ///
     /// - Throws: what the work throws; `CancellationError` at once when the calling task is cancelled.
-    func join(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    package func join(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let id = state.withLock { state in
             defer { state.nextWaiter += 1 }
             return state.nextWaiter

@@ -52,7 +52,8 @@ extension Account {
         if let kept = unstored { stored = try await store(kept, over: stored, in: locked) }
         let server = try await environment.server(of: client.service, known: stored.server)
         var remaining = Self.revocable(in: stored)
-        guard server.revocationEndpoint != nil else {
+        // A brought token was not issued to this client, which could not void it: its maker does, where it was made.
+        guard server.revocationEndpoint != nil, stored.renewal != .never else {
             report.notRevocable = remaining
             try await locked.remove()
             return report

@@ -21,6 +21,8 @@ private struct StoredAccount: Codable {
     let reason: HandshakeError.SignInReason?
     let remaining: [RevocationRequest.TokenKind]?
     let isClientCredentials: Bool
+    /// Absent in records from before tokens could be brought.
+    let isBrought: Bool?
     let generation: Int
     let server: StoredServer?
 }
@@ -43,7 +45,8 @@ extension AccountRecord {
                 id: id, accessToken: grant.accessToken.reveal(), expiresAt: grant.expiresAt, issuedAt: grant.issuedAt,
                 refreshToken: grant.refreshToken?.reveal(), scopes: grant.scopes, identity: grant.identity?.json,
                 state: word, since: since, reason: reason, remaining: remaining,
-                isClientCredentials: renewal == .clientCredentials, generation: generation,
+                isClientCredentials: renewal == .clientCredentials, isBrought: renewal == .never ? true : nil,
+                generation: generation,
                 server: server.map(StoredServer.init)))
     }
 
@@ -77,7 +80,8 @@ extension AccountRecord {
         } catch {
             throw damaged("\(error)")
         }
-        renewal = stored.isClientCredentials ? .clientCredentials : .refreshToken
+        renewal =
+            stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken
         generation = stored.generation
     }
 }

@@ -25,12 +25,34 @@ public struct SignInPage: Sendable {
     /// The host of the page.
     public let host: String
 
+    private let state: Secret
+
     init(_ request: AuthorizationRequest, service: Service) {
         url = request.url
         redirectURI = request.redirectURI
         self.service = service.displayName
         issuer = request.server.issuer
+        state = request.state
         host = request.server.authorizationEndpoint?.origin.authority ?? request.server.issuer.url.origin.authority
+    }
+
+    /// The redirect URL of a sign-in whose code the user carried here from the service's page (`RedirectURI.outOfBand`).
+    ///
+    /// Whoever carries a code has seen this very page, so its state belongs to the code. That the code was issued for
+    /// this request, and not for another one, is what PKCE shows at the token endpoint.
+    ///
+    /// - Parameter code: what the page showed.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a page whose redirect is another one, and for a
+    ///   code that is empty, longer than 2,048 bytes or not of printable ASCII.
+    public func redirect(carrying code: Secret) throws(HandshakeError) -> String {
+        guard redirectURI.kind == .outOfBand else {
+            throw .configuration(member: "redirect", problem: "\(redirectURI) is redirected to; nobody carries its code")
+        }
+        let text = code.reveal()
+        guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .configuration(member: "code", problem: "copy the code from the page, whole and without spaces")
+        }
+        return redirectURI.string + "?code=" + PercentEncoding.query(text) + "&state=" + state.reveal()
     }
 
     /// One sentence for the user, in the given language: which service asks, and on which host.

@@ -3,14 +3,15 @@ import OAuth
 /// The last resort that always works: the address is printed, and the user opens it on any device (RFC 8252, section
 /// 7).
 ///
-/// With a redirect that does not lead to this machine's listener, the user brings the redirect URL back by hand.
+/// With a redirect that does not lead to this machine's listener, the user brings the redirect URL back by hand; out of
+/// band (`RedirectURI.outOfBand`), the code that the page shows.
 public struct PrintedAddress: Browser {
     private let print: @Sendable (SignInPage) throws -> Void
     private let readRedirect: @Sendable (SignInPage) async throws -> String?
 
     /// - Parameters:
     ///   - print: shows the page's address to the user.
-    ///   - readRedirect: asks the user for the redirect URL; nil when there is none to be had.
+    ///   - readRedirect: asks the user for the redirect URL, or out of band for the code; nil when there is none to be had.
     public init(
         print: @escaping @Sendable (SignInPage) throws -> Void,
         readRedirect: @escaping @Sendable (SignInPage) async throws -> String?
@@ -25,6 +26,6 @@ public struct PrintedAddress: Browser {
         guard let line = try await readRedirect(page), !line.isEmpty else {
             throw HandshakeError.signInAbandoned(.closed)
         }
-        return line
+        return page.redirectURI.kind == .outOfBand ? try page.redirect(carrying: Secret(line)) : line
     }
 }

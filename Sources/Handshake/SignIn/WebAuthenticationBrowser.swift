@@ -67,7 +67,7 @@
         private static func callback(for page: SignInPage) -> ASWebAuthenticationSession.Callback? {
             let uri = page.redirectURI
             switch uri.kind {
-            case .loopback: return nil
+            case .loopback, .outOfBand: return nil
             case .privateScheme:
                 return uri.string.split(separator: ":").first.map { .customScheme(String($0)) }
             case .claimed:

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Handshake
 import OAuth
+import RecurseCenter
 import Sandbox
 import Sequencing
 
@@ -41,6 +42,7 @@ struct Demo: AsyncParsableCommand {
         let scopes: [String]
         let refreshes: Int
         let genes: DemoGenes?
+        let profile: Profile?
     }
 
     private func visit(_ sandbox: Sandbox) async throws -> [Visit] {
@@ -56,12 +58,21 @@ struct Demo: AsyncParsableCommand {
             Output.note("\(client.service.displayName): signed in, refreshed, and asked who the user is.")
             let genes =
                 service.name == .sequencing ? try await DemoGenes.read(Sequencing(account), asks: !headless) : nil
+            let profile = service.name == .recurseCenter ? try await profile(of: account) : nil
             visits.append(
                 Visit(
                     service: client.service, identity: identity, scopes: account.status.scopes, refreshes: refreshes,
-                    genes: genes))
+                    genes: genes, profile: profile))
         }
         return visits
+    }
+
+    private func profile(of account: Account) async throws -> Profile {
+        do {
+            return try await RecurseCenter(account).profile(.me)
+        } catch let error as RecurseCenterError {
+            throw RecurseCenterOptions.commandError(error)
+        }
     }
 
     private func signIn(_ handshake: Handshake, _ sandbox: Sandbox) async throws -> Account {
@@ -109,7 +120,8 @@ struct Demo: AsyncParsableCommand {
                                         ("name", .optional(visit.identity.name)),
                                         ("scope", .string(visit.scopes.joined(separator: " "))),
                                         ("refreshes", .integer(Int64(visit.refreshes))),
-                                    ] + (visit.genes?.members ?? []))
+                                    ] + (visit.genes?.members ?? [])
+                                        + (visit.profile.map { [("batch", .string($0.batchLabel))] } ?? []))
                             })
                     )
                 ]).text)
@@ -127,6 +139,10 @@ struct Demo: AsyncParsableCommand {
         for genes in visits.compactMap(\.genes) {
             Output.result("")
             for line in genes.lines { Output.result(line) }
+        }
+        for profile in visits.compactMap(\.profile) {
+            Output.result("")
+            for line in Table.lines([["PROFILE", profile.name, profile.batchLabel]]) { Output.result(line) }
         }
     }
 }

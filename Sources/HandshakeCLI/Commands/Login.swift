@@ -32,7 +32,10 @@ struct Login: AsyncParsableCommand {
                 "the account “\(plan.account)” is another client's at \(before.service.authorizationServer.issuer); "
                     + "end it with handshake logout \(plan.account), or name this one with --account")
         }
-        let account = try await signIn(handshake, plan)
+        let account =
+            if let tokenFile = plan.tokenFile {
+                try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault)
+            } else { try await signIn(handshake, plan) }
         try await registrations.remember(plan.client, as: plan.account)
         let subject = await subject(of: account)
         let status = account.status
@@ -61,8 +64,7 @@ struct Login: AsyncParsableCommand {
                 Output.result(page.url)
             },
             readRedirect: { page in
-                Output.note("Paste the address that begins with \(page.redirectURI) here:")
-                return try await StandardInput.line()?.trimmingCharacters(in: .whitespaces)
+                try await RedirectQuestion.ask(page)
             })
         switch plan.browser {
         case .print: return try await handshake.signIn(as: plan.account, through: printed, timeout: plan.timeout)
@@ -83,7 +85,7 @@ struct Login: AsyncParsableCommand {
 struct AnnouncedBrowser: Browser {
     func show(_ page: SignInPage) async throws -> String? {
         Output.note(page.prompt())
-        guard page.redirectURI.kind == .loopback else {
+        guard page.redirectURI.kind == .loopback || page.redirectURI.kind == .outOfBand else {
             throw HandshakeError.configuration(
                 member: "redirect",
                 problem: "with a redirect that is not loopback, use --browser print and paste the redirect")
@@ -94,6 +96,19 @@ struct AnnouncedBrowser: Browser {
         } catch {
             Output.note("No browser could be opened. Open this address:\n\(page.url)")
         }
-        return nil
+        guard page.redirectURI.kind == .outOfBand else { return nil }
+        guard let code = try await RedirectQuestion.ask(page) else { throw HandshakeError.signInAbandoned(.closed) }
+        return try page.redirect(carrying: Secret(code))
+    }
+}
+
+/// Asks the user for what the browser shows in the end.
+enum RedirectQuestion {
+    /// The line that the user gave; nil when there is none.
+    static func ask(_ page: SignInPage) async throws -> String? {
+        Output.note(
+            page.redirectURI.kind == .outOfBand
+                ? "Paste the code that the page shows here:" : "Paste the address that begins with \(page.redirectURI) here:")
+        return try await StandardInput.line()?.trimmingCharacters(in: .whitespaces)
     }
 }

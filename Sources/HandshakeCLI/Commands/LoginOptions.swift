@@ -30,6 +30,12 @@ struct LoginOptions: ParsableArguments {
         help: ArgumentHelp("A file with the client's secret, or - for a line of standard input.", valueName: "file"))
     var clientSecretFile: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with a token that you made at the service, or - for a line of standard input: no sign-in then.",
+            valueName: "file"))
+    var tokenFile: String?
+
     @Option(help: "How the client authenticates; the safest that the server allows unless stated.")
     var auth: AuthenticationChoice?
 
@@ -86,6 +92,9 @@ struct LoginOptions: ParsableArguments {
         if par != nil { throw CommandError.notBuilt("--par") }
         if dpop { throw CommandError.notBuilt("--dpop") }
         if auth == .privateKeyJWT { throw CommandError.notBuilt("--auth private-key-jwt") }
+        if tokenFile != nil, clientSecretFile != nil || redirect != nil || browser != nil || grant == .clientCredentials {
+            throw CommandError.usage("--token-file brings the token: nothing that belongs to a sign-in goes with it")
+        }
         guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
     }
 }

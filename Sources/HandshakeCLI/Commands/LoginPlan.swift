@@ -7,6 +7,8 @@ struct LoginPlan {
     let client: Client
     let account: String
     let grant: LoginOptions.Grant
+    /// Where the token is that the user brings instead of signing in.
+    let tokenFile: String?
     let browser: LoginOptions.BrowserChoice
     let timeout: Duration
 
@@ -20,7 +22,8 @@ struct LoginPlan {
         try options.check()
         let table = settings.service(name)
         let service = try Self.service(name, options: options, settings: settings, table: table)
-        guard let clientID = settings.choose(options.clientID, "CLIENT_ID", table.clientID) else {
+        let known = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
+        guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             throw CommandError.usage(
                 "--client-id is missing: register an app with \(service.displayName) and give its identifier"
                     + (name == "recurse-center" ? " (https://www.recurse.com/settings/apps)" : ""))
@@ -51,6 +54,7 @@ struct LoginPlan {
             throw CommandError.usage("an account's name has 1 to 200 characters and no space")
         }
         grant = options.grant
+        tokenFile = options.tokenFile
         let browserChoice = settings.choose(options.browser?.rawValue, "BROWSER_CHOICE", table.browser) ?? "system"
         guard let browser = LoginOptions.BrowserChoice(rawValue: browserChoice) else {
             throw CommandError.usage("browser is system or print, not “\(browserChoice)”")
@@ -108,19 +112,12 @@ struct LoginPlan {
 
     /// One line of a file or of standard input; never from the command line, where every process can read it.
     private static func readSecret(from path: String) throws -> Secret {
-        let line: String?
-        if path == "-" {
-            line = readLine()
-        } else {
-            line = (try? String(contentsOfFile: Settings.absolute(path), encoding: .utf8))?
-                .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init)
-        }
-        guard let line, !line.isEmpty else {
+        guard let secret = SecretLine.read(from: path) else {
             throw CommandError.usage(
                 path == "-"
                     ? "no client secret came on standard input" : "\(path) holds no client secret that can be read")
         }
-        return Secret(line)
+        return secret
     }
 
     private static func authentication(_ text: String?, hasSecret: Bool) throws -> Client.AuthenticationMethod? {

@@ -24,15 +24,26 @@ struct RunSandbox: AsyncParsableCommand {
         help: ArgumentHelp("How long access tokens live; each service's own time unless stated.", valueName: "seconds"))
     var tokenLifetime: Int?
 
+    @Flag(help: "The Recurse Center says \"unauthorized\" as in 2014: with status 200.")
+    var legacyErrors = false
+
+    @Flag(name: .customLong("mask-as-404"), help: "The Recurse Center says \"not found\" instead of \"unauthorized\".")
+    var maskAs404 = false
+
     @Flag(help: "Print nothing but results and errors.")
     var quiet = false
 
     func run() async throws {
         guard (0...65_533).contains(port) else { throw CommandError.usage("--port is 0 to 65533") }
         if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime is at least 1 second") }
+        guard !(legacyErrors && maskAs404) else {
+            throw CommandError.usage("--legacy-errors and --mask-as-404 exclude each other")
+        }
         let rules = try fault.map { rule throws(FaultRuleError) in try FaultRule(parsing: rule) }
         let sandbox = try await Sandbox.start(
-            .init(port: port, faults: rules, accessTokenLifetime: tokenLifetime))
+            .init(
+                port: port, faults: rules, accessTokenLifetime: tokenLifetime,
+                unauthorizedAnswer: legacyErrors ? .legacy200 : maskAs404 ? .maskedAs404 : .status401))
         if printJson {
             Output.result(sandbox.descriptionJSON())
         } else {

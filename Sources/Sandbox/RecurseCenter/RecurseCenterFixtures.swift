@@ -1,7 +1,9 @@
 /// Who is registered at the Recurse Center stand-in (Recurse Center dossier, section 6, row "data").
 enum RecurseCenterFixtures {
-    /// A token of the first person that never expires (Recurse Center dossier, section 2.2).
-    static let personalAccessToken = "sandbox-personal-access-token-759"
+    /// A user's token that never expires (Recurse Center dossier, section 2.2).
+    static func personalAccessToken(of user: SandboxUser) -> String {
+        "sandbox-personal-access-token-\(user.subject)"
+    }
 
     private static let redirects = [AuthorizationRequest.outOfBand, "secrethandshake://oauth"] + SharedRedirects.all
 
@@ -12,23 +14,6 @@ enum RecurseCenterFixtures {
         SandboxClient(
             id: "recurse-app", secret: "recurse-app-secret", kind: .confidential, redirectURIs: redirects,
             grantTypes: ["authorization_code", "refresh_token"], note: "client_secret in the body, as Rails apps do"),
-    ]
-
-    private static let summer = RecursePerson.Batch(
-        id: 11, name: "Summer 1, 2014", shortName: "S1'14", alternativeName: "Summer 1 '14", startDate: "2014-06-09",
-        endDate: "2014-08-28")
-
-    /// The ordinary person; one without photo, e-mail and batch, with a non-ASCII name and the highest 16-bit id; and
-    /// one whose id does not fit in 16 bits.
-    static let people = [
-        RecursePerson(
-            id: 759, firstName: "Ada", lastName: "Example", email: "ada@example.test", github: "ada-example",
-            hasPhoto: true, batch: summer),
-        RecursePerson(
-            id: 65_535, firstName: "Zoë", lastName: "Ångström", email: nil, github: nil, hasPhoto: false, batch: nil),
-        RecursePerson(
-            id: 70_000, firstName: "Quentin", lastName: "Late", email: "quentin@example.test", github: nil,
-            hasPhoto: true, batch: summer),
     ]
 
     static let users = [

@@ -1,24 +1,28 @@
 import HTTPTypes
-import Synchronization
 
-/// The Recurse Center's authorization server and identity routes (Recurse Center dossier, sections 2, 3, 4 and 6).
+/// The Recurse Center: authorization server, people, batches, places, visits and photos (Recurse Center dossier, sections
+/// 2, 3, 4 and 6).
 ///
 /// Its quirks: form and JSON token requests, the secret in the body, `created_at`, single-use refresh tokens, the
 /// out-of-band redirect, the token in a query, `?as=` and `?deny=1`, and three ways to say "unauthorized".
-///
-/// A class, since the way to say "unauthorized" can be switched while it runs.
-final class RecurseCenterStandIn: StandIn {
+struct RecurseCenterStandIn: StandIn {
     let server: AuthorizationServer
+    let access: RecurseAccess
     private let authorization: AuthorizationEndpoint
-    private let unauthorized = Mutex(UnauthorizedAnswer.status401)
+    private let api: [Route]
 
-    init(server: AuthorizationServer) {
+    init(server: AuthorizationServer, unauthorized: UnauthorizedAnswer) {
         self.server = server
         authorization = AuthorizationEndpoint(server: server)
+        access = RecurseAccess(server: server, style: unauthorized)
+        api = [
+            PeopleRoutes(access: access).routes, HubVisitRoutes(access: access).routes,
+            PhotoRoutes(server: server).routes,
+        ].flatMap { $0 }
     }
 
     var routes: RouteTable {
-        var routes = RouteTable(routes: table) { _ in .json(["message": "not_found"], status: 404) }
+        var routes = RouteTable(routes: table + api) { _ in RecurseAccess.notFound }
         routes.hidesWrongMethods = true
         return routes
     }
@@ -31,12 +35,6 @@ final class RecurseCenterStandIn: StandIn {
             Route("POST", path: "/oauth/authorize", note: "the forms of those pages", answer: authorization.submit),
             Route("POST", path: "/oauth/token", note: "code and refresh; form or JSON", answer: token),
             Route("POST", path: "/oauth/revoke", note: "revocation (RFC 7009)", answer: revoke),
-            Route("GET", path: "/api/v1/profiles/me", note: "own profile, today's shape") { [self] request in
-                person(for: request) { $0.profile(origin: $1) }
-            },
-            Route("GET", path: "/api/v1/people/me", note: "own profile, legacy shape") { [self] request in
-                person(for: request) { $0.legacy(origin: $1) }
-            },
         ]
     }
 
@@ -45,19 +43,22 @@ final class RecurseCenterStandIn: StandIn {
             Route(
                 "POST", path: ControlRoutes.prefix + "/unauthorized",
                 note: "how the API says unauthorized: 401, 200 (as in 2014) or 404 (masked)"
-            ) { [self] request in
+            ) { [access] request in
                 let text = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
                 guard let style = Int(text).flatMap(UnauthorizedAnswer.init(rawValue:)) else {
                     return .text("Expected 401, 200 or 404 as the body.\n", status: 400)
                 }
-                answerUnauthorized(with: style)
+                access.answerUnauthorized(with: style)
                 return ControlRoutes.done
-            }
+            },
+            Route(
+                "POST", path: ControlRoutes.prefix + "/revoke-personal-access-tokens",
+                note: "end all personal access tokens"
+            ) { [access] _ in
+                access.revokePersonalAccessTokens()
+                return ControlRoutes.done
+            },
         ]
-    }
-
-    func answerUnauthorized(with style: UnauthorizedAnswer) {
-        unauthorized.withLock { $0 = style }
     }
 
     private func token(_ request: IncomingRequest) -> Answer {
@@ -106,17 +107,5 @@ final class RecurseCenterStandIn: StandIn {
         }
         guard let id = parameters["client_id"] else { throw .invalidClient("The client did not say who it is.") }
         return try server.client(id: id, secret: parameters["client_secret"])
-    }
-
-    private func person(for request: IncomingRequest, _ shape: (RecursePerson, String) -> JSON) -> Answer {
-        guard let token = request.bearerToken ?? request.query["access_token"], let subject = subject(of: token),
-            let person = RecurseCenterFixtures.people.first(where: { String($0.id) == subject })
-        else { return unauthorized.withLock { $0 }.answer }
-        return .json(shape(person, server.origin))
-    }
-
-    private func subject(of token: String) -> String? {
-        if token == RecurseCenterFixtures.personalAccessToken { return server.dialect.users.first?.subject }
-        return server.liveAccess(token)?.grant.user?.subject
     }
 }

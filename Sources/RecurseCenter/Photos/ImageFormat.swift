@@ -1,0 +1,29 @@
+/// What kind of picture some bytes are, by the bytes themselves: neither a file's name nor its media type can be believed
+/// (dossier 4.4 and D6).
+public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
+    case jpeg, png, gif, webP = "webp"
+
+    /// Looks at the first bytes; nil for anything that is not one of the formats.
+    public init?(_ bytes: [UInt8]) {
+        func begins(_ signature: [UInt8], at offset: Int = 0) -> Bool {
+            bytes.count >= offset + signature.count && bytes[offset..<(offset + signature.count)].elementsEqual(signature)
+        }
+        if begins([0xFF, 0xD8, 0xFF]) {
+            self = .jpeg
+        } else if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+            self = .png
+        } else if begins(Array("GIF87a".utf8)) || begins(Array("GIF89a".utf8)) {
+            self = .gif
+        } else if begins(Array("RIFF".utf8)), begins(Array("WEBP".utf8), at: 8) {
+            self = .webP
+        } else {
+            return nil
+        }
+    }
+
+    /// What names of such files end in.
+    public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+
+    /// The media type (RFC 6838).
+    public var mediaType: String { "image/\(rawValue)" }
+}

@@ -1,0 +1,55 @@
+/// What a service tells page by page, fetched as it is read.
+///
+/// Each element comes once, also when the list moves between two pages. A page without anything new ends the sequence, so that a
+/// service that ignores the offset does not keep its reader for ever.
+public struct PagedResults<Element: Sendable & Identifiable>: AsyncSequence, Sendable where Element.ID: Sendable {
+    let pageSize: Int
+    let page: @Sendable (_ offset: Int) async throws -> [Element]
+
+    init(pageSize: Int, page: @escaping @Sendable (_ offset: Int) async throws -> [Element]) {
+        self.pageSize = pageSize
+        self.page = page
+    }
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(results: self)
+    }
+
+    /// Reads the pages one after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let results: PagedResults
+        private var ready: ArraySlice<Element> = []
+        private var seen: Set<Element.ID> = []
+        private var offset = 0
+        private var isAtEnd = false
+
+        fileprivate init(results: PagedResults) {
+            self.results = results
+        }
+
+        /// The next element; nil at the end.
+        ///
+        /// - Throws: what fetching a page throws. Afterwards the sequence has ended.
+        public mutating func next() async throws -> Element? {
+            if ready.isEmpty, !isAtEnd { try await fetch() }
+            return ready.popFirst()
+        }
+
+        private mutating func fetch() async throws {
+            isAtEnd = true
+            let page = try await results.page(offset)
+            offset += page.count
+            ready = page.filter { seen.insert($0.id).inserted }[...]
+            isAtEnd = page.count < results.pageSize || ready.isEmpty
+        }
+    }
+}
+
+extension PagedResults {
+    /// All elements.
+    public func all() async throws -> [Element] {
+        var elements: [Element] = []
+        for try await element in self { elements.append(element) }
+        return elements
+    }
+}

@@ -1,0 +1,64 @@
+public import OAuth
+
+/// A visit to the hub: one a person and day (dossier 4.3).
+public struct HubVisit: Sendable, Hashable, Identifiable {
+    /// Who, and when.
+    public struct ID: Sendable, Hashable {
+        public let person: PersonID
+        public let date: CalendarDate
+    }
+
+    public let id: ID
+    /// The person's name; nil when the service does not state it.
+    public let name: String?
+    /// The notes; empty when there are none.
+    public let notes: String
+    /// What apps have stored with the visit.
+    public let appData: JSONValue?
+    /// When the visit was made, ISO 8601, as the service spells it.
+    public let createdAt: String?
+    public let updatedAt: String?
+    /// Everything that the service said of the visit.
+    public let members: [String: JSONValue]
+
+    public var person: PersonID { id.person }
+    /// The day, in New York.
+    public var date: CalendarDate { id.date }
+
+    init(_ members: Members) throws(RecurseCenterError) {
+        guard let visitor = members.object("person") else { throw members.wrong("person", expected: "an object") }
+        guard let person = visitor.integer("id").flatMap({ PersonID($0) }) else {
+            throw visitor.wrong("id", expected: "a positive number")
+        }
+        guard let date = members.date("date") else { throw members.wrong("date", expected: "a date") }
+        id = ID(person: person, date: date)
+        name = visitor.text("name")
+        notes = members.text("notes") ?? ""
+        appData = members["app_data"]
+        createdAt = members.text("created_at")
+        updatedAt = members.text("updated_at")
+        self.members = members.members
+    }
+}
+
+/// Which visits to list; what is left out does not matter.
+public struct HubVisitFilter: Sendable, Hashable {
+    public var from: CalendarDate?
+    public var to: CalendarDate?
+    public var person: PersonID?
+
+    /// - Parameters:
+    ///   - from: the first day.
+    ///   - to: the last day.
+    ///   - person: whose visits.
+    public init(from: CalendarDate? = nil, to: CalendarDate? = nil, person: PersonID? = nil) {
+        self.from = from
+        self.to = to
+        self.person = person
+    }
+
+    /// The visits of one day.
+    public static func on(_ date: CalendarDate) -> HubVisitFilter {
+        HubVisitFilter(from: date, to: date)
+    }
+}

@@ -1,0 +1,102 @@
+import HTTPTypes
+import Handshake
+import OAuth
+
+/// How this kit speaks to the service: one call of an operation, its status looked at first, its content read as JSON.
+struct Exchange: Sendable {
+    let account: Account
+    /// The path of the user's own profile: whoever has a working token has one.
+    let ownProfile: String
+    let retrying: Retrying
+
+    /// One operation of the service.
+    struct Operation: Sendable {
+        let method: HTTPRequest.Method
+        /// Below the API's root; all that comes from outside is encoded.
+        let path: String
+        var query: [(name: String, value: String)] = []
+        var content: JSONValue?
+
+        /// Its name for errors: the path without what was asked.
+        var name: String { path }
+
+        static func get(_ path: String, _ query: [(name: String, value: String)] = []) -> Operation {
+            Operation(method: .get, path: path, query: query)
+        }
+
+        fileprivate var address: String {
+            let pairs = query.map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }
+            return pairs.isEmpty ? path : path + "?" + pairs.joined(separator: "&")
+        }
+    }
+
+    /// The longest answer that is read. Fifty profiles with all their texts are a fraction of it.
+    private static let limits = TransferLimits(maximumContentLength: 8 << 20)
+
+    /// The content of a successful answer as JSON; nil when there is no such thing.
+    ///
+    /// - Throws: ``RecurseCenterError``, `CancellationError`.
+    func json(_ operation: Operation) async throws -> JSONValue? {
+        guard let content = try await content(operation) else { return nil }
+        do {
+            return try JSONValue(parsing: content)
+        } catch {
+            throw RecurseCenterError.malformed(
+                answer: operation.name, member: "content", expected: "JSON",
+                found: content.isEmpty ? "nothing" : "\(error)")
+        }
+    }
+
+    /// The content of a successful answer; nil when there is no such thing.
+    func content(_ operation: Operation) async throws -> [UInt8]? {
+        let generation = account.status.generation
+        var response = try await attempt(operation)
+        if try await isMasked(response, of: operation) {
+            // Somebody else may have refreshed meanwhile.
+            if account.status.generation == generation { try await refresh() }
+            response = try await attempt(operation)
+            if try await isMasked(response, of: operation) {
+                throw RecurseCenterError.account(.signInRequired(account.id, .stillUnauthorized))
+            }
+        }
+        switch response.head.status.kind {
+        case .successful: return response.content
+        default:
+            if response.head.status == .notFound { return nil }
+            throw RecurseCenterError(response, pause: retrying.wish(in: response))
+        }
+    }
+
+    /// Whether "forbidden" or "not found" means that the token is not accepted (dossier 3): when not even the user's own
+    /// profile can be read.
+    private func isMasked(_ response: ResponseMessage, of operation: Operation) async throws -> Bool {
+        guard Self.mayMask(response) else { return false }
+        if operation.path == ownProfile { return true }
+        return Self.mayMask(try await attempt(.get(ownProfile)))
+    }
+
+    private static func mayMask(_ response: ResponseMessage) -> Bool {
+        response.head.status == .notFound || response.head.status == .forbidden
+    }
+
+    private func refresh() async throws {
+        do {
+            try await account.refresh()
+        } catch {
+            throw RecurseCenterError.placing(error)
+        }
+    }
+
+    private func attempt(_ operation: Operation) async throws -> ResponseMessage {
+        var headers: HTTPFields = [.accept: "application/json"]
+        var content = RequestMessage.Content.none
+        if let json = operation.content {
+            headers[.contentType] = "application/json"
+            content = .bytes(Array(json.json.utf8))
+        }
+        return try await retrying.response(isSafe: operation.method == .get) {
+            try await account.send(
+                operation.method, operation.address, headers: headers, content: content, limits: Self.limits)
+        }
+    }
+}
