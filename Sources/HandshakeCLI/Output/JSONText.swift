@@ -7,6 +7,8 @@ indirect enum JSONText {
     case array([JSONText])
     case string(String)
     case integer(Int64)
+    /// A measured number, to two places; what JSON cannot say is null.
+    case decimal(Double)
     case bool(Bool)
     case null
 
@@ -18,6 +20,7 @@ indirect enum JSONText {
         case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
         case .string(let value): Self.quote(value)
         case .integer(let value): String(value)
+        case .decimal(let value): value.isFinite ? String(format: "%.2f", value) : "null"
         case .bool(let value): value ? "true" : "false"
         case .null: "null"
         }

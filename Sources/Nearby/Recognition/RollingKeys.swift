@@ -64,15 +64,18 @@ public struct RollingKeys: Sendable {
     public func seed() async throws -> RollingSeed {
         try await wrapped {
             try await vault.update(VaultKey(.beaconSeed, [community])) { record in
-                if let contents = await record.contents {
-                    do throws(BeaconsError) { return try RollingSeed(revealed: contents) } catch {
-                        throw VaultError.damaged(what: "the seed of rolling identifiers", reason: "\(error)")
-                    }
-                }
+                if let contents = await record.contents { return try Self.seed(contents) }
                 let seed = RollingSeed.random()
                 try await record.replace(with: seed.reveal())
                 return seed
             }
+        }
+    }
+
+    /// One's own seed, if there is one.
+    public func existingSeed() async throws -> RollingSeed? {
+        try await wrapped {
+            try await vault.record(VaultKey(.beaconSeed, [community])).map { try Self.seed($0) }
         }
     }
 
@@ -161,6 +164,14 @@ public struct RollingKeys: Sendable {
             return try RollingWindow(at: time).day
         } catch {
             throw .sharedKeys("\(error)")
+        }
+    }
+
+    private static func seed(_ bytes: [UInt8]) throws(VaultError) -> RollingSeed {
+        do throws(BeaconsError) {
+            return try RollingSeed(revealed: bytes)
+        } catch {
+            throw .damaged(what: "the seed of rolling identifiers", reason: "\(error)")
         }
     }
 

@@ -21,6 +21,26 @@ public struct Alert: Sendable, Hashable {
     }
 }
 
+extension Alert {
+    /// The name, or the number when that is all there is. Not escaped.
+    public var title: String {
+        known.map { "\($0.name) is near" } ?? "Somebody with the number \(person) is near"
+    }
+
+    /// Batch and nearness, as far as they are known. Not escaped.
+    public var body: String? {
+        let nearness: String? =
+            switch proximity {
+            case .unknown: nil
+            case .immediate: "right here"
+            case .near: "a few steps away"
+            case .far: "farther off"
+            }
+        let facts = [known?.batch, nearness].compactMap(\.self)
+        return facts.isEmpty ? nil : facts.joined(separator: ", ")
+    }
+}
+
 /// Where alerts appear: on a desktop, in a terminal, on a phone.
 public protocol Alerts: Sendable {
     /// Shows an alert, or replaces the one about the same person. A place that cannot show it says so by itself; an

@@ -6,7 +6,7 @@ public enum NearbyUpdate: Sendable, Hashable {
     case arrived(UserNumber, Person?)
     /// The service said who somebody is.
     case introduced(UserNumber, Person)
-    /// Nobody has this number; it is ignored from now on.
+    /// The service knows nobody of this number; it is ignored for an hour.
     case nobody(UserNumber)
     /// Somebody left; what is kept of it.
     case left(UserNumber, Person?, Encounter)

@@ -68,7 +68,10 @@ actor Watch {
             nameless.remove(person)
             logged.remove(person)
             tracker.remove(person)
-            await tryLog { try await log.forget(person) }
+            // Someone whom the service once knew stays in the log: it may only hide from a sign-in that has ended.
+            await tryLog {
+                if try await log.history(of: person)?.known == nil { try await log.forget(person) }
+            }
             await report(.nobody(person))
         case .unreachable: break
         }

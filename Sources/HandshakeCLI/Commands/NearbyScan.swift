@@ -1,0 +1,134 @@
+import ArgumentParser
+import Beacons
+import Foundation
+import OAuth
+import Radio
+
+struct NearbyScan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan", abstract: "Show the beacons that are heard, whoever they are, until interrupted.",
+        discussion: "Nothing is kept and nobody is asked. With --json one object a line for each beacon and second.")
+
+    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    var duration: Double?
+
+    @Option(help: ArgumentHelp("Also write everything that is heard to a file, for `replay`.", valueName: "file"))
+    var record: String?
+
+    @Flag(help: "Print the result as JSON, one object a line, and errors as JSON too.")
+    var json = false
+
+    @Flag(help: "Print nothing but results and errors.")
+    var quiet = false
+
+    @OptionGroup var adapter: NearbyAdapter
+
+    func validate() throws {
+        if let duration, !(duration > 0) { throw ValidationError("--duration is more than 0") }
+    }
+
+    func run() async throws {
+        try await NearbyFailure.reported {
+            var radio: any Radio = try adapter.radio()
+            if let record { radio = try RecordingRadio(radio, to: Settings.absolute(record)) }
+            let isJSON = json
+            let packets = radio.scan(for: .beacons).advertisements { Self.note($0) }
+            try await TimeLimit.run(duration) {
+                for try await update in RangingUpdates(of: packets) {
+                    for beacon in update.beacons { Output.result(Self.line(beacon, json: isJSON)) }
+                }
+            }
+        }
+    }
+
+    private static func note(_ event: ScanEvent) {
+        switch event {
+        case .advertisement: break
+        case .status(.unavailable(let error)): Output.note(quoted(error.description, limit: 400))
+        case .status(.listening(let method)): Output.note("listening: \(method.rawValue)")
+        case .status: break
+        case .damage(let error): Output.note(quoted("\(error)", limit: 400))
+        }
+    }
+
+    private static func line(_ beacon: RangedBeacon, json: Bool) -> String {
+        let (kind, identity) = name(beacon.identity)
+        if json {
+            return JSONText.object([
+                ("kind", .string(kind)), ("identity", .string(identity)),
+                ("rssi", beacon.rssi.map { .decimal($0) } ?? .null), ("proximity", .string(beacon.proximity.word)),
+                ("distance_metres", beacon.metres.map { .decimal($0) } ?? .null),
+                ("packets", .integer(Int64(beacon.packets))),
+            ]).text
+        }
+        let strength = beacon.rssi.map { String(format: "%4.0f dBm", $0) } ?? " unknown"
+        return "\(strength)  \(LiveList.bar(beacon.metres))  \(kind) \(identity)"
+    }
+
+    private static func name(_ identity: BeaconIdentity) -> (kind: String, identity: String) {
+        switch identity {
+        case .proximity(let uuid, let major, let minor): ("iBeacon", "\(uuid) \(major) \(minor)")
+        case .eddystone(let uid): ("Eddystone", RollingToken(uid).description)
+        case .ephemeral(let number): ("Eddystone-EID", String(number, radix: 16))
+        case .rolling(let token): ("rolling", token.description)
+        }
+    }
+}
+
+struct NearbyAdvertise: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "advertise", abstract: "Let others notice you, until interrupted, without listening.",
+        discussion: "`watch --advertise` does both at once.")
+
+    @Option(help: "Your own number; without it the Recurse Center is asked.", transform: PersonArgument.parse)
+    var me: UserNumber?
+
+    @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
+    var duration: Double?
+
+    @OptionGroup var sending: NearbySending
+    @OptionGroup var adapter: NearbyAdapter
+    @OptionGroup var options: NearbyOptions
+
+    func validate() throws {
+        guard sending.sends else { throw ValidationError("say what to send: --advertise rolling or --advertise static") }
+        if let duration, !(duration > 0) { throw ValidationError("--duration is more than 0") }
+    }
+
+    func run() async throws {
+        let vault = try options.common.openVault(try Settings.load())
+        let own = sending.advertise == .static ? try await options.ownNumber(me, in: vault) : me
+        let reporter = NearbyReporter(json: options.common.json)
+        try await NearbyFailure.reported {
+            guard let broadcasts = try await sending.broadcasts(of: own, in: vault) else { return }
+            let radio = try adapter.radio()
+            try await TimeLimit.run(duration) {
+                try await radio.advertise(broadcasts) { reporter.note(sending: $0) }
+            }
+        }
+    }
+}
+
+/// Ends what goes on for ever after a time that the user asked for.
+enum TimeLimit {
+    /// Runs `body` for at most so many seconds; to be ended by that is no error.
+    static func run(_ seconds: Double?, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        let work = Task { try await body() }
+        let limit = seconds.map { seconds in
+            Task {
+                try await Task.sleep(for: .seconds(seconds))
+                work.cancel()
+            }
+        }
+        defer { limit?.cancel() }
+        do {
+            try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
+        } catch is CancellationError where seconds != nil && !Task.isCancelled {
+            // The time that was asked for is over.
+        }
+    }
+}

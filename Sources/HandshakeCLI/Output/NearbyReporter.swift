@@ -1,0 +1,195 @@
+import Beacons
+import Foundation
+import Nearby
+import OAuth
+import Radio
+import Synchronization
+
+/// Shows what happens nearby: a live list on a terminal, lines elsewhere, JSON when asked.
+///
+/// A class with a lock, because the radio, the watch and the alerts tell it things at once: lines must not mix, and a radio's
+/// reports keep their order.
+final class NearbyReporter: Sendable {
+    private let state: Mutex<NearbyReport>
+
+    init(json: Bool) {
+        state = Mutex(NearbyReport(isJSON: json, isLive: !json && Terminal.canRedraw && isatty(STDOUT_FILENO) == 1))
+    }
+
+    /// What the watch says.
+    func note(_ update: NearbyUpdate) { state.withLock { $0.note(update) } }
+
+    /// What the radio says while it listens.
+    func note(_ event: ScanEvent) { state.withLock { $0.note(event) } }
+
+    /// What the radio says while it sends.
+    func note(sending status: RadioStatus) { state.withLock { $0.radio(status, isSending: true) } }
+
+    /// What the user is told.
+    func show(_ alert: Alert) { state.withLock { $0.show(alert) } }
+
+    /// Takes the live list away; what was told stays.
+    func end() { state.withLock { $0.end() } }
+}
+
+/// What was shown so far.
+private struct NearbyReport: ~Copyable, Sendable {
+    let isJSON: Bool
+    let isLive: Bool
+    private var list = LiveList()
+    private var people: [NearbyPerson] = []
+    private var proximities: [UserNumber: Proximity] = [:]
+    private var listening = "starting"
+    private var sending: String?
+
+    init(isJSON: Bool, isLive: Bool) {
+        self.isJSON = isJSON
+        self.isLive = isLive
+    }
+
+    mutating func note(_ update: NearbyUpdate) {
+        switch update {
+        case .people(let people):
+            self.people = people
+            if isJSON { tellProximities() }
+            if isLive { list.draw(people, status: status) }
+        case .arrived(let person, let known):
+            tell("arrived", person, known, "\(name(person, known)) came near.", inLiveList: false)
+        case .introduced(let person, let known):
+            tell("introduced", person, known, "Number \(person) is \(name(person, known)).", inLiveList: false)
+        case .nobody(let person):
+            tell("nobody", person, nil, "Nobody has the number \(person).", inLiveList: false)
+        case .left(let person, let known, let encounter): left(person, known, encounter)
+        case .trouble(let error): trouble(error.code, error.description)
+        }
+    }
+
+    mutating func note(_ event: ScanEvent) {
+        switch event {
+        case .advertisement: break
+        case .status(let status): radio(status, isSending: false)
+        case .damage(let error): trouble("damaged_recording", "\(error)")
+        }
+    }
+
+    mutating func show(_ alert: Alert) {
+        if isJSON {
+            line([
+                ("event", .string("alert")), ("person", .integer(Int64(alert.person.value))),
+                ("name", .optional(alert.known?.name)), ("batch", .optional(alert.known?.batch)),
+                ("photo", .optional(alert.known?.photo)), ("proximity", .string(alert.proximity.word)),
+                ("update", .bool(alert.isUpdate)),
+            ])
+        } else {
+            text("\(isLive ? "\u{07}" : "")\(quoted(alert.title, limit: 200))\(alert.body.map { ": \(quoted($0, limit: 200))" } ?? "")")
+        }
+    }
+
+    mutating func end() {
+        list.interrupt()
+    }
+
+    private var status: String {
+        sending.map { "\(listening), \($0)" } ?? listening
+    }
+
+    mutating func radio(_ status: RadioStatus, isSending: Bool) {
+        let (state, word, detail): (String, String, String?) =
+            switch status {
+            case .listening(let method): ("listening", "listening", method.rawValue)
+            case .sending: ("sending", "sending", nil)
+            case .silent: ("silent", "silent", nil)
+            case .unavailable(let error): ("unavailable", error.fault, error.description)
+            }
+        if isSending { sending = word } else { listening = word }
+        if isJSON {
+            line([
+                ("event", .string("radio")), ("task", .string(isSending ? "send" : "listen")), ("state", .string(state)),
+                ("detail", .optional(detail)),
+            ])
+        } else if isLive {
+            list.draw(people, status: self.status)
+        } else {
+            Output.note(quoted(detail.map { "\(word): \($0)" } ?? word, limit: 400))
+        }
+    }
+
+    private mutating func tell(
+        _ event: String, _ person: UserNumber, _ known: Person?, _ sentence: String, inLiveList: Bool
+    ) {
+        if isJSON {
+            line([
+                ("event", .string(event)), ("person", .integer(Int64(person.value))), ("name", .optional(known?.name)),
+                ("batch", .optional(known?.batch)),
+            ])
+        } else if inLiveList || !isLive {
+            text(sentence)
+        }
+    }
+
+    private mutating func left(_ person: UserNumber, _ known: Person?, _ encounter: Encounter) {
+        if isJSON {
+            line([
+                ("event", .string("left")), ("person", .integer(Int64(person.value))), ("name", .optional(known?.name)),
+                ("batch", .optional(known?.batch)), ("first_seen", .seconds(encounter.firstSeen)),
+                ("last_seen", .seconds(encounter.lastSeen)), ("duration_seconds", .seconds(encounter.duration)),
+            ])
+        } else {
+            text("\(name(person, known)) left after \(Span.text(encounter.duration)).")
+        }
+        proximities[person] = nil
+    }
+
+    /// Tells where somebody's nearness changed: a line a tick for everyone would say nothing more.
+    private mutating func tellProximities() {
+        for person in people where proximities[person.person] != person.proximity {
+            proximities[person.person] = person.proximity
+            line([
+                ("event", .string("near")), ("person", .integer(Int64(person.person.value))),
+                ("proximity", .string(person.proximity.word)),
+                ("distance_metres", person.distance.map { .decimal($0) } ?? .null),
+            ])
+        }
+    }
+
+    private mutating func trouble(_ code: String, _ message: String) {
+        if isJSON {
+            line([("event", .string("trouble")), ("code", .string(code)), ("message", .string(quoted(message)))])
+        } else {
+            if isLive { list.interrupt() }
+            Output.note(quoted(message, limit: 400))
+        }
+    }
+
+    private func name(_ person: UserNumber, _ known: Person?) -> String {
+        guard let known else { return "number \(person)" }
+        return quoted(known.name, limit: 200) + (known.batch.map { " (\(quoted($0, limit: 40)))" } ?? "")
+    }
+
+    private func line(_ members: [(String, JSONText)]) {
+        Output.result(JSONText.object([("at", .seconds(Now.seconds))] + members).text)
+    }
+
+    private mutating func text(_ sentence: String) {
+        if isLive { list.interrupt() }
+        Output.result(sentence)
+        if isLive { list.draw(people, status: status) }
+    }
+}
+
+extension Proximity {
+    /// A stable word for programs.
+    var word: String {
+        switch self {
+        case .unknown: "unknown"
+        case .immediate: "immediate"
+        case .near: "near"
+        case .far: "far"
+        }
+    }
+}
+
+/// Where the user is told.
+enum AlertPlace: String, CaseIterable {
+    case desktop, terminal, none
+}
