@@ -1,7 +1,7 @@
 public import Beacons
 
-/// What is in the air of a busy room, one behind the other in one buffer: mostly Apple's own messages, some of everything that is known, and some
-/// noise and damage.
+/// What is in the air of a busy room, one behind the other in one buffer: beacons of every kind, Apple's other messages, noise and
+/// damage.
 public struct AirTraffic: Sendable {
     public let bytes: [UInt8]
     /// Where each advertisement is.
@@ -54,15 +54,22 @@ public struct AirTraffic: Sendable {
         case 4:
             let uid = EddystoneUID(namespace: .init(shortening: .secretHandshake), truncatingInstance: UInt64(number))
             return try AdvertisingData([.flags()] + uid.structures(power: -18)).bytes
-        case 5: return try AdvertisingData([.flags()] + EddystoneURL("https://www.recurse.com/").structures(power: -18)).bytes
+        case 5:
+            return try AdvertisingData([.flags()] + EddystoneURL("https://www.recurse.com/").structures(power: -18))
+                .bytes
         case 6, 7, 8: return try AdvertisingData([.flags(), token.structure(for: ServiceUUID(rawValue: 0xFDF0))]).bytes
         case 9:
             let value = token.bytes + [0x73, 0xBF, 0x7A, 0x32]
             return try AdvertisingData(
                 [.flags(0x1A), .service(.exposureNotification), .serviceData(.exposureNotification, value)]
             ).bytes
-        case 10, 11, 12: return try AdvertisingData([.flags(0x1A), .manufacturerData(.apple, [0x10, 5, 1, 0x18, 0x44, 0x2A, 0x9C])]).bytes
-        case 13: return try AdvertisingData([.manufacturerData(.apple, [0x12, 0x19] + token.bytes + [0, 0, 0, 0, 0, 0, 0, 0])]).bytes
+        case 10, 11, 12:
+            return try AdvertisingData([.flags(0x1A), .manufacturerData(.apple, [0x10, 5, 1, 0x18, 0x44, 0x2A, 0x9C])])
+                .bytes
+        case 13:
+            return try AdvertisingData([
+                .manufacturerData(.apple, [0x12, 0x19] + token.bytes + [0, 0, 0, 0, 0, 0, 0, 0])
+            ]).bytes
         case 14: return try AdvertisingData([.manufacturerData(CompanyID(rawValue: 0x0075), token.bytes)]).bytes
         default: return [2, 1, 6, 0x1A, 0xFF, 0x4C, 0, 2, 0x15, UInt8(truncatingIfNeeded: number)]
         }

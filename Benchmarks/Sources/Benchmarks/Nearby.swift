@@ -64,7 +64,7 @@ private struct RangingLoad {
             try await load.figure("running average of 5 s", nil, .quick),
             try await load.figure("moving average", nil, .autoregressive(AutoregressiveAverage())),
             Figure(
-                "the packets alone, through RangingUpdates", "% of a core",
+                "the packets alone, through RangingUpdates", "% of a core", .atMost(5),
                 samples: try await samples(9) { try await load.stream(seconds: 5) }),
         ]
     }
