@@ -175,9 +175,26 @@ struct RangingTests {
         await packets.send([try packet(36, at: 0)])
         reader.cancel()
         await #expect(throws: CancellationError.self) { try await reader.value }
+        await packets.cancelled()
     }
 
-    @Test("BE-10: a slow reader slows the source down, and no packet is lost")
+    @Test("BE-10: leaving the loop ends the source and the ticks")
+    func leaving() async throws {
+        let clock = ManualClock(try at(0))
+        let packets = ScriptedPackets()
+        let script = Task {
+            await packets.send([try packet(36, at: 0.5)])
+            await clock.advance(by: .seconds(1))
+        }
+        for try await update in RangingUpdates(of: packets, settings: ours, time: clock.time) {
+            #expect(update.beacons.count == 1)
+            break
+        }
+        await packets.cancelled()
+        try await script.value
+    }
+
+    @Test("BE-10: a reader that is late loses no packet")
     func backpressure() async throws {
         let clock = ManualClock(try at(0))
         let packets = ScriptedPackets()

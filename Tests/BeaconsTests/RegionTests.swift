@@ -181,7 +181,9 @@ struct RegionTests {
         #expect(borders == [.entered(everyone, by: identity(1), at: try at(0.001)), .exited(everyone, at: try at(13))])
     }
 
-    @Test("BE-11: entering is told at the packet, leaving at a tick, and the state is given to keep at each tick")
+    @Test(
+        "BE-11: entering is told at the packet, leaving at a tick, and the state is given to keep at each tick and at the end"
+    )
     func events() async throws {
         let clock = ManualClock(try at(0))
         let packets = ScriptedPackets()
@@ -205,7 +207,7 @@ struct RegionTests {
         keep.finish()
         var states: [RegionMonitor.SavedState] = []
         for await state in saved { states.append(state) }
-        #expect(states.count == 11)
+        #expect(states.count == 12)
         #expect(states.first?.inside.count == 1 && states.last?.inside.isEmpty == true)
     }
 }

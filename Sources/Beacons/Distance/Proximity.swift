@@ -50,16 +50,13 @@ public struct SteadyProximity: Sendable, Hashable {
         let inwards = Proximity(metres: metres / (1 - Self.margin))
         let wanted = outwards.rawValue > value.rawValue ? outwards : inwards.rawValue < value.rawValue ? inwards : value
         defer { candidate = value == wanted ? nil : wanted }
-        guard wanted != value, let candidate else { return }
+        guard let candidate else { return }
         // Two ticks that leave in the same direction have both passed the borders up to the less far of the two.
-        if wanted.rawValue > value.rawValue, candidate.rawValue > value.rawValue {
-            value = min(wanted, candidate) { $0.rawValue < $1.rawValue }
-        } else if wanted.rawValue < value.rawValue, candidate.rawValue < value.rawValue {
-            value = min(wanted, candidate) { $0.rawValue > $1.rawValue }
+        let both = [wanted.rawValue, candidate.rawValue]
+        if let least = both.min(), least > value.rawValue {
+            value = Proximity(rawValue: least) ?? value
+        } else if let most = both.max(), most < value.rawValue {
+            value = Proximity(rawValue: most) ?? value
         }
-    }
-
-    private func min(_ left: Proximity, _ right: Proximity, by isBefore: (Proximity, Proximity) -> Bool) -> Proximity {
-        isBefore(left, right) ? left : right
     }
 }

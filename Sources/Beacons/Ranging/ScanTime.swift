@@ -13,11 +13,12 @@ public struct ScanTime: Sendable {
     /// The machine's own clocks.
     public static let system = ScanTime(now: { Timestamp.now() }, clock: ContinuousClock())
 
-    /// Calls `body` once an interval until it answers false or the task is cancelled. Intervals that were slept through
-    /// are left out.
+    /// Calls `body` once an interval, of a millisecond at least, until it answers false or the task is cancelled.
+    /// Intervals that were slept through are left out.
     func everyInterval<C: Clock>(
         _ interval: Duration, of clock: C, _ body: @Sendable (Timestamp) async -> Bool
     ) async where C.Duration == Duration {
+        let interval = max(interval, .milliseconds(1))
         var deadline = clock.now
         repeat {
             let present = clock.now

@@ -11,6 +11,8 @@ final class ScriptedPackets: AsyncSequence, Sendable {
         var reader: CheckedContinuation<Advertisement?, any Error>?
         var watchers: [CheckedContinuation<Void, Never>] = []
         var asked = 0
+        var isCancelled = false
+        var cancellationWatchers: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -51,6 +53,17 @@ final class ScriptedPackets: AsyncSequence, Sendable {
         hand()
     }
 
+    /// Waits until whoever asked for a packet was cancelled.
+    func cancelled() async {
+        await withCheckedContinuation { continuation in
+            let isCancelled = state.withLock { state in
+                if !state.isCancelled { state.cancellationWatchers.append(continuation) }
+                return state.isCancelled
+            }
+            if isCancelled { continuation.resume() }
+        }
+    }
+
     private func next() async throws -> Advertisement? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -66,6 +79,12 @@ final class ScriptedPackets: AsyncSequence, Sendable {
             }
         } onCancel: {
             end(.failure(CancellationError()))
+            let watchers = state.withLock { state in
+                state.isCancelled = true
+                defer { state.cancellationWatchers = [] }
+                return state.cancellationWatchers
+            }
+            for watcher in watchers { watcher.resume() }
         }
     }
 
