@@ -2,6 +2,14 @@ import DBus
 import Foundation
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A program that a test starts when the machine has it.
 enum Tool: String {
     case busDaemon = "dbus-daemon"
@@ -23,13 +31,19 @@ enum Tool: String {
 /// A message bus of its own, which ends with its test.
 final class BusDaemon: Sendable {
     let addressText: String
+    private let folder: String
     private let process: Process
     private let ended: AsyncStream<Void>
 
     init() async throws {
+        let folder = NSTemporaryDirectory() + "dbus-\(UInt64.random(in: 0 ..< .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        self.folder = folder
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(Tool.busDaemon.path))
-        process.arguments = ["--session", "--nofork", "--nopidfile", "--print-address=1"]
+        process.arguments = [
+            "--session", "--nofork", "--nopidfile", "--print-address=1", "--address=unix:path=\(folder)/bus",
+        ]
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -44,12 +58,18 @@ final class BusDaemon: Sendable {
     }
 
     deinit {
-        process.terminate()
+        end()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// A child inherits the signals that the test's threads block: only this one is certain.
+    private func end() {
+        kill(process.processIdentifier, SIGKILL)
     }
 
     /// Ends the bus.
     func stop() async {
-        process.terminate()
+        end()
         for await _ in ended {}
     }
 
