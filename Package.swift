@@ -20,6 +20,8 @@ let package = Package(
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
+        .library(name: "DBus", targets: ["DBus"]),
+        .library(name: "DesktopServices", targets: ["DesktopServices"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -31,6 +33,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
@@ -45,6 +48,21 @@ let package = Package(
             name: "OAuthTests",
             dependencies: ["OAuth", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
             swiftSettings: strict),
+
+        // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
+        .target(name: "DBus", swiftSettings: strict),
+        .testTarget(name: "DBusTests", dependencies: ["DBus"], swiftSettings: strict),
+
+        // Floor 1: what a Linux desktop offers over its bus.
+        .target(
+            name: "DesktopServices",
+            dependencies: [
+                "DBus", crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "BigInt", package: "BigInt"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DesktopServicesTests", dependencies: ["DesktopServices", "DBus"], swiftSettings: strict),
 
         // Floor 1: accounts, vaults, transports.
         .target(

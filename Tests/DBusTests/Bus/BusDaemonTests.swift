@@ -45,7 +45,8 @@ struct BusDaemonTests {
         let manager = ExportedInterface(
             "org.example.Manager1",
             methods: [
-                ExportedMethod("Register", takes: [Argument("path", .objectPath)], returns: [Argument("type", .string)]) {
+                ExportedMethod("Register", takes: [Argument("path", .objectPath)], returns: [Argument("type", .string)])
+                {
                     [weak service] call in
                     guard let service, let sender = call.sender else { throw RemoteError(.failed) }
                     let path = try call.arguments.read(ObjectPath.self)
@@ -67,7 +68,10 @@ struct BusDaemonTests {
         let client = try await bus.connect()
         let bytes = Argument("bytes", .array(.byte))
         try service.export(
-            [ExportedInterface("org.example.Echo", methods: [.init("Echo", takes: [bytes], returns: [bytes]) { $0.arguments }])],
+            [
+                ExportedInterface(
+                    "org.example.Echo", methods: [.init("Echo", takes: [bytes], returns: [bytes]) { $0.arguments }])
+            ],
             at: "/")
         let value = Value.bytes((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let answer = try await client.object("/", of: service.uniqueName).call("Echo", in: "org.example.Echo", [value])
@@ -114,7 +118,8 @@ struct BusDaemonTests {
 
 @Suite(
     "Against foreign clients",
-    .enabled(if: Tool.areInstalled(.busDaemon, .gdbus), "dbus-daemon or gdbus is not installed"), .timeLimit(.minutes(1)))
+    .enabled(if: Tool.areInstalled(.busDaemon, .gdbus), "dbus-daemon or gdbus is not installed"),
+    .timeLimit(.minutes(1)))
 struct ForeignClientTests {
     @Test("gdbus calls, reads, sets and introspects an exported object")
     func gdbus() async throws {
@@ -122,7 +127,9 @@ struct ForeignClientTests {
         let connection = try await bus.connect()
         let log = ExportTests.Log()
         try connection.export([ExportTests.interface(log)], at: "/org/example/ad")
-        let target = ["--session", "--dest", connection.uniqueName.text, "--object-path", "/org/example/ad", "--method"]
+        let target = [
+            "--session", "--dest", connection.uniqueName.text, "--object-path", "/org/example/ad", "--method",
+        ]
         let name = ExportTests.advertisement.text
         #expect(try await bus.run(.gdbus, ["call"] + target + [name + ".Add", "4"]) == "(uint32 5,)\n")
         let set = try await bus.run(
@@ -165,17 +172,28 @@ struct ForeignClientTests {
         let thing = ExportedInterface(
             "org.example.Thing",
             properties: [
-                .init("Patterns", .array([.structure([.byte(0), .byte(255), .bytes([0x4C, 0])])], of: .structure([.byte, .byte, .array(.byte)])))
+                .init(
+                    "Patterns",
+                    .array(
+                        [.structure([.byte(0), .byte(255), .bytes([0x4C, 0])])],
+                        of: .structure([.byte, .byte, .array(.byte)])))
             ])
         try connection.export([], at: "/app", isManager: true)
         try connection.export([thing], at: "/app/one")
         let address = "--address=" + bus.addressText
-        #expect(try await bus.run(.busctl, [address, "--list", "tree", connection.uniqueName.text]).contains("/app/one"))
-        let value = try await bus.run(.busctl, [address, "get-property", connection.uniqueName.text, "/app/one", "org.example.Thing", "Patterns"])
+        #expect(
+            try await bus.run(.busctl, [address, "--list", "tree", connection.uniqueName.text]).contains("/app/one"))
+        let value = try await bus.run(
+            .busctl, [address, "get-property", connection.uniqueName.text, "/app/one", "org.example.Thing", "Patterns"])
         #expect(value == "a(yyay) 1 0 255 2 76 0\n")
-        let objects = try await bus.run(.busctl, [address, "call", connection.uniqueName.text, "/app", "org.freedesktop.DBus.ObjectManager",
-            "GetManagedObjects"])
+        let objects = try await bus.run(
+            .busctl,
+            [
+                address, "call", connection.uniqueName.text, "/app", "org.freedesktop.DBus.ObjectManager",
+                "GetManagedObjects",
+            ])
         #expect(objects.contains(#""/app/one" 1 "org.example.Thing" 1 "Patterns" a(yyay) 1 0 255 2 76 0"#))
-        _ = try await bus.run(.busctl, [address, "call", connection.uniqueName.text, "/app", "org.freedesktop.DBus.Peer", "Ping"])
+        _ = try await bus.run(
+            .busctl, [address, "call", connection.uniqueName.text, "/app", "org.freedesktop.DBus.Peer", "Ping"])
     }
 }
