@@ -28,7 +28,8 @@ struct AuthenticationTests {
     @Test(
         "another answer is a refusal",
         arguments: [
-            "REJECTED EXTERNAL DBUS_COOKIE_SHA1\r\n", "ERROR\r\n", "OK\r\n", "OK 12\r\n", "\r\n", "\n", "OK \u{1B}[2J\r\n",
+            "REJECTED EXTERNAL DBUS_COOKIE_SHA1\r\n", "ERROR\r\n", "OK\r\n", "OK 12\r\n", "\r\n", "\n",
+            "OK \u{1B}[2J\r\n",
             "OK 0123456789abcdef0123456789abcdef\n", "OK 0123456789abcdef0123456789abcdef\r\nl",
             String(repeating: "x", count: 5000),
         ])
@@ -57,6 +58,8 @@ struct AuthenticationTests {
         let connection = Task { try await Connection.open(owning: ours, guid: expected, options: .init()) }
         _ = try await peer.piece()
         try peer.send(raw: Array("OK \(ScriptedPeer.guid)\r\n".utf8))
-        await #expect(throws: DBusError.wrongBus(expected: expected, found: ScriptedPeer.guid)) { try await connection.value }
+        await #expect(throws: DBusError.wrongBus(expected: expected, found: ScriptedPeer.guid)) {
+            try await connection.value
+        }
     }
 }

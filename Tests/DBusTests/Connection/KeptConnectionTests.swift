@@ -76,6 +76,7 @@ struct KeptConnectionTests {
             clock.advance(by: .seconds(1))
         }
         #expect(try await task.value == 3)
-        #expect(reasons.withLock { $0 } == [DBusError](repeating: .connectionLost(reason: "the peer closed it"), count: 2))
+        #expect(
+            reasons.withLock { $0 } == [DBusError](repeating: .connectionLost(reason: "the peer closed it"), count: 2))
     }
 }

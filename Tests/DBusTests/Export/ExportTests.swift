@@ -16,7 +16,8 @@ struct ExportTests {
                     log.add("Release")
                     return []
                 },
-                ExportedMethod("Add", takes: [Argument("number", .uint32)], returns: [Argument("sum", .uint32)]) { call in
+                ExportedMethod("Add", takes: [Argument("number", .uint32)], returns: [Argument("sum", .uint32)]) {
+                    call in
                     let number = try call.arguments.read(UInt32.self)
                     log.add("Add \(number)")
                     return [.uint32(number + 1)]
@@ -51,7 +52,8 @@ struct ExportTests {
     }
 
     static func ask(
-        _ peer: ScriptedPeer, _ member: MemberName, in interface: InterfaceName? = advertisement, of path: ObjectPath = "/ad",
+        _ peer: ScriptedPeer, _ member: MemberName, in interface: InterfaceName? = advertisement,
+        of path: ObjectPath = "/ad",
         _ body: [Value] = []
     ) async throws -> Message {
         try peer.send(.call(path: path, interface: interface, member: member), body, sender: ":1.9")
@@ -99,13 +101,22 @@ struct ExportTests {
             (.init("Get", ["not a name", "Type"], in: .properties), .failure(.unknownInterface)),
             (.init("Get", ["Type"], in: .properties), .failure(.invalidArguments)),
             (.init("Nothing", in: .properties), .failure(.unknownMethod)),
-            (.init("Set", [advertisement.text.value, "Type", .variant("x")], in: .properties), .failure(.propertyReadOnly)),
-            (.init("Set", [advertisement.text.value, "Interval", .variant("x")], in: .properties), .failure(.invalidArguments)),
+            (
+                .init("Set", [advertisement.text.value, "Type", .variant("x")], in: .properties),
+                .failure(.propertyReadOnly)
+            ),
+            (
+                .init("Set", [advertisement.text.value, "Interval", .variant("x")], in: .properties),
+                .failure(.invalidArguments)
+            ),
             (
                 .init("Set", [advertisement.text.value, "Interval", .variant(.uint32(0))], in: .properties),
                 .failure("org.example.Error.No")
             ),
-            (.init("Set", [advertisement.text.value, "Interval", .variant(.uint32(7))], in: .properties), .success([])),
+            (
+                .init("Set", [advertisement.text.value, "Interval", .variant(.uint32(7))], in: .properties),
+                .success([])
+            ),
         ] as [(Question, Expected)])
     func answers(question: Question, expected: Expected) async throws {
         let (connection, peer) = try await ScriptedPeer.connected()

@@ -82,7 +82,9 @@ final class ScriptedPeer: Sendable {
     /// The next message of the client.
     func next() async throws -> Message {
         while true {
-            if let message = try state.withLock({ state in Result { try state.reader.next() } }).get() { return message }
+            if let message = try state.withLock({ state in Result { try state.reader.next() } }).get() {
+                return message
+            }
             let piece = try await piece()
             state.withLock { $0.reader.append(piece) }
         }

@@ -54,7 +54,9 @@ struct MessageTests {
     func roundTrip(content: Message.Content) throws {
         var message = Message(
             content, serial: 5, flags: [.noAutoStart, .allowInteractiveAuthorization], destination: ":1.2",
-            body: ["ä", .properties(["a": .byte(1), "b": .strings(["x", "y"])]), .structure([.double(.pi), .int64(-1)])])
+            body: [
+                "ä", .properties(["a": .byte(1), "b": .strings(["x", "y"])]), .structure([.double(.pi), .int64(-1)]),
+            ])
         message.sender = "org.example"
         #expect(try Message(decoding: message.encoded()) == message)
     }
@@ -79,22 +81,35 @@ struct MessageTests {
         #expect(try reader.next() == nil)
     }
 
-    static let manipulations: [(String, @Sendable (inout [UInt8]) -> Void)] = [
-        ("byte order", { $0[0] = UInt8(ascii: "x") }), ("kind 0", { $0[1] = 0 }), ("version", { $0[3] = 2 }),
-        ("serial 0", { $0[8] = 0 }), ("body without a signature", { $0[4] = 1; $0.append(0) }),
-        ("lengths", { $0.append(0) }), ("field code 0", { $0[16] = 0 }),
-        ("field of a wrong type", { $0[18] = UInt8(ascii: "s") }), ("field twice", { $0[48] = 1; $0[50] = UInt8(ascii: "o") }),
-        ("member missing", { $0[80] = 99 }), ("path missing", { $0[16] = 99 }),
-        ("padding in the header", { $0[46] = 1 }), ("padding after the header", { $0[127] = 1 }),
-        ("interface of one element", { $0[59] = UInt8(ascii: "_"); $0[71] = UInt8(ascii: "_") }),
-        ("header fields beyond 64 MiB", { $0[15] = 5 }), ("message beyond 128 MiB", { $0[7] = 9 }),
+    /// A place in the call of Hello, and the byte that it gets.
+    struct Change: Sendable {
+        let name: String
+        let bytes: [(position: Int, byte: UInt8)]
+
+        init(_ name: String, _ bytes: (Int, UInt8)...) {
+            self.name = name
+            self.bytes = bytes.map { (position: $0.0, byte: $0.1) }
+        }
+    }
+
+    static let changes: [Change] = [
+        Change("byte order", (0, UInt8(ascii: "x"))), Change("kind 0", (1, 0)), Change("version", (3, 2)),
+        Change("serial 0", (8, 0)), Change("body without a signature", (4, 1), (128, 0)), Change("lengths", (128, 0)),
+        Change("field code 0", (16, 0)), Change("field of a wrong type", (18, UInt8(ascii: "s"))),
+        Change("field twice", (48, 1), (50, UInt8(ascii: "o"))), Change("member missing", (80, 99)),
+        Change("path missing", (16, 99)), Change("padding in the header", (46, 1)),
+        Change("padding after the header", (127, 1)),
+        Change("interface of one element", (59, UInt8(ascii: "_")), (71, UInt8(ascii: "_"))),
+        Change("header fields beyond 64 MiB", (15, 5)), Change("message beyond 128 MiB", (7, 9)),
     ]
 
-    @Test("a header against the rules is refused", arguments: manipulations.map(\.0))
+    @Test("a header against the rules is refused", arguments: changes.map(\.name))
     func malformed(name: String) throws {
-        let manipulation = try #require(Self.manipulations.first { $0.0 == name }).1
+        let change = try #require(Self.changes.first { $0.name == name })
         var message = Self.hello
-        manipulation(&message)
+        for (position, byte) in change.bytes {
+            if position == message.count { message.append(byte) } else { message[position] = byte }
+        }
         #expect(throws: DBusError.self) { try Message(decoding: message) }
     }
 
@@ -118,7 +133,8 @@ struct MessageTests {
         let reply = try Message(.reply(to: 0), serial: 1).encoded()
         #expect(throws: DBusError.self) { try Message(decoding: reply) }
         let local = try Message(
-            .signal(path: "/org/freedesktop/DBus/Local", interface: "org.freedesktop.DBus.Local", member: "Disconnected"),
+            .signal(
+                path: "/org/freedesktop/DBus/Local", interface: "org.freedesktop.DBus.Local", member: "Disconnected"),
             serial: 1
         ).encoded()
         #expect(throws: DBusError.self) { try Message(decoding: local) }

@@ -40,8 +40,9 @@ struct NameTests {
     @Test("an interface name has no hyphen, no digit first and at least two elements")
     func interfaceName() throws {
         #expect(try InterfaceName("org.bluez.Adapter1").text == "org.bluez.Adapter1")
-        for text in ["org", "org.1a", "org.a-b", "org..a", "", ":1.2", "org.a.", String(repeating: "a.", count: 128) + "b"]
-        {
+        for text in [
+            "org", "org.1a", "org.a-b", "org..a", "", ":1.2", "org.a.", String(repeating: "a.", count: 128) + "b",
+        ] {
             #expect(throws: DBusError.self, "\(text)") { try InterfaceName(text) }
             #expect(throws: DBusError.self, "\(text)") { try ErrorName(text) }
         }

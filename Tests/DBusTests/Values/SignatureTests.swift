@@ -6,10 +6,14 @@ struct SignatureTests {
     @Test(
         "a signature of the specification's form is taken and gives its types",
         arguments: [
-            ("", []), ("y", [.byte]), ("ybnqiuxtdsogh", [
-                .byte, .boolean, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string, .objectPath,
-                .signature, .unixDescriptor,
-            ]), ("a{sv}", [.dictionary(key: .string, value: .variant)]), ("aai", [.array(.array(.int32))]),
+            ("", []), ("y", [.byte]),
+            (
+                "ybnqiuxtdsogh",
+                [
+                    .byte, .boolean, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double, .string, .objectPath,
+                    .signature, .unixDescriptor,
+                ]
+            ), ("a{sv}", [.dictionary(key: .string, value: .variant)]), ("aai", [.array(.array(.int32))]),
             ("(i(ii))", [.structure([.int32, .structure([.int32, .int32])])]),
             ("a(yyay)", [.array(.structure([.byte, .byte, .array(.byte)]))]),
         ] as [(String, [ValueType])])
