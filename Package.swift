@@ -117,7 +117,7 @@ let package = Package(
             dependencies: ["RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
-            name: "Nearby", dependencies: ["Handshake", "Beacons", "DBus", "DesktopServices"], swiftSettings: strict),
+            name: "Nearby", dependencies: ["Handshake", "OAuth", "Beacons", "DBus", "DesktopServices"], swiftSettings: strict),
         .testTarget(
             name: "NearbyTests", dependencies: ["Nearby", "Beacons", "DBus", "Handshake"], swiftSettings: strict),
 

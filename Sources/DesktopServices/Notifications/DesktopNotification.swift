@@ -56,6 +56,8 @@ public struct DesktopNotification: Sendable, Hashable {
     public var body: String
     /// The name of an icon of the desktop's theme, or empty.
     public var icon = ""
+    /// The path of a picture on this machine, from the root; nil for none.
+    public var image: String?
     /// At most eight are sent, and none to a server that cannot show them.
     public var actions: [Action] = []
     public var urgency = Urgency.normal

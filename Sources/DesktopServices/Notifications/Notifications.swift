@@ -124,11 +124,25 @@ extension DesktopNotification {
         var hints: [String: Value] = ["urgency": .byte(urgency.rawValue)]
         if !category.isEmpty { hints["category"] = .string(category.line(100)) }
         if isTransient { hints["transient"] = true }
+        if let image, image.hasPrefix("/") { hints["image-path"] = .string(image.fileURL) }
         return hints
     }
 }
 
 extension String {
+    /// This path as a `file` URL (RFC 8089): all but letters, digits and `/-._~` is percent-encoded.
+    fileprivate var fileURL: String {
+        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~".utf8)
+        return utf8.reduce(into: "file://") { result, byte in
+            if plain.contains(byte) {
+                result.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += "%" + (digits.count < 2 ? "0" : "") + digits
+            }
+        }
+    }
+
     /// This text as one harmless line of at most `limit` characters.
     fileprivate func line(_ limit: Int) -> String {
         visible(limit: limit)
