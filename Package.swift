@@ -63,7 +63,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "DesktopServicesTests", dependencies: ["DesktopServices", "DBus", "BusFixtures", crypto], swiftSettings: strict),
+            name: "DesktopServicesTests", dependencies: ["DesktopServices", "DBus", "BusFixtures", crypto],
+            swiftSettings: strict),
 
         // Floor 1: accounts, vaults, transports.
         .target(
