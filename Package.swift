@@ -59,7 +59,8 @@ let package = Package(
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", swiftSettings: strict),
-        .testTarget(name: "DBusTests", dependencies: ["DBus"], swiftSettings: strict),
+        .target(name: "BusFixtures", dependencies: ["DBus"], path: "Tests/BusFixtures", swiftSettings: strict),
+        .testTarget(name: "DBusTests", dependencies: ["DBus", "BusFixtures"], swiftSettings: strict),
 
         // Floor 1: what a Linux desktop offers over its bus.
         .target(
@@ -70,7 +71,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "DesktopServicesTests", dependencies: ["DesktopServices", "DBus"], swiftSettings: strict),
+            name: "DesktopServicesTests", dependencies: ["DesktopServices", "DBus", "BusFixtures", crypto],
+            swiftSettings: strict),
 
         // Floor 1: accounts, vaults, transports.
         .target(

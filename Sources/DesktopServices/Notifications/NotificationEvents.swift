@@ -1,4 +1,4 @@
-public import DBus
+import DBus
 
 extension Notifications {
     /// What happened to a notification.

@@ -35,9 +35,13 @@ struct KeyAgreement {
         0x66, 0x51, 0xEC, 0xE6, 0x53, 0x81, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
     ]
 
-    /// A private key of 127 random bytes, which is below the prime.
+    /// How many random bytes make a private key: an exponent needs twice the bits of the strength that the group
+    /// gives, which is about 80 for one of 1024 bits (RFC 3766). More would only take longer.
+    static let privateKeyLength = 32
+
+    /// A private key of ``privateKeyLength`` random bytes.
     init(random: [UInt8]) {
-        exponent = BigUInt(Data(random.prefix(127)))
+        exponent = BigUInt(Data(random.prefix(Self.privateKeyLength)))
     }
 
     /// What the service is told: an unsigned integer, the most significant byte first.

@@ -1,4 +1,4 @@
-public import DBus
+import DBus
 
 extension SecretService {
     static let collectionInterface: InterfaceName = "org.freedesktop.Secret.Collection"
@@ -9,11 +9,11 @@ extension SecretService {
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
     public func lookup(_ attributes: [String: String]) async throws -> Lookup {
         try await DesktopServicesError.placing(absent: .noSecretService) {
-            var (unlocked, locked) = try await search(attributes)
+            let (found, locked) = try await search(attributes)
+            var unlocked = found
             if unlocked.isEmpty, let item = locked.first {
                 guard try await unlock([item]) else { return .locked }
                 unlocked = [item]
-                locked = []
             }
             guard let item = unlocked.first else {
                 return try await defaultCollection() == nil ? .noCollection : .absent

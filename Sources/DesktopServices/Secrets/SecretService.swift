@@ -72,7 +72,7 @@ public struct SecretService: Sendable {
     ) async throws -> SecretService {
         let service = connection.object("/org/freedesktop/secrets", of: name)
         return try await DesktopServicesError.placing(absent: .noSecretService) {
-            let agreement = KeyAgreement(random: random(127))
+            let agreement = KeyAgreement(random: random(KeyAgreement.privateKeyLength))
             do {
                 let (answer, session) = try await service.call(
                     "OpenSession", in: interface,

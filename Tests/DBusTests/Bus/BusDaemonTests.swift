@@ -1,3 +1,4 @@
+import BusFixtures
 import DBus
 import Testing
 
