@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Beacons", targets: ["Beacons"]),
+        .library(name: "Radio", targets: ["Radio"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "DBus", targets: ["DBus"]),
@@ -56,6 +57,7 @@ let package = Package(
             name: "BeaconsTests",
             dependencies: ["Beacons", crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
             exclude: ["ROWS.md"], swiftSettings: strict),
+        .target(name: "DBus", swiftSettings: strict),
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", swiftSettings: strict),
@@ -96,6 +98,9 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
+
+        .target(name: "Radio", dependencies: ["Beacons", "DBus"], swiftSettings: strict),
+        .testTarget(name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus"], swiftSettings: strict),
 
         // Floor 2: one kit a service.
         .target(

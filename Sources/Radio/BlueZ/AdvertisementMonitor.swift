@@ -1,0 +1,129 @@
+import Beacons
+import DBus
+import Synchronization
+
+/// A passive scan: BlueZ tells of packets that fit a pattern (dossier 7.2, passive scan).
+///
+/// A class, because BlueZ calls it while a scan holds it.
+final class AdvertisementMonitor: Sendable {
+    /// What BlueZ has said about it.
+    private enum Verdict: Sendable {
+        case activated, released
+    }
+
+    /// Without an activation in this time the monitor counts as not supported: old kernels take the registration and do
+    /// nothing (dossier 7.2, passive scan 4).
+    static let patience = Duration.seconds(2)
+
+    private static let count = Atomic<Int>(0)
+
+    private let adapter: ReadyAdapter
+    private let interest: ScanInterest
+    private let clock: any Clock<Duration>
+    private let number: Int
+    private let verdicts: AsyncStream<Verdict>
+    private let announce: AsyncStream<Verdict>.Continuation
+
+    init(adapter: ReadyAdapter, interest: ScanInterest, clock: any Clock<Duration>) {
+        self.adapter = adapter
+        self.interest = interest
+        self.clock = clock
+        number = Self.count.add(1, ordering: .relaxed).newValue
+        (verdicts, announce) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(16))
+    }
+
+    /// Registers it and waits for its activation.
+    ///
+    /// The object comes after the registration: some daemons ask for the objects at once and some only follow what is added, and
+    /// this way both find it (dossier 7.2, passive scan 3).
+    ///
+    /// - Throws: ``RadioError/notSupported(feature:)`` when there is no monitor, it cannot watch for this, or it is not
+    ///   activated; what a call throws.
+    func start() async throws {
+        guard adapter.has(.monitorManager) else {
+            throw RadioError.notSupported(feature: "the monitor (bluetoothd runs without --experimental)")
+        }
+        guard adapter.monitorTypes.contains("or_patterns") else {
+            throw RadioError.notSupported(feature: "a monitor of patterns")
+        }
+        guard !interest.patterns.isEmpty else {
+            throw RadioError.notSupported(feature: "a monitor of everything")
+        }
+        let root = try path()
+        try adapter.connection.export([], at: root, isManager: true)
+        try await adapter.call("RegisterMonitor", in: .monitorManager, [root.value])
+        try adapter.connection.export([interface()], at: try root.appending("patterns"))
+        let verdict = try await within(Self.patience, on: clock) { [verdicts] in
+            await verdicts.first { _ in true }
+        }
+        switch verdict {
+        case .activated??: return
+        case .released??: throw RadioError.notSupported(feature: "the monitor (the kernel refused it)")
+        case .some(.none), .none:
+            try Task.checkCancellation()
+            throw RadioError.notSupported(feature: "the monitor (it was not activated in 2 s)")
+        }
+    }
+
+    /// Returns never.
+    ///
+    /// - Throws: ``RadioError/lost(reason:)`` when BlueZ gives the monitor up; `CancellationError`.
+    func waitForRelease() async throws {
+        for await verdict in verdicts where verdict == .released {
+            throw RadioError.lost(reason: "BlueZ gave the monitor up")
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Takes everything back. What is not there is no error.
+    func stop() {
+        guard let root = try? path() else { return }
+        adapter.order("UnregisterMonitor", in: .monitorManager, [root.value])
+        if let patterns = try? root.appending("patterns") { try? adapter.connection.withdraw(patterns) }
+        try? adapter.connection.withdraw(root)
+    }
+
+    private func path() throws(DBusError) -> ObjectPath {
+        try ObjectPath("/org/handshake/monitor\(number)")
+    }
+
+    private func interface() -> ExportedInterface {
+        let patterns = interest.patterns.map { pattern in
+            Value.structure([.byte(pattern.offset), .byte(pattern.type.rawValue), .bytes(pattern.bytes)])
+        }
+        let pattern = ValueType.structure([.byte, .byte, .array(.byte)])
+        return ExportedInterface(
+            .monitor,
+            methods: [
+                method("Activate") { [announce] _ in announce.yield(.activated) },
+                method("Release") { [announce] _ in announce.yield(.released) },
+                method("DeviceFound", takes: [Argument("device", .objectPath)]) { [adapter] call in
+                    await Self.found(try call.arguments.read(ObjectPath.self), adapter)
+                },
+                method("DeviceLost", takes: [Argument("device", .objectPath)]) { [adapter] call in
+                    adapter.view.lost(try call.arguments.read(ObjectPath.self))
+                },
+            ],
+            properties: [
+                ExportedProperty("Type", "or_patterns"),
+                ExportedProperty("Patterns", .array(patterns, of: pattern)),
+            ])
+    }
+
+    /// A method that only the daemon may call; of anybody else nothing is believed.
+    private func method(
+        _ name: MemberName, takes: [Argument] = [], _ body: @escaping @Sendable (IncomingCall) async throws -> Void
+    ) -> ExportedMethod {
+        ExportedMethod(name, takes: takes) { [owner = adapter.owner] call in
+            guard call.sender == owner else { throw RemoteError(.accessDenied, "only BlueZ may call this") }
+            try await body(call)
+            return []
+        }
+    }
+
+    private static func found(_ path: ObjectPath, _ adapter: ReadyAdapter) async {
+        guard let unknown = adapter.view.found(path) else { return }
+        let properties = try? await adapter.connection.object(unknown, of: adapter.owner).properties(of: .device)
+        adapter.view.fetched(unknown, properties)
+    }
+}

@@ -1,0 +1,213 @@
+import Beacons
+import DBus
+import Synchronization
+
+/// The time for which one daemon is there: follows its objects and runs the work while an adapter is ready.
+struct Attendance: Sendable {
+    let session: BlueZSession
+    let connection: Connection
+    /// The daemon's unique name: another daemon has another one.
+    let owner: BusName
+    let work: @Sendable (ReadyAdapter) async throws -> Void
+
+    /// How many signals may wait. BlueZ sends one for each packet that it tells of.
+    private static let signalBuffer = 8_192
+
+    func run(_ progress: Progress) async throws {
+        // Signals first, so that nothing falls between them and the answer.
+        let signals = try await connection.signals(matching: MatchRule(sender: owner), buffer: Self.signalBuffer)
+        let view = BlueZView(sighting: session.sighting, time: session.options.time, condition: condition)
+        view.replace(with: try await connection.object(.root, of: owner).managedObjects())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await listen(to: signals, view) }
+            group.addTask {
+                try await forNewest(of: view.conditions) { condition in
+                    try await use(condition, view, progress)
+                }
+            }
+            try await group.next()
+        }
+    }
+
+    /// Whether there is an adapter that can be used.
+    private func condition(_ objects: BlueZObjects) -> AdapterCondition {
+        do throws(RadioError) {
+            let adapter = try objects.adapter(named: session.options.adapter)
+            guard adapter.isPowered else {
+                let block = session.options.rfkill.block(of: adapter.name)
+                let error: RadioError =
+                    block.map { .blocked(adapter: adapter.name, bySwitch: $0 == .hard) }
+                    ?? .poweredOff(adapter: adapter.name)
+                return .unavailable(error, adapter.path)
+            }
+            return .ready(adapter.path, interfaces: adapter.interfaces, monitorTypes: adapter.monitorTypes)
+        } catch {
+            return .unavailable(error, nil)
+        }
+    }
+
+    private func listen(to signals: Signals, _ view: BlueZView) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for try await signal in signals {
+                guard let unknown = view.apply(signal) else { continue }
+                group.addTask { await fetch(unknown, view) }
+            }
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Asks for a device that was forgotten, or that came before we listened.
+    private func fetch(_ path: ObjectPath, _ view: BlueZView) async {
+        let properties = try? await connection.object(path, of: owner).properties(of: .device)
+        view.fetched(path, properties)
+    }
+
+    private func use(_ condition: AdapterCondition, _ view: BlueZView, _ progress: Progress) async throws {
+        switch condition {
+        case .unavailable(let error, let path):
+            if session.options.switchesOn, case .poweredOff(let name) = error, let path {
+                do {
+                    return try await connection.object(path, of: owner)
+                        .setProperty("Powered", of: .adapter, to: true)
+                } catch {
+                    let failure = RadioError(error, operation: "switching Bluetooth on", adapter: name)
+                    return session.status(.unavailable(failure ?? .poweredOff(adapter: name)))
+                }
+            }
+            session.status(.unavailable(error))
+        case .ready(let path, let interfaces, let monitorTypes):
+            try await work(
+                ReadyAdapter(
+                    connection: connection, owner: owner, path: path, interfaces: interfaces,
+                    monitorTypes: monitorTypes, view: view, progress: progress))
+        }
+    }
+}
+
+/// Whether an adapter can be used, and which one.
+enum AdapterCondition: Sendable, Hashable {
+    case ready(ObjectPath, interfaces: Set<String>, monitorTypes: [String])
+    /// With the adapter that could be used if it were on.
+    case unavailable(RadioError, ObjectPath?)
+}
+
+/// An adapter that is on, while it is on.
+struct ReadyAdapter: Sendable {
+    let connection: Connection
+    let owner: BusName
+    let path: ObjectPath
+    let interfaces: Set<String>
+    let monitorTypes: [String]
+    let view: BlueZView
+    let progress: Progress
+
+    var name: String { path.elements.last.map(String.init) ?? path.text }
+
+    func has(_ interface: InterfaceName) -> Bool { interfaces.contains(interface.text) }
+
+    /// Calls a method of the adapter.
+    ///
+    /// - Throws: As `Connection.call`.
+    func call(_ member: MemberName, in interface: InterfaceName, _ arguments: [Value] = []) async throws {
+        try await connection.call(
+            MethodCall(member, in: interface, of: path, at: owner, arguments: arguments))
+    }
+
+    /// Calls a method of the adapter without waiting, also from a task that was cancelled. BlueZ does it before what it is
+    /// asked for later.
+    func order(_ member: MemberName, in interface: InterfaceName, _ arguments: [Value] = []) {
+        // A connection that has ended has nothing registered any more.
+        try? connection.send(MethodCall(member, in: interface, of: path, at: owner, arguments: arguments))
+    }
+}
+
+/// What BlueZ has, for the tasks that follow it.
+///
+/// A class, because the handlers of a monitor and the reader of the signals share it.
+final class BlueZView: Sendable {
+    private struct State {
+        var objects = BlueZObjects()
+        var condition: AdapterCondition?
+        var fetching: Set<ObjectPath> = []
+    }
+
+    /// Whether an adapter can be used, now and after each change. The same condition comes again when it was another in between.
+    let conditions: AsyncStream<AdapterCondition>
+    private let announce: AsyncStream<AdapterCondition>.Continuation
+    private let state = Mutex(State())
+    private let sighting: @Sendable (Advertisement) -> Void
+    private let time: ScanTime
+    private let condition: @Sendable (BlueZObjects) -> AdapterCondition
+
+    /// How many devices are asked for at a time; further ones are asked for when they are heard again.
+    private static let mostFetches = 16
+
+    init(
+        sighting: @escaping @Sendable (Advertisement) -> Void, time: ScanTime,
+        condition: @escaping @Sendable (BlueZObjects) -> AdapterCondition
+    ) {
+        (conditions, announce) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.sighting = sighting
+        self.time = time
+        self.condition = condition
+    }
+
+    func replace(with objects: [ObjectPath: [String: [String: Value]]]) {
+        let heard = state.withLock { state in
+            let heard = state.objects.replace(with: objects, at: time.now())
+            update(&state)
+            return heard
+        }
+        for advertisement in heard { sighting(advertisement) }
+    }
+
+    /// Takes a signal in.
+    ///
+    /// - Returns: A device that must be asked for, if there is one.
+    func apply(_ signal: Signal) -> ObjectPath? {
+        handle { $0.apply(signal, at: time.now()) }
+    }
+
+    /// A monitor found a device.
+    ///
+    /// - Returns: The device, if it must be asked for.
+    func found(_ path: ObjectPath) -> ObjectPath? {
+        handle { $0.found(path, at: time.now()) }
+    }
+
+    /// A monitor lost a device.
+    func lost(_ path: ObjectPath) {
+        state.withLock { $0.objects.lost(path) }
+    }
+
+    /// The answer for a device that was asked for; nil when there is none.
+    func fetched(_ path: ObjectPath, _ properties: [String: Value]?) {
+        state.withLock { _ = $0.fetching.remove(path) }
+        guard let properties else { return }
+        _ = handle { $0.add(path, [InterfaceName.device.text: properties], at: time.now()) }
+    }
+
+    private func handle(_ change: (inout BlueZObjects) -> BlueZObjects.Change) -> ObjectPath? {
+        let change = state.withLock { state -> BlueZObjects.Change in
+            let change = change(&state.objects)
+            if change == .adapters { update(&state) }
+            guard case .unknownDevice(let path) = change else { return change }
+            guard state.fetching.count < Self.mostFetches, state.fetching.insert(path).inserted else { return .nothing }
+            return change
+        }
+        switch change {
+        case .sighting(let advertisement): sighting(advertisement)
+        case .unknownDevice(let path): return path
+        case .nothing, .adapters: break
+        }
+        return nil
+    }
+
+    private func update(_ state: inout State) {
+        let condition = condition(state.objects)
+        guard condition != state.condition else { return }
+        state.condition = condition
+        announce.yield(condition)
+    }
+}

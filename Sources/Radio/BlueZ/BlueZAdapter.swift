@@ -1,0 +1,51 @@
+import DBus
+
+/// What BlueZ tells of an adapter.
+struct BlueZAdapter: Sendable, Hashable {
+    let path: ObjectPath
+    var address: String?
+    var isPowered: Bool
+    /// Which interfaces it has: the monitor's only when bluetoothd runs with its experimental flag (dossier 7.2).
+    var interfaces: Set<String>
+    /// How many further advertisements it can send; nil when BlueZ does not say.
+    var freeInstances: UInt8?
+    /// Which kinds of monitor it has.
+    var monitorTypes: [String]
+
+    /// `hci0`.
+    var name: String { path.elements.last.map(String.init) ?? path.text }
+
+    init(path: ObjectPath, interfaces: [String: [String: Value]]) {
+        self.path = path
+        let adapter = interfaces[InterfaceName.adapter.text] ?? [:]
+        address = adapter["Address"].flatMap { String(reading: $0) }
+        isPowered = adapter["Powered"].flatMap { Bool(reading: $0) } ?? false
+        self.interfaces = Set(interfaces.keys)
+        freeInstances = interfaces[InterfaceName.advertisingManager.text]?["SupportedInstances"]
+            .flatMap { UInt8(reading: $0) }
+        monitorTypes = interfaces[InterfaceName.monitorManager.text]?["SupportedMonitorTypes"]
+            .flatMap { [String](reading: $0) } ?? []
+    }
+
+    mutating func change(_ interface: String, _ changed: [String: Value]) {
+        if let powered = changed["Powered"].flatMap({ Bool(reading: $0) }), interface == InterfaceName.adapter.text {
+            isPowered = powered
+        }
+        if let free = changed["SupportedInstances"].flatMap({ UInt8(reading: $0) }) { freeInstances = free }
+    }
+
+    mutating func gain(_ interfaces: [String: [String: Value]]) {
+        let later = BlueZAdapter(path: path, interfaces: interfaces)
+        self.interfaces.formUnion(later.interfaces)
+        if interfaces[InterfaceName.adapter.text] != nil {
+            isPowered = later.isPowered
+            address = later.address
+        }
+        freeInstances = later.freeInstances ?? freeInstances
+        if !later.monitorTypes.isEmpty { monitorTypes = later.monitorTypes }
+    }
+
+    func has(_ interface: InterfaceName) -> Bool {
+        interfaces.contains(interface.text)
+    }
+}

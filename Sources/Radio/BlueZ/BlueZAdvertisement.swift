@@ -1,0 +1,83 @@
+import Beacons
+import DBus
+
+/// Advertising data as the properties of an advertisement of BlueZ's (dossier 7.2, advertising 1).
+///
+/// Flags are left out: BlueZ refuses them for the type `broadcast`, and receivers must not require them (dossier 2.2).
+struct BlueZAdvertisement: Sendable, Hashable {
+    private(set) var manufacturerData: [CompanyID: [UInt8]] = [:]
+    private(set) var serviceData: [ServiceUUID: [UInt8]] = [:]
+    private(set) var services: [ServiceUUID] = []
+
+    /// How often it is sent, in milliseconds: Apple's interval for beacons (dossier 2.5). Without it the kernel sends
+    /// every 1.28 s.
+    static let interval: UInt32 = 100
+
+    /// - Throws: ``RadioError/unsendable(problem:)`` for what BlueZ has no property for.
+    init(_ data: AdvertisingData) throws(RadioError) {
+        guard data.damage == nil else {
+            throw .unsendable(problem: "a structure runs past the end of the advertising data")
+        }
+        for structure in data.structures { try take(structure) }
+        guard !manufacturerData.isEmpty || !serviceData.isEmpty else {
+            throw .unsendable(problem: "there is neither manufacturer data nor service data in it")
+        }
+    }
+
+    private mutating func take(_ structure: AdvertisingStructure) throws(RadioError) {
+        switch structure.type {
+        case .flags: break
+        case .completeServices, .incompleteServices:
+            guard structure.value.count.isMultiple(of: 2) else {
+                throw .unsendable(problem: "the list of services has half a number")
+            }
+            for index in stride(from: 0, to: structure.value.count, by: 2) {
+                services.append(ServiceUUID(rawValue: Self.number(structure.value, at: index)))
+            }
+        case .manufacturerData:
+            guard structure.value.count >= 2 else { throw .unsendable(problem: "manufacturer data has no company") }
+            let company = CompanyID(rawValue: Self.number(structure.value, at: 0))
+            guard manufacturerData.updateValue(Array(structure.value.dropFirst(2)), forKey: company) == nil else {
+                throw .unsendable(problem: "data of one company comes twice")
+            }
+        case .serviceData:
+            guard structure.value.count >= 2 else { throw .unsendable(problem: "service data has no service") }
+            let service = ServiceUUID(rawValue: Self.number(structure.value, at: 0))
+            guard serviceData.updateValue(Array(structure.value.dropFirst(2)), forKey: service) == nil else {
+                throw .unsendable(problem: "data of one service comes twice")
+            }
+        default:
+            throw .unsendable(problem: "BlueZ has no property for a structure of type \(structure.type.rawValue)")
+        }
+    }
+
+    private static func number(_ bytes: [UInt8], at index: Int) -> UInt16 {
+        UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8
+    }
+
+    /// The properties to export.
+    ///
+    /// - Parameter withInterval: Whether to say how often; BlueZ up to 5.66 has these properties only with its experimental
+    ///   flag.
+    func properties(withInterval: Bool) -> [ExportedProperty] {
+        var properties = [ExportedProperty("Type", "broadcast")]
+        if !manufacturerData.isEmpty {
+            let entries = Dictionary(
+                uniqueKeysWithValues: manufacturerData.map { ($0.key.rawValue, Value.bytes($0.value)) })
+            properties.append(ExportedProperty("ManufacturerData", entries.value))
+        }
+        if !serviceData.isEmpty {
+            let entries = Dictionary(
+                uniqueKeysWithValues: serviceData.map { ($0.key.bluetoothUUID, Value.bytes($0.value)) })
+            properties.append(ExportedProperty("ServiceData", entries.value))
+        }
+        if !services.isEmpty {
+            properties.append(ExportedProperty("ServiceUUIDs", .strings(services.map(\.bluetoothUUID))))
+        }
+        if withInterval {
+            properties.append(ExportedProperty("MinInterval", .uint32(Self.interval)))
+            properties.append(ExportedProperty("MaxInterval", .uint32(Self.interval)))
+        }
+        return properties
+    }
+}

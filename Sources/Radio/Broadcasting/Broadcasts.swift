@@ -1,0 +1,119 @@
+public import Beacons
+
+/// What one tells the air about oneself, over time: one element for each identifier.
+public struct Broadcasts: AsyncSequence, Sendable {
+    public typealias Element = Broadcast
+
+    private enum Plan: Sendable {
+        case nothing
+        case constant(AdvertisingData)
+        case rolling(RollingSeed, BroadcastForm, ScanTime, any RandomNumberGenerator & Sendable)
+    }
+
+    private let plan: Plan
+
+    /// One and the same data.
+    public init(constant data: AdvertisingData) {
+        plan = .constant(data)
+    }
+
+    /// What a mode says (dossier 8.4). It has no element in `scanOnly`, one in `static`, and one a quarter of an hour in
+    /// `rolling`.
+    ///
+    /// - Parameters:
+    ///   - mode: What the user has chosen.
+    ///   - form: The frame. A constant number has only the form of an iBeacon.
+    ///   - time: The present, and what the waiting is measured on.
+    ///   - generator: Where the moment of each change comes from.
+    /// - Throws: ``RadioError/input(member:problem:)`` for a constant number in another form;
+    ///   `BeaconsError.userNumber` for one that its scheme cannot carry.
+    public init(
+        _ mode: AdvertisingMode, as form: BroadcastForm, time: ScanTime = .system,
+        generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) throws {
+        switch mode {
+        case .scanOnly: plan = .nothing
+        case .rolling(let seed): plan = .rolling(seed, form, time, generator)
+        case .static(let number, let scheme, _):
+            guard case .iBeacon(let uuid, let power) = form else {
+                throw RadioError.input(member: "form", problem: "a constant number is sent as an iBeacon only")
+            }
+            let (major, minor) = try number.identifiers(scheme)
+            let beacon = IBeacon(uuid: uuid, major: major, minor: minor, power: power)
+            plan = .constant(try AdvertisingData([beacon.structure]))
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        switch plan {
+        case .nothing: AsyncIterator(state: .ended)
+        case .constant(let data): AsyncIterator(state: .constant(data))
+        case .rolling(let seed, let form, let time, let generator):
+            AsyncIterator(state: .rolling(RollingBroadcast(seed), form, time, generator))
+        }
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate enum State {
+            case ended
+            case constant(AdvertisingData)
+            case rolling(RollingBroadcast, BroadcastForm, ScanTime, any RandomNumberGenerator)
+        }
+
+        fileprivate var state: State
+        /// When the identifier that was handed over ends.
+        private var end: Timestamp?
+
+        /// The clock is looked at this often: it may be set while we wait, and a machine may sleep.
+        private static let longestSleep = Duration.seconds(60)
+
+        fileprivate init(state: State) {
+            self.state = state
+        }
+
+        /// The next thing to send, once it is time for it.
+        ///
+        /// - Throws: `BeaconsError.time` when the machine's clock stands before 1970; `CancellationError`.
+        public mutating func next() async throws -> Broadcast? {
+            switch state {
+            case .ended: return nil
+            case .constant(let data):
+                state = .ended
+                return .data(data)
+            case .rolling(var rolling, let form, let time, var generator):
+                while true {
+                    let now = time.now()
+                    if let end, now < end {
+                        try await time.clock.sleep(for: Swift.min(now.duration(to: end), Self.longestSleep))
+                    }
+                    let step = try Self.step(&rolling, at: time.now(), using: &generator)
+                    state = .rolling(rolling, form, time, generator)
+                    if case .registerAnew(let term) = step {
+                        end = term.end
+                        return try form.broadcast(of: term)
+                    }
+                }
+            }
+        }
+
+        private static func step(
+            _ rolling: inout RollingBroadcast, at time: Timestamp, using generator: inout some RandomNumberGenerator
+        ) throws(BeaconsError) -> RollingBroadcast.Step {
+            try rolling.step(at: time, using: &generator)
+        }
+    }
+}
+
+extension BroadcastForm {
+    fileprivate func broadcast(of term: RollingBroadcast.Term) throws(BeaconsError) -> Broadcast {
+        switch self {
+        case .serviceData(let service): .data(try AdvertisingData([term.token.structure(for: service)]))
+        case .iBeacon(let uuid, let power):
+            if let beacon = term.iBeacon(uuid: uuid, power: power) {
+                .data(try AdvertisingData([beacon.structure]))
+            } else {
+                .silence
+            }
+        }
+    }
+}

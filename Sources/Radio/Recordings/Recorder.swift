@@ -1,0 +1,107 @@
+import Beacons
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A radio that writes down what another one hears, in lines that ``Replay`` reads.
+///
+/// The file is made when a scan begins, readable by its owner alone: it says who was near. An existing file is not touched. Each
+/// line is written before its advertisement is handed over, so that a recording has at least what was seen.
+public struct Recorder: Radio {
+    private let radio: any Radio
+    private let file: String
+
+    /// - Parameters:
+    ///   - radio: What is listened to.
+    ///   - file: The name of the file to be made.
+    public init(_ radio: any Radio, to file: String) {
+        self.radio = radio
+        self.file = file
+    }
+
+    /// What the other radio hears. Beside what that throws, it throws ``RadioError/file(name:reason:)`` when the file exists, or
+    /// cannot be made or written.
+    public func scan(for interest: ScanInterest) -> Scan {
+        let scan = radio.scan(for: interest)
+        return Scan(asking: { [file] in
+            let recording = RecordingPass(scan: scan, file: file)
+            return { try await recording.next() }
+        })
+    }
+
+    public func advertise<Source: AsyncSequence & Sendable>(
+        _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
+    ) async throws where Source.Element == Broadcast {
+        try await radio.advertise(broadcasts, status: status)
+    }
+}
+
+/// One scan that is written down.
+private actor RecordingPass {
+    private let scan: Scan
+    private let name: String
+    private var iterator: Scan.AsyncIterator?
+    private var file: RecordingFile?
+
+    init(scan: Scan, file: String) {
+        self.scan = scan
+        name = file
+    }
+
+    func next() async throws -> ScanEvent? {
+        let file = try file ?? RecordingFile(creating: name)
+        self.file = file
+        var iterator = iterator ?? scan.makeAsyncIterator()
+        let event = try await iterator.next()
+        self.iterator = iterator
+        if case .advertisement(let advertisement) = event { try file.write(RecordingCodec.line(advertisement)) }
+        return event
+    }
+}
+
+/// A file that lines are added to.
+///
+/// A class, because it closes what it opened.
+final class RecordingFile: Sendable {
+    private let descriptor: CInt
+    private let name: String
+
+    /// Makes a file that only its owner can read and write.
+    ///
+    /// - Throws: ``RadioError/file(name:reason:)``, also when there is one of this name.
+    init(creating name: String) throws(RadioError) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC
+        descriptor = systemOpen(name, flags, 0o600)
+        self.name = name
+        guard descriptor >= 0 else { throw .file(name: name, reason: RadioError.systemReason) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Adds a line, whole, so that two writers do not mix.
+    ///
+    /// - Throws: ``RadioError/file(name:reason:)``.
+    func write(_ line: String) throws(RadioError) {
+        var rest = Array((line + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            guard count >= 0 else {
+                if errno == EINTR { continue }
+                throw .file(name: name, reason: RadioError.systemReason)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, buffer, count)
+}

@@ -1,0 +1,105 @@
+public import Beacons
+
+/// What a radio hears, and how it is doing.
+///
+/// The radio starts with the first call of an iterator's `next` and stops when the iterator is dropped or its task is cancelled;
+/// cancellation ends the sequence with `CancellationError`. A radio does not wait for a slow reader: of the advertisements that
+/// it has not read the oldest are dropped beyond ``capacity``, and a change of status never. A recording waits.
+public struct Scan: AsyncSequence, Sendable {
+    public typealias Element = ScanEvent
+
+    /// How many advertisements may wait to be read.
+    public static let capacity = 4_096
+
+    /// Makes the function that each iteration calls for its elements.
+    private let start: @Sendable () -> @Sendable () async throws -> ScanEvent?
+
+    /// A sequence whose elements are asked for one by one.
+    init(asking start: @escaping @Sendable () -> @Sendable () async throws -> ScanEvent?) {
+        self.start = start
+    }
+
+    /// A sequence that a task of its own feeds. `feed` is cancelled when nobody reads any more.
+    init(feeding feed: @escaping @Sendable (ScanBuffer) async throws -> Void) {
+        self.init {
+            let feeding = Feeding(feed)
+            return { try await feeding.next() }
+        }
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let ask: @Sendable () async throws -> ScanEvent?
+
+        public mutating func next() async throws -> ScanEvent? {
+            try await ask()
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(ask: start())
+    }
+
+    /// Only the advertisements, for an algorithm that takes nothing else.
+    ///
+    /// - Parameter other: Called with each other event, in its turn.
+    public func advertisements(
+        other: @escaping @Sendable (ScanEvent) -> Void = { _ in }
+    ) -> Advertisements {
+        Advertisements(scan: self, other: other)
+    }
+
+    /// The advertisements of a scan.
+    public struct Advertisements: AsyncSequence, Sendable {
+        public typealias Element = Advertisement
+
+        let scan: Scan
+        let other: @Sendable (ScanEvent) -> Void
+
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var base: Scan.AsyncIterator
+            let other: @Sendable (ScanEvent) -> Void
+
+            public mutating func next() async throws -> Advertisement? {
+                while let event = try await base.next() {
+                    if case .advertisement(let advertisement) = event { return advertisement }
+                    other(event)
+                }
+                return nil
+            }
+        }
+
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(base: scan.makeAsyncIterator(), other: other)
+        }
+    }
+}
+
+/// The task that feeds one iteration, from the first element that is asked for until nobody holds this.
+///
+/// A class, because the end of its life stops the radio.
+private final class Feeding: Sendable {
+    private let buffer = ScanBuffer()
+    private let feed: @Sendable (ScanBuffer) async throws -> Void
+
+    init(_ feed: @escaping @Sendable (ScanBuffer) async throws -> Void) {
+        self.feed = feed
+    }
+
+    deinit {
+        buffer.abandon()
+    }
+
+    func next() async throws -> ScanEvent? {
+        buffer.start { [feed, buffer] in
+            Task {
+                do {
+                    try await feed(buffer)
+                    buffer.finish(.success(()))
+                } catch {
+                    buffer.finish(.failure(error))
+                }
+            }
+        }
+        return try await buffer.next()
+    }
+}

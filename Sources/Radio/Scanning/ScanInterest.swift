@@ -1,0 +1,85 @@
+public import Beacons
+
+/// Which advertisements a scan is for.
+///
+/// BlueZ's monitor needs to be told in advance (dossier 7.2); the same patterns are applied to what other ways hear, so that the
+/// way does not decide what is heard.
+public struct ScanInterest: Sendable, Hashable {
+    /// Bytes at a place in the value of a structure.
+    public struct Pattern: Sendable, Hashable {
+        public let type: StructureType
+        /// Where in the value, from 0.
+        public let offset: UInt8
+        /// What must be there, 1 to 31 bytes.
+        public let bytes: [UInt8]
+
+        /// - Throws: ``RadioError/input(member:problem:)`` when the bytes are none or do not fit into an advertisement.
+        public init(_ type: StructureType, offset: UInt8 = 0, bytes: [UInt8]) throws(RadioError) {
+            guard !bytes.isEmpty, Int(offset) + bytes.count <= 31 else {
+                throw .input(member: "pattern", problem: "it must have 1 to 31 bytes within the first 31 of a value")
+            }
+            self.init(checked: type, offset: offset, bytes: bytes)
+        }
+
+        init(checked type: StructureType, offset: UInt8 = 0, bytes: [UInt8]) {
+            self.type = type
+            self.offset = offset
+            self.bytes = bytes
+        }
+
+        func matches(_ structure: AdvertisingStructure) -> Bool {
+            structure.type == type && structure.value.dropFirst(Int(offset)).starts(with: bytes)
+        }
+    }
+
+    /// An advertisement that fits one of them is wanted; none means that every one is.
+    public let patterns: [Pattern]
+
+    /// How many patterns a kernel's monitor takes (dossier 7.2).
+    public static let most = 16
+
+    /// - Throws: ``RadioError/input(member:problem:)`` for more than ``most`` patterns.
+    public init(_ patterns: [Pattern]) throws(RadioError) {
+        guard patterns.count <= Self.most else {
+            throw .input(member: "patterns", problem: "at most \(Self.most) can be watched for at once")
+        }
+        self.patterns = patterns
+    }
+
+    private init(checked patterns: [Pattern]) {
+        self.patterns = patterns
+    }
+
+    /// Every advertisement of every device. BlueZ has no monitor for this.
+    public static let everything = ScanInterest(checked: [])
+
+    /// Every format of beacon that the room Beacons knows by itself: iBeacon, AltBeacon, Eddystone, Exposure Notification.
+    public static let beacons = ScanInterest(checked: [
+        Pattern(checked: .manufacturerData, bytes: [0x4C, 0x00, 0x02, 0x15]),
+        Pattern(checked: .manufacturerData, offset: 2, bytes: [0xBE, 0xAC]),
+        Pattern(checked: .serviceData, bytes: [0xAA, 0xFE]),
+        Pattern(checked: .serviceData, bytes: [0x6F, 0xFD]),
+    ])
+
+    /// iBeacons of one UUID.
+    public static func iBeacons(_ uuid: ProximityUUID) -> ScanInterest {
+        ScanInterest(checked: [
+            Pattern(checked: .manufacturerData, bytes: [0x4C, 0x00, 0x02, 0x15] + uuid.bytes)
+        ])
+    }
+
+    /// The same, and the data of a service: that of a community's rolling identifiers, for instance (dossier 8.4).
+    ///
+    /// - Throws: ``RadioError/input(member:problem:)`` for more than ``most`` patterns.
+    public func adding(_ service: ServiceUUID) throws(RadioError) -> ScanInterest {
+        guard !patterns.isEmpty else { return self }
+        let number = service.rawValue
+        let bytes = [UInt8(truncatingIfNeeded: number), UInt8(truncatingIfNeeded: number >> 8)]
+        return try ScanInterest(patterns + [Pattern(checked: .serviceData, bytes: bytes)])
+    }
+
+    /// Whether an advertisement is wanted.
+    public func wants(_ data: AdvertisingData) -> Bool {
+        patterns.isEmpty || data.structures.contains { structure in patterns.contains { $0.matches(structure) } }
+    }
+}
