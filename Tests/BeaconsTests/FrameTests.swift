@@ -60,6 +60,9 @@ struct FrameTests {
     func severalStructures() throws {
         #expect(try read("05 ff 4c 00 10 01 1a ff 4c 00" + workedDigits) == .iBeacon(worked))
         #expect(try read("1a ff 4c 00" + workedDigits + "ff 16") == .iBeacon(worked))
+        let other = IBeacon(uuid: .secretHandshake, major: 1, minor: 36)
+        let two = try AdvertisingData([worked.structure, other.structure], limit: .extended)
+        #expect(parser.frame(in: two) == .iBeacon(worked))
         #expect(try read("05 ff 4c 00 10 01 20 16 aa fe") == .otherApple(messageType: 0x10))
     }
 

@@ -1,7 +1,7 @@
 import Beacons
 import Testing
 
-@Suite("Ranging")
+@Suite("Ranging", .timeLimit(.minutes(1)))
 struct RangingTests {
     private let ours = Ranging.Settings([.proximity(uuid: .secretHandshake)])
 

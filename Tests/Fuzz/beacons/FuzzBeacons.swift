@@ -30,12 +30,16 @@ private func fuzzAdvertisingData(_ bytes: [UInt8]) {
     let built = structures.flatMap(\.bytes)
     require(data.bytes.starts(with: built), "structures are not what was received")
     require(built.count <= bytes.count, "structures hold more than was received")
-    require((try? AdvertisingData(structures, limit: .extended)).map(parser.frame(in:)) == frame, "built anew, it is another frame")
+    require(
+        (try? AdvertisingData(structures, limit: .extended)).map(parser.frame(in:)) == frame,
+        "built anew, it is another frame")
     // What is found must be found in one structure, also when a receiver hands that over alone.
     let alone = structures.map { parser.frame(in: assembled($0)) }
     require(alone.contains(frame) || frame == .unknown, "the frame is in none of the structures")
     check(frame)
-    for layout in [BeaconLayout.iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL] { _ = layout.reading(of: data)?.identity }
+    for layout in [BeaconLayout.iBeacon, .altBeacon, .eddystoneUID, .eddystoneURL] {
+        _ = layout.reading(of: data)?.identity
+    }
     if case .iBeacon(let beacon) = frame, alone.first(where: { $0 != .unknown }) == frame {
         require(BeaconLayout.iBeacon.reading(of: data)?.identity == beacon.identity, "the layout reads another iBeacon")
     }
@@ -52,7 +56,8 @@ private func assembled(_ structure: AdvertisingStructure) -> AdvertisingData {
     case .manufacturerData:
         return (try? AdvertisingData(manufacturerData: [CompanyID(rawValue: number): rest])) ?? nothing
     case .serviceData:
-        return (try? AdvertisingData(manufacturerData: [:], serviceData: [ServiceUUID(rawValue: number): rest])) ?? nothing
+        return (try? AdvertisingData(manufacturerData: [:], serviceData: [ServiceUUID(rawValue: number): rest]))
+            ?? nothing
     default: return nothing
     }
 }
@@ -97,21 +102,24 @@ private func fuzzLayout(_ bytes: [UInt8]) {
 private func fuzzRecording(_ bytes: [UInt8]) {
     let (packets, errors) = RecordingCodec.advertisements(in: bytes)
     for error in errors {
-        require(error.description.unicodeScalars.allSatisfy { $0.isASCII && $0.value >= 0x20 }, "an error quotes the line")
+        require(
+            error.description.unicodeScalars.allSatisfy { $0.isASCII && $0.value >= 0x20 }, "an error quotes the line")
     }
     var settings = RegionMonitor.Settings.foreground
     settings.capacity = 4
     var monitor = RegionMonitor([Region("any", .any)], settings: settings, now: packets.first?.time ?? .now())
-    var ranging = Ranging({
-        var settings = Ranging.Settings()
-        settings.capacity = 4
-        return settings
-    }())
+    var ranging = Ranging(
+        {
+            var settings = Ranging.Settings()
+            settings.capacity = 4
+            return settings
+        }())
     var present: Set<BeaconIdentity> = []
     var isInside = false
     for packet in packets {
         let line = RecordingCodec.line(packet)
-        require((try? RecordingCodec.advertisement(line: line.utf8, number: 1)) == packet, "a packet is written otherwise")
+        require(
+            (try? RecordingCodec.advertisement(line: line.utf8, number: 1)) == packet, "a packet is written otherwise")
         ranging.receive(packet)
         require(ranging.tick(at: packet.time).beacons.count <= 4, "ranging without bound")
         for event in monitor.receive(packet) + monitor.tick(at: packet.time) {
