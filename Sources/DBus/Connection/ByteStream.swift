@@ -16,8 +16,25 @@ import Synchronization
 /// cooperative pool ever waits for the socket. A class, because it owns descriptors.
 final class ByteStream: Sendable {
     private struct Outgoing {
-        var bytes: [UInt8] = []
+        private var bytes: [UInt8] = []
+        /// How many of ``bytes`` are sent. They are removed in large steps, so that a large message is not moved for each
+        /// part of it that the peer takes.
+        private var sent = 0
         var isClosed = false
+
+        var count: Int { bytes.count - sent }
+        var rest: ArraySlice<UInt8> { bytes[sent...] }
+
+        mutating func append(_ more: [UInt8]) {
+            bytes.append(contentsOf: more)
+        }
+
+        mutating func remove(_ count: Int) {
+            sent += count
+            guard sent * 2 >= bytes.count else { return }
+            bytes.removeFirst(sent)
+            sent = 0
+        }
     }
 
     private let descriptor: CInt
@@ -61,8 +78,8 @@ final class ByteStream: Sendable {
     /// - Throws: ``DBusError/tooLarge(what:limit:)`` when the peer takes too little.
     func send(_ bytes: [UInt8]) throws(DBusError) {
         let isTaken = outgoing.withLock { outgoing in
-            guard outgoing.bytes.count + bytes.count <= outgoingLimit else { return false }
-            if !outgoing.isClosed { outgoing.bytes.append(contentsOf: bytes) }
+            guard outgoing.count + bytes.count <= outgoingLimit else { return false }
+            if !outgoing.isClosed { outgoing.append(bytes) }
             return true
         }
         guard isTaken else { throw .tooLarge(what: "what waits to be sent to the bus", limit: outgoingLimit) }
@@ -86,7 +103,7 @@ final class ByteStream: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             if let problem = flush() { return problem }
-            let (isClosed, isWriting) = outgoing.withLock { ($0.isClosed, !$0.bytes.isEmpty) }
+            let (isClosed, isWriting) = outgoing.withLock { ($0.isClosed, $0.count > 0) }
             if isClosed { return "it was closed" }
             waitForEvents(isWriting: isWriting, &buffer)
             switch SystemSocket.receive(descriptor, into: &buffer) {
@@ -111,11 +128,9 @@ final class ByteStream: Sendable {
     /// Sends what the peer takes now; returns what went wrong.
     private func flush() -> String? {
         outgoing.withLock { outgoing in
-            var sent = 0
-            defer { outgoing.bytes.removeFirst(sent) }
-            while sent < outgoing.bytes.count {
-                switch SystemSocket.send(descriptor, outgoing.bytes[sent...]) {
-                case .bytes(let count): sent += count
+            while outgoing.count > 0 {
+                switch SystemSocket.send(descriptor, outgoing.rest) {
+                case .bytes(let count): outgoing.remove(count)
                 case .wouldBlock: return nil
                 case .failed(let reason): return reason
                 }

@@ -194,6 +194,31 @@ struct CallTests {
         await #expect(throws: DBusError.self) { try await Connection.open([]) }
     }
 
+    @Test("a message that goes out in many parts arrives whole")
+    func manyParts() async throws {
+        let (connection, peer) = try await ScriptedPeer.connected()
+        var call = Self.call
+        call.arguments = [.bytes((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })]
+        let expected = call.arguments
+        let answer = Task { [call] in try await connection.call(call) }
+        let message = try await peer.next()
+        #expect(message.body == expected)
+        try peer.reply(to: message)
+        #expect(try await answer.value == [])
+    }
+
+    @Test("a peer that takes nothing does not fill the memory")
+    func outgoingLimit() throws {
+        let (ours, theirs) = try ScriptedPeer.sockets()
+        let stream = try ByteStream(owning: ours, outgoingLimit: 1000)
+        try stream.send(zeros(600))
+        #expect(throws: DBusError.tooLarge(what: "what waits to be sent to the bus", limit: 1000)) {
+            try stream.send(zeros(401))
+        }
+        try stream.send(zeros(400))
+        _ = systemClose(theirs)
+    }
+
     @Test("a dropped connection closes its socket")
     func dropped() async throws {
         var (connection, peer): (Connection?, ScriptedPeer) = try await ScriptedPeer.connected()
