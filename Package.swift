@@ -22,6 +22,8 @@ let package = Package(
         .library(name: "Radio", targets: ["Radio"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
+        .library(name: "DBus", targets: ["DBus"]),
+        .library(name: "DesktopServices", targets: ["DesktopServices"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -33,6 +35,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
@@ -53,6 +56,23 @@ let package = Package(
             dependencies: ["Beacons", crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(name: "DBus", swiftSettings: strict),
+
+        // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
+        .target(name: "DBus", swiftSettings: strict),
+        .target(name: "BusFixtures", dependencies: ["DBus"], path: "Tests/BusFixtures", swiftSettings: strict),
+        .testTarget(name: "DBusTests", dependencies: ["DBus", "BusFixtures"], swiftSettings: strict),
+
+        // Floor 1: what a Linux desktop offers over its bus.
+        .target(
+            name: "DesktopServices",
+            dependencies: [
+                "DBus", crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "BigInt", package: "BigInt"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DesktopServicesTests", dependencies: ["DesktopServices", "DBus", "BusFixtures", crypto],
+            swiftSettings: strict),
 
         // Floor 1: accounts, vaults, transports.
         .target(

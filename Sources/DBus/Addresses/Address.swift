@@ -54,7 +54,8 @@ public struct Address: Sendable, Hashable {
         if let text = environment["DBUS_SESSION_BUS_ADDRESS"], !text.isEmpty { return try list(text) }
         if let folder = environment["XDG_RUNTIME_DIR"], !folder.isEmpty { return [Address(.path(folder + "/bus"))] }
         throw .invalidAddress(
-            text: "", problem: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set; there is no desktop session")
+            text: "",
+            problem: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set; there is no desktop session")
     }
 
     /// Where the bus of the machine is: `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket (“Well-known Message Bus

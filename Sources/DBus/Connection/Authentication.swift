@@ -51,7 +51,8 @@ struct Authentication {
         case "DATA":
             return .send(Array("DATA\r\n".utf8))
         case "REJECTED":
-            throw .authentication(reason: "it refused this user; it offers \(words.dropFirst().joined(separator: ", "))")
+            let offers = words.dropFirst().joined(separator: ", ")
+            throw .authentication(reason: "it refused this user; it offers \(offers)")
         default:
             throw .authentication(reason: "it answered \(answer)")
         }

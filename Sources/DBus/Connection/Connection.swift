@@ -66,7 +66,8 @@ public final class Connection: Sendable {
     static func open(owning descriptor: CInt, guid: String?, options: Options) async throws -> Connection {
         let router = Router()
         let link = Link(
-            try ByteStream(owning: descriptor), router: router, messageLimit: options.messageLimit, clock: options.clock)
+            try ByteStream(owning: descriptor), router: router, messageLimit: options.messageLimit, clock: options.clock
+        )
         try await link.open(guid: guid)
         let answer = try await link.call(
             MethodCall.bus("Hello").message(), name: "the bus's greeting", timeout: options.openTimeout)
@@ -90,6 +91,9 @@ public final class Connection: Sendable {
         }
         throw failure
     }
+
+    /// What timeouts of this connection are measured on.
+    public var clock: any Clock<Duration> { link.clock }
 
     /// Ends the connection. Messages that the bus takes at once are still sent.
     public func close() {

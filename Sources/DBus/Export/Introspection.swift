@@ -7,7 +7,8 @@ extension ObjectTable {
             #" "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">"#, "<node>",
         ]
         if let object = objects[path] {
-            let standard = [.propertiesDescription, .introspectableDescription, .peerDescription]
+            let standard =
+                [.propertiesDescription, .introspectableDescription, .peerDescription]
                 + (object.isManager ? [ExportedInterface.objectManagerDescription] : [])
             for interface in object.interfaces + standard { lines += interface.introspection }
         }
@@ -37,11 +38,13 @@ extension ExportedInterface {
                 "Get", takes: [Argument("interface_name", .string), Argument("property_name", .string)],
                 returns: [Argument("value", .variant)]),
             described(
-                "GetAll", takes: [Argument("interface_name", .string)], returns: [Argument("properties", propertyTypes)]),
+                "GetAll", takes: [Argument("interface_name", .string)],
+                returns: [Argument("properties", propertyTypes)]),
             described(
                 "Set",
                 takes: [
-                    Argument("interface_name", .string), Argument("property_name", .string), Argument("value", .variant),
+                    Argument("interface_name", .string), Argument("property_name", .string),
+                    Argument("value", .variant),
                 ]),
         ],
         signals: [

@@ -71,9 +71,7 @@ struct ObjectTable: Sendable {
 
     /// The objects below a manager, with their interfaces and properties.
     func managed(by path: ObjectPath) -> Value {
-        Dictionary(
-            uniqueKeysWithValues: objects.filter { path.contains($0.key) }.map { ($0.key, $0.value.interfacesAndProperties) }
-        ).value
+        objects.filter { path.contains($0.key) }.mapValues(\.interfacesAndProperties).value
     }
 }
 

@@ -68,7 +68,8 @@ enum StandardInterfaces {
     }
 
     /// An empty interface stands for all of them (“org.freedesktop.DBus.Properties”).
-    private static func interfaces(_ name: String, _ object: ExportedObject) -> Result<[ExportedInterface], RemoteError> {
+    private static func interfaces(_ name: String, _ object: ExportedObject) -> Result<[ExportedInterface], RemoteError>
+    {
         if name.isEmpty { return .success(object.interfaces) }
         let found = object.interfaces.filter { $0.name.text == name }
         return found.isEmpty ? .failure(RemoteError(.unknownInterface, "there is no such interface")) : .success(found)

@@ -87,9 +87,10 @@ private struct HeaderFields {
         try decoder.skipPadding(to: 8)
         if case .array(let fields, _) = fields {
             for field in fields {
-                if case .structure(let parts) = field, case .byte(let code) = parts[0], case .variant(let value) = parts[1] {
-                    try add(code, value)
-                }
+                guard case .structure(let parts) = field, case .byte(let code) = parts[0],
+                    case .variant(let value) = parts[1]
+                else { continue }
+                try add(code, value)
             }
         }
         destination = try name(.destination)
@@ -122,7 +123,9 @@ private struct HeaderFields {
         case .signal:
             let path: ObjectPath = try required(.path, read(.path))
             // Reserved for what a library tells its own program: nobody may send them (“Message Bus Messages”).
-            guard path != "/org/freedesktop/DBus/Local" else { throw Self.failure("a signal comes from a reserved path") }
+            guard path != "/org/freedesktop/DBus/Local" else {
+                throw Self.failure("a signal comes from a reserved path")
+            }
             return .signal(
                 path: path, interface: try required(.interface, name(.interface)),
                 member: try required(.member, name(.member)))

@@ -21,8 +21,9 @@ public struct ObjectPath: CheckedName {
     ///
     /// - Throws: ``DBusError/invalidName(kind:text:problem:)`` when `element` is not one element of a path.
     public func appending(_ element: String) throws(DBusError) -> ObjectPath {
-        guard !element.utf8.contains(UInt8(ascii: "/")) else {
-            throw .invalidName(kind: "element of an object path", text: element, problem: "it has a slash")
+        guard !element.isEmpty, !element.utf8.contains(UInt8(ascii: "/")) else {
+            throw .invalidName(
+                kind: "element of an object path", text: element, problem: "it is empty or has a slash")
         }
         return try ObjectPath(text == "/" ? "/\(element)" : "\(text)/\(element)")
     }

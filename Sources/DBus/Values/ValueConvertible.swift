@@ -132,14 +132,15 @@ extension Array: ValueConvertible where Element: ValueConvertible {
     public static var valueType: ValueType { .array(Element.valueType) }
 
     public var value: Value {
-        if let bytes = self as? [UInt8] { return .bytes(bytes) }
+        // An empty array can be cast to an array of anything, so that its own type is asked first.
+        if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
         return .array(map(\.value), of: Element.valueType)
     }
 
     public init?(reading value: Value) {
         switch value {
         case .bytes(let bytes):
-            guard let elements = bytes as? [Element] else { return nil }
+            guard Element.self == UInt8.self, let elements = bytes as? [Element] else { return nil }
             self = elements
         case .array(let values, Element.valueType):
             self = []

@@ -1,0 +1,75 @@
+import DBus
+
+extension Notifications {
+    /// What happened to a notification.
+    public enum Event: Sendable, Hashable {
+        /// It is no longer shown, and its identifier means nothing any more.
+        case closed(DesktopNotification.ID, Reason)
+        /// The user chose an action.
+        case actionInvoked(DesktopNotification.ID, key: String)
+    }
+
+    /// Why a notification is no longer shown.
+    public enum Reason: Sendable, Hashable {
+        case expired
+        case dismissed
+        /// ``Notifications/close(_:)`` was called.
+        case closedByCall
+        /// Something else; the number is the server's.
+        case other(UInt32)
+    }
+
+    /// What happens to notifications, in order. It ends as `Signals` of the module `DBus` do; signals that cannot be
+    /// understood are left out.
+    public struct Events: AsyncSequence, Sendable {
+        public typealias Element = Event
+
+        let signals: Signals
+
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var base: Signals.AsyncIterator
+
+            public mutating func next() async throws -> Event? {
+                try await next(isolation: #isolation)
+            }
+
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Event? {
+                while let signal = try await base.next(isolation: actor) {
+                    if let event = Event(signal) { return event }
+                }
+                return nil
+            }
+        }
+
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(base: signals.makeAsyncIterator())
+        }
+    }
+}
+
+extension Notifications.Event {
+    /// Reads a signal; nil for another one.
+    init?(_ signal: Signal) {
+        switch signal.member {
+        case "NotificationClosed":
+            guard let (number, reason) = try? signal.arguments.read(UInt32.self, UInt32.self) else { return nil }
+            self = .closed(DesktopNotification.ID(number), Notifications.Reason(reason))
+        case "ActionInvoked":
+            guard let (number, key) = try? signal.arguments.read(UInt32.self, String.self) else { return nil }
+            self = .actionInvoked(DesktopNotification.ID(number), key: key)
+        default: return nil
+        }
+    }
+}
+
+extension Notifications.Reason {
+    fileprivate init(_ number: UInt32) {
+        self =
+            switch number {
+            case 1: .expired
+            case 2: .dismissed
+            case 3: .closedByCall
+            default: .other(number)
+            }
+    }
+}
