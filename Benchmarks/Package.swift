@@ -20,13 +20,14 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
+                .product(name: "Beacons", package: "handshake"),
                 .product(name: "OAuth", package: "handshake"),
                 .product(name: "Handshake", package: "handshake"),
                 .product(name: "Sandbox", package: "handshake"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                "VaultContents",
-                // Started by `benchmarks`, which looks for it beside itself.
-                "vault-reader",
+                "AirTraffic", "VaultContents",
+                // Started by `benchmarks`, which looks for them beside itself.
+                "frame-allocations", "vault-reader",
             ],
             path: "Sources/Benchmarks",
             swiftSettings: strict),
@@ -36,6 +37,12 @@ let package = Package(
         .executableTarget(
             name: "vault-reader", dependencies: [.product(name: "Handshake", package: "handshake"), "VaultContents"],
             path: "Sources/VaultReader", swiftSettings: strict),
+        .target(
+            name: "AirTraffic", dependencies: [.product(name: "Beacons", package: "handshake")], swiftSettings: strict),
+        .target(name: "AllocationCount"),
+        .executableTarget(
+            name: "frame-allocations", dependencies: ["AirTraffic", "AllocationCount"],
+            path: "Sources/FrameAllocations", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -50,7 +50,8 @@ struct Failure: Error, CustomStringConvertible {
 @main
 enum Benchmarks {
     static let all: [Benchmark] = [
-        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart,
+        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .advertisements, .ranging,
+        .rollingIdentifiers,
     ]
 
     /// The longest that one benchmark may take, in seconds.

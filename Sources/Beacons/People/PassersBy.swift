@@ -1,4 +1,7 @@
 /// Whom a frame names: members of one fleet, but oneself and nobody (BE-12).
+///
+/// A rolling identifier in an iBeacon looks like a number too, and would name a stranger. So look it up by ``RollingResolver`` first, or
+/// let those who roll use another fleet's UUID.
 public struct PassersBy: Sendable, Hashable {
     /// The fleet whose beacons name people.
     public let uuid: ProximityUUID

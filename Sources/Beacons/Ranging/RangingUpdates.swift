@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// Nothing is asked of the source before the first update is. A reader that is slow slows the source down; no packet is lost and
-/// at most a few dozen wait. When the source ends, a last update tells of the packets since the one before. Each iteration
-/// asks the source anew.
+/// Nothing is asked of the source before the first update is. No packet is lost and none waits: a reader that is slow
+/// gets one update that waited for it, and then the present again. When the source ends, a last update tells of the
+/// packets since the one before. Each iteration asks the source anew.
 public struct RangingUpdates<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == Advertisement {
     private let source: Source
@@ -38,46 +38,61 @@ where Source.Element == Advertisement {
     /// The updates of one scan.
     public struct Iterator: AsyncIteratorProtocol {
         private let updates: RangingUpdates
-        private var ranging: Ranging
-        private var owner: ScanInputsOwner?
-        private var hasNews = false
+        private var reader: ScanReader<RangingScan>?
+        /// What was read and not yet told, the next one last.
+        private var pending: [RangingUpdate] = []
         private var isOver = false
 
         init(_ updates: RangingUpdates) {
             self.updates = updates
-            ranging = Ranging(updates.settings)
         }
 
         /// The next update; nil behind the last.
         ///
         /// - Throws: what the source throws; `CancellationError`.
         public mutating func next() async throws -> RangingUpdate? {
+            if let update = pending.popLast() { return update }
             guard !isOver else { return nil }
-            let owner = owner ?? start()
-            do {
-                while let input = try await owner.inputs.next() {
-                    switch input {
-                    case .packet(let packet):
-                        ranging.receive(packet)
-                        hasNews = true
-                    case .tick(let time):
-                        hasNews = false
-                        return ranging.tick(at: time)
-                    }
-                }
-            } catch {
-                isOver = true
-                throw error
-            }
+            let reader = reader ?? start()
+            // Until it is known better, so that nothing comes behind what is thrown.
             isOver = true
-            return hasNews ? ranging.tick(at: updates.time.now()) : nil
+            pending = try await reader.next().reversed()
+            isOver = pending.isEmpty
+            return pending.popLast()
         }
 
-        private mutating func start() -> ScanInputsOwner {
-            let owner = ScanInputsOwner()
-            self.owner = owner
-            owner.inputs.open(updates.source, every: updates.interval, time: updates.time)
-            return owner
+        private mutating func start() -> ScanReader<RangingScan> {
+            let scan = RangingScan(ranging: Ranging(updates.settings))
+            let reader = ScanReader(scan, updates.source, every: updates.interval, time: updates.time)
+            self.reader = reader
+            return reader
         }
+    }
+}
+
+/// Ranging as a scan: one output at each tick.
+struct RangingScan: ScanCore {
+    static let mostWaiting = 1
+
+    var ranging: Ranging
+    private var hasNews = false
+
+    init(ranging: Ranging) {
+        self.ranging = ranging
+    }
+
+    mutating func receive(_ advertisement: Advertisement) -> [RangingUpdate] {
+        ranging.receive(advertisement)
+        hasNews = true
+        return []
+    }
+
+    mutating func tick(at time: Timestamp) -> [RangingUpdate] {
+        hasNews = false
+        return [ranging.tick(at: time)]
+    }
+
+    mutating func end(at time: Timestamp) -> [RangingUpdate] {
+        hasNews ? tick(at: time) : []
     }
 }

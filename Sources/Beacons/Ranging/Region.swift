@@ -1,25 +1,3 @@
-/// Which beacons one is interested in; what is nil matches everything (dossier 6).
-public enum BeaconCondition: Sendable, Hashable, Codable {
-    /// iBeacons and AltBeacons.
-    case proximity(uuid: ProximityUUID?, major: UInt16? = nil, minor: UInt16? = nil)
-    /// Eddystone UIDs; an instance is 48 bits.
-    case eddystone(namespace: EddystoneUID.Namespace?, instance: UInt64? = nil)
-    /// Every beacon of any format.
-    case any
-
-    /// Whether the beacon is one of them.
-    public func contains(_ identity: BeaconIdentity) -> Bool {
-        switch (self, identity) {
-        case (.any, _): true
-        case (.proximity(let uuid, let major, let minor), .proximity(let itsUUID, let itsMajor, let itsMinor)):
-            (uuid ?? itsUUID) == itsUUID && (major ?? itsMajor) == itsMajor && (minor ?? itsMinor) == itsMinor
-        case (.eddystone(let namespace, let instance), .eddystone(let uid)):
-            (namespace ?? uid.namespace) == uid.namespace && (instance ?? uid.instance) == uid.instance
-        default: false
-        }
-    }
-}
-
 /// A place that beacons mark out: one is inside while any of them is heard.
 public struct Region: Sendable, Hashable, Codable {
     /// The app's own word for it.

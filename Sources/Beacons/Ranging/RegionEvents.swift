@@ -1,7 +1,7 @@
 /// What happens at the borders of regions, for as long as packets may come (dossier 6).
 ///
 /// Entering is told at the first packet, leaving at the tick behind the exit period. Nothing is asked of the source before the
-/// first event is; a reader that is slow slows the source down, and no event is lost. Each iteration asks the source anew.
+/// first event is; a reader that is far behind slows the source down, and no event is lost. Each iteration asks the source anew.
 public struct RegionEvents<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == Advertisement {
     public typealias Element = RegionEvent
@@ -17,7 +17,7 @@ where Source.Element == Advertisement {
     ///   - monitor: the regions, and what an earlier monitor saved.
     ///   - interval: from one look at the clock to the next.
     ///   - time: what time it is, and how to wait.
-    ///   - save: is given the state to keep at each tick.
+    ///   - save: is given the state to keep at each tick and at the end of the source, behind the events before it.
     public init(
         of source: Source, monitor: RegionMonitor, every interval: Duration = .seconds(1), time: ScanTime = .system,
         save: @escaping @Sendable (RegionMonitor.SavedState) -> Void = { _ in }
@@ -36,51 +36,62 @@ where Source.Element == Advertisement {
     /// The events of one scan.
     public struct Iterator: AsyncIteratorProtocol {
         private let events: RegionEvents
-        private var monitor: RegionMonitor
-        private var owner: ScanInputsOwner?
-        /// Events of the last input, the next one last.
-        private var pending: [RegionEvent] = []
+        private var reader: ScanReader<RegionScan>?
+        /// What was read and not yet told, the next one last.
+        private var pending: [RegionScan.Output] = []
         private var isOver = false
 
         init(_ events: RegionEvents) {
             self.events = events
-            monitor = events.monitor
         }
 
         /// The next event; nil at the end of the source.
         ///
         /// - Throws: what the source throws; `CancellationError`.
         public mutating func next() async throws -> RegionEvent? {
-            if let event = pending.popLast() { return event }
-            guard !isOver else { return nil }
-            let owner = owner ?? start()
-            do {
-                while let input = try await owner.inputs.next() {
-                    take(input)
-                    if let event = pending.popLast() { return event }
+            while true {
+                while let output = pending.popLast() {
+                    switch output {
+                    case .event(let event): return event
+                    case .state(let state): events.save(state)
+                    }
                 }
-            } catch {
+                guard !isOver else { return nil }
+                let reader = reader ?? start()
+                // Until it is known better, so that nothing comes behind what is thrown.
                 isOver = true
-                throw error
-            }
-            isOver = true
-            return nil
-        }
-
-        private mutating func take(_ input: ScanInput) {
-            switch input {
-            case .packet(let packet): pending = monitor.receive(packet).reversed()
-            case .tick(let time):
-                pending = monitor.tick(at: time).reversed()
-                events.save(monitor.saved(at: time))
+                pending = try await reader.next().reversed()
+                isOver = pending.isEmpty
             }
         }
 
-        private mutating func start() -> ScanInputsOwner {
-            let owner = ScanInputsOwner()
-            self.owner = owner
-            owner.inputs.open(events.source, every: events.interval, time: events.time)
-            return owner
+        private mutating func start() -> ScanReader<RegionScan> {
+            let scan = RegionScan(monitor: events.monitor)
+            let reader = ScanReader(scan, events.source, every: events.interval, time: events.time)
+            self.reader = reader
+            return reader
         }
     }
+}
+
+/// Monitoring as a scan: events as they happen, and the state to keep behind those of a tick.
+struct RegionScan: ScanCore {
+    static let mostWaiting = 64
+
+    enum Output: Sendable {
+        case event(RegionEvent)
+        case state(RegionMonitor.SavedState)
+    }
+
+    var monitor: RegionMonitor
+
+    mutating func receive(_ advertisement: Advertisement) -> [Output] {
+        monitor.receive(advertisement).map { .event($0) }
+    }
+
+    mutating func tick(at time: Timestamp) -> [Output] {
+        monitor.tick(at: time).map { .event($0) } + [.state(monitor.saved(at: time))]
+    }
+
+    mutating func end(at time: Timestamp) -> [Output] { [.state(monitor.saved(at: time))] }
 }

@@ -51,6 +51,8 @@ public struct RegionMonitor: Sendable {
     /// Watches regions.
     ///
     /// - Parameters:
+    ///   - regions: the regions; one that comes twice counts once.
+    ///   - settings: how they are monitored.
     ///   - state: what an earlier monitor saved; regions that it does not know begin afresh.
     ///   - now: the present, on the clock of the packets.
     public init(

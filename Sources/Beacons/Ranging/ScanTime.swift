@@ -13,14 +13,18 @@ public struct ScanTime: Sendable {
     /// The machine's own clocks.
     public static let system = ScanTime(now: { Timestamp.now() }, clock: ContinuousClock())
 
-    /// Calls `body` once an interval until it answers false or the task is cancelled. Intervals that were slept through
-    /// are left out.
+    /// Calls `body` once an interval, of a millisecond at least, until it answers false or the task is cancelled.
+    /// Intervals that were slept through are left out.
     func everyInterval<C: Clock>(
         _ interval: Duration, of clock: C, _ body: @Sendable (Timestamp) async -> Bool
     ) async where C.Duration == Duration {
+        let interval = max(interval, .milliseconds(1))
         var deadline = clock.now
         repeat {
-            deadline = max(deadline.advanced(by: interval), clock.now)
+            let present = clock.now
+            deadline = deadline.advanced(by: interval)
+            // Late by an interval or more: ticks that were missed do not come all at once.
+            if deadline <= present { deadline = present.advanced(by: interval) }
             do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
         } while await body(now())
     }

@@ -1,0 +1,25 @@
+import Foundation
+import Testing
+
+@Suite("The table of rows")
+struct RowsTests {
+    @Test("names every row of the dossier, and only tests that exist")
+    func rows() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let sources = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") && $0 != "RowsTests.swift" }
+            .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+        let table = try String(contentsOf: folder.appending(path: "ROWS.md"), encoding: .utf8)
+        for number in 1...30 {
+            let row = "| BE-" + (number < 10 ? "0" : "") + "\(number) |"
+            #expect(table.components(separatedBy: "\n" + row).count == 2, "\(row)")
+        }
+        let names = table.matches(of: /“([^”]+)”/).map { String($0.1) }
+        #expect(names.count > 50)
+        for name in names { #expect(sources.contains("\"\(name)\""), "\(name)") }
+        // And the other way round: a test that is for a row is in the table.
+        for match in sources.matches(of: /"(BE-\d\d[^"]*)"/) {
+            #expect(names.contains(String(match.1)), "\(match.1)")
+        }
+    }
+}
