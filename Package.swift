@@ -55,7 +55,6 @@ let package = Package(
             name: "BeaconsTests",
             dependencies: ["Beacons", crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
             exclude: ["ROWS.md"], swiftSettings: strict),
-        .target(name: "DBus", swiftSettings: strict),
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", swiftSettings: strict),
