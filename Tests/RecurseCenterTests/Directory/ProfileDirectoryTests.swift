@@ -200,7 +200,7 @@ struct ProfileDirectoryTests {
         try Data(text.utf8).write(to: URL(filePath: folder.path + "/people/1.json"))
         try Data("x".utf8).write(to: URL(filePath: folder.path + "/people/readme.txt"))
         let directory = try directory()
-        #expect(await directory.known(id(1)) == nil)
+        #expect(try await directory.known(id(1)) == nil)
         #expect(try await directory.entry(id(1)).profile.name == "Person 1")
         #expect(folder.names("people").contains("readme.txt"))
     }
@@ -221,7 +221,7 @@ struct ProfileDirectoryTests {
         let directory = try directory()
         _ = try await directory.entry(id(1))
         try await directory.forget(id(1))
-        #expect(await directory.known(id(1)) == nil)
+        #expect(try await directory.known(id(1)) == nil)
         #expect(folder.names("people").isEmpty)
 
         let started = AsyncStream.makeStream(of: Void.self)
