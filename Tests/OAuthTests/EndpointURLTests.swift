@@ -106,7 +106,9 @@ struct EndpointURLTests {
     @Test(
         "I3: a redirect URI of another form is refused",
         arguments: [
-            "", "myapp:/cb", "urn:ietf:wg:oauth:2.0:oob:auto", "URN:ietf:wg:oauth:2.0:oob", "urn:ietf:wg:oauth:2.0:oob?x=y", "http://client.example.com/cb", "http://localhost:1/cb", "http://LOCALHOST/cb",
+            "", "myapp:/cb", "urn:ietf:wg:oauth:2.0:oob:auto", "URN:ietf:wg:oauth:2.0:oob",
+            "urn:ietf:wg:oauth:2.0:oob?x=y", "http://client.example.com/cb", "http://localhost:1/cb",
+            "http://LOCALHOST/cb",
             "javascript:alert(1)", "com.example.app",
             "https://client.example.com/cb#f", ".com:/cb", "com.:/cb", "1.com:/cb", "com.ex ample:/cb",
             "com.exämple:/cb", "https://u@client.example.com/",

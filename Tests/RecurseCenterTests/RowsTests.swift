@@ -14,7 +14,9 @@ struct RowsTests {
         let names = table.matches(of: /“([^”]+)”|`(test_\w+)`/).map { String($0.1 ?? $0.2 ?? "") }
         #expect(names.count > 60)
         for name in names { #expect(sources.contains(name), "\(name)") }
-        let expected = (1...30).map { $0 < 10 ? "RC-0\($0)" : "RC-\($0)" } + (1...11).map { "D\($0)" } + (1...11).map { "scenario \($0)" }
+        let expected =
+            (1...30).map { $0 < 10 ? "RC-0\($0)" : "RC-\($0)" } + (1...11).map { "D\($0)" }
+            + (1...11).map { "scenario \($0)" }
         for row in expected { #expect(table.contains("\n| \(row) |"), "\(row)") }
     }
 }

@@ -29,7 +29,9 @@ struct RecurseCenterHubTests {
             #expect(try await send(wire, "GET", Self.mine).status == 404)
             let first = try await send(wire, "PATCH", Self.mine, body: #"{"notes":"hello","app_data":"{\"a\":1}"}"#)
             #expect(first.status == 200)
-            #expect(first.text.contains(#""person":{"id":759,"name":"Ada Example"},"date":"2025-07-01","app_data":{"a":1}"#))
+            #expect(
+                first.text.contains(#""person":{"id":759,"name":"Ada Example"},"date":"2025-07-01","app_data":{"a":1}"#)
+            )
             let again = try await send(wire, "PATCH", Self.mine)
             #expect(again.string("notes") == "hello")
             let form = try await send(

@@ -20,7 +20,8 @@ struct RecurseCenterPeopleTests {
         "a person is found by id and by e-mail address, in both shapes",
         arguments: [
             ("759", "Ada"), ("ada@example.test", "Ada"), ("ada%40example.test", "Ada"), ("ADA@example.test", "Ada"),
-            ("65535", "Zoë"), ("70000", "Quentin"), ("mina+rc@example.test", "Mina"), ("mina%2Brc%40example.test", "Mina"),
+            ("65535", "Zoë"), ("70000", "Quentin"), ("mina+rc@example.test", "Mina"),
+            ("mina%2Brc%40example.test", "Mina"),
         ])
     func found(_ id: String, _ name: String) async throws {
         try await withAda { steps, token in
@@ -33,7 +34,10 @@ struct RecurseCenterPeopleTests {
 
     @Test(
         "what is not there is 404 with the message not_found",
-        arguments: ["profiles/1", "people/1", "profiles/nobody@example.test", "profiles/759x", "batches/1", "batches/x", "batches/1/people", "hub_visits/1/2024-05-01", "hub_visits/759/2024-05-32", "nothing"])
+        arguments: [
+            "profiles/1", "people/1", "profiles/nobody@example.test", "profiles/759x", "batches/1", "batches/x",
+            "batches/1/people", "hub_visits/1/2024-05-01", "hub_visits/759/2024-05-32", "nothing",
+        ])
     func absent(_ path: String) async throws {
         try await withAda { steps, token in
             let answer = try await steps.get("/api/v1/\(path)", bearer: token)
@@ -42,10 +46,12 @@ struct RecurseCenterPeopleTests {
         }
     }
 
-    @Test("everything below the API but photos needs a token", arguments: [
-        "profiles", "profiles/759", "people/759", "people/search?q=a", "batches", "batches/11", "batches/11/people",
-        "locations", "hub_visits", "hub_visits/759/2024-05-01",
-    ])
+    @Test(
+        "everything below the API but photos needs a token",
+        arguments: [
+            "profiles", "profiles/759", "people/759", "people/search?q=a", "batches", "batches/11", "batches/11/people",
+            "locations", "hub_visits", "hub_visits/759/2024-05-01",
+        ])
     func tokens(_ path: String) async throws {
         try await withAda { steps, token in
             let refused = try await steps.get("/api/v1/\(path)", bearer: nil)
@@ -75,7 +81,8 @@ struct RecurseCenterPeopleTests {
         arguments: [
             ("query=ada%20ex", [759]), ("query=%C3%A5ngstr%C3%B6m", [65_535]), ("batch_id=160", [6_700, 70_000]),
             ("location_id=2711537", [65_535]), ("role=resident", [6_701]), ("scope=current", [6_703, 65_535]),
-            ("scope=overlap", [70_000]), ("query=nobody", []), ("batch_id=x", []), ("role=king", nil), ("scope=all", nil),
+            ("scope=overlap", [70_000]), ("query=nobody", []), ("batch_id=x", []), ("role=king", nil),
+            ("scope=all", nil),
         ] as [(String, [Int]?)])
     func filters(_ query: String, _ expected: [Int]?) async throws {
         try await withAda { steps, token in
@@ -96,7 +103,8 @@ struct RecurseCenterPeopleTests {
             }
             #expect(try await profile(6_700).contains(#""for_half_batch":true"#))
             #expect(try await profile(6_700).contains("/assets/people/no_photo_150.jpg"))
-            #expect(try await profile(65_535).contains(#""in_progress":true,"start_date":"2019-01-07","end_date":null"#))
+            #expect(
+                try await profile(65_535).contains(#""in_progress":true,"start_date":"2019-01-07","end_date":null"#))
             #expect(try await profile(6_701).contains(#""image_path":"/assets/people/6701_150.jpg""#))
             #expect(try await profile(6_702).contains(#""stints":[]"#))
             let person = try await steps.get("/api/v1/people/70000", bearer: token)
@@ -112,11 +120,15 @@ struct RecurseCenterPeopleTests {
     @Test("batches come newest first, places ten at a time and fifty at most")
     func batchesAndPlaces() async throws {
         try await withAda { steps, token in
-            let dates = try list(try await steps.get("/api/v1/batches", bearer: token)).compactMap { $0["start_date"] as? String }
+            let dates = try list(try await steps.get("/api/v1/batches", bearer: token)).compactMap {
+                $0["start_date"] as? String
+            }
             #expect(dates.count > 5)
             #expect(dates == dates.sorted(by: >))
             #expect(try await steps.get("/api/v1/batches/11", bearer: token).string("short_name") == "S1'14")
-            for (query, count) in [("query=newtown", 10), ("query=newtown&limit=500", 50), ("query=goteborg", 1), ("query=x", 0)] {
+            for (query, count) in [
+                ("query=newtown", 10), ("query=newtown&limit=500", 50), ("query=goteborg", 1), ("query=x", 0),
+            ] {
                 #expect(try list(try await steps.get("/api/v1/locations?\(query)", bearer: token)).count == count)
             }
         }
@@ -148,7 +160,8 @@ struct RecurseCenterPeopleTests {
     func tooMany() async throws {
         try await withAda { steps, token in
             steps.sandbox.inject(try FaultRule(parsing: "recurse-center /api/v1/* => header Retry-After 7 x1"))
-            steps.sandbox.inject(try FaultRule(parsing: "recurse-center /api/v1/* => status 429 {\"message\":\"slow\"} x1"))
+            steps.sandbox.inject(
+                try FaultRule(parsing: "recurse-center /api/v1/* => status 429 {\"message\":\"slow\"} x1"))
             let answer = try await steps.get("/api/v1/batches", bearer: token)
             #expect(answer.status == 429)
             #expect(answer["Retry-After"] == "7")

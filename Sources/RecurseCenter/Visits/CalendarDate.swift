@@ -18,7 +18,8 @@ public struct CalendarDate: Sendable, Hashable {
     /// Reads `YYYY-MM-DD`, exactly.
     public init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        let isDate = parts.map(\.count) == [4, 2, 2]
+        let isDate =
+            parts.map(\.count) == [4, 2, 2]
             && parts.allSatisfy { $0.allSatisfy { (0x30...0x39).contains($0) } }
         guard isDate, let year = Int(Substring(parts[0])), let month = Int(Substring(parts[1])),
             let day = Int(Substring(parts[2]))

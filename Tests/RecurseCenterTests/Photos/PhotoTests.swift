@@ -37,7 +37,9 @@ struct PhotoTests {
         }
     }
 
-    @Test("RC-16, scenario 9: the picture of those who have none is no photo, and is not fetched", arguments: [RecurseCenter.Shape.profiles, .people])
+    @Test(
+        "RC-16, scenario 9: the picture of those who have none is no photo, and is not fetched",
+        arguments: [RecurseCenter.Shape.profiles, .people])
     func placeholder(_ shape: RecurseCenter.Shape) async throws {
         try await withHub(shape: shape) { hub in
             for id: Int64 in [65_535, 6_700] {
@@ -108,7 +110,8 @@ struct PhotoTests {
         "D6, scenario 9: what is no picture by its bytes is refused, whatever it is called",
         arguments: [
             ("<html>Sorry</html>", "image/png"), ("<svg xmlns='x'/>", "image/svg+xml"), ("", "image/png"),
-            ("GIF", "image/gif"), ("RIFF0000WAVE", "image/webp"), ("{\"message\":\"unauthorized\"}", "application/json"),
+            ("GIF", "image/gif"), ("RIFF0000WAVE", "image/webp"),
+            ("{\"message\":\"unauthorized\"}", "application/json"),
         ])
     func notAnImage(_ text: String, _ type: String) async throws {
         let service = ScriptedService([

@@ -46,7 +46,9 @@ struct UnauthorizedTests {
         }
     }
 
-    @Test("scenario 2: ten lookups that fail at once cause one refresh, and all ten succeed", arguments: [UnauthorizedAnswer.status401, .legacy200])
+    @Test(
+        "scenario 2: ten lookups that fail at once cause one refresh, and all ten succeed",
+        arguments: [UnauthorizedAnswer.status401, .legacy200])
     func tenAtOnce(_ style: UnauthorizedAnswer) async throws {
         try await withHub { hub in
             hub.sandbox.answerUnauthorized(with: style)
@@ -85,7 +87,9 @@ struct UnauthorizedTests {
         }
     }
 
-    @Test("RC-05: a personal access token that is refused asks for another one and stays", arguments: UnauthorizedAnswer.allCases)
+    @Test(
+        "RC-05: a personal access token that is refused asks for another one and stays",
+        arguments: UnauthorizedAnswer.allCases)
     func personalToken(_ style: UnauthorizedAnswer) async throws {
         try await withHub(personalToken: true) { hub in
             hub.sandbox.answerUnauthorized(with: style)
@@ -115,10 +119,13 @@ struct UnauthorizedTests {
         }
     }
 
-    @Test("an error page, a cut answer and another message are errors of the service, and keep the tokens", arguments: [
-        "garbage", "cut 20", "drop", "status 500", "status 400 {\"message\":\"unauthorised client\"}", "status 200 <html>",
-        "huge 10000000",
-    ])
+    @Test(
+        "an error page, a cut answer and another message are errors of the service, and keep the tokens",
+        arguments: [
+            "garbage", "cut 20", "drop", "status 500", "status 400 {\"message\":\"unauthorised client\"}",
+            "status 200 <html>",
+            "huge 10000000",
+        ])
     func keepsTokens(_ fault: String) async throws {
         try await withHub(retry: .never) { hub in
             try hub.inject("/api/v1/profiles/me => \(fault) x1")
