@@ -55,7 +55,9 @@ indirect enum JSONText {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
+            // Control characters, and those that turn the writing round or cannot be seen.
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200B}"..."\u{200F}", "\u{2028}"..."\u{202E}",
+                "\u{2060}"..."\u{206F}", "\u{FEFF}":
                 let hexadecimal = String(scalar.value, radix: 16)
                 quoted += "\\u" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
             default: quoted.unicodeScalars.append(scalar)

@@ -52,14 +52,10 @@ public struct CalendarDate: Sendable, Hashable {
 
     /// The day of a month's nth Sunday.
     static func sunday(_ number: Int, month: Int, year: Int) -> Int {
-        let first = CalendarDate(daysSince1970: 0).with(year: year, month: month).daysSince1970
+        let first = CalendarDate(unchecked: year, month, 1).daysSince1970
         // The first of 1970 was a Thursday.
         let weekday = ((first + 4) % 7 + 7) % 7
         return first + (7 - weekday) % 7 + 7 * (number - 1)
-    }
-
-    private func with(year: Int, month: Int) -> CalendarDate {
-        CalendarDate(unchecked: year, month, 1)
     }
 
     private init(unchecked year: Int, _ month: Int, _ day: Int) {
