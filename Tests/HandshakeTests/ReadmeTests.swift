@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Handshake
 import OAuth
+import RecurseCenter
 import Sandbox
 import Testing
 
@@ -15,6 +16,15 @@ private enum ReadmeExamples {
         let account = try await handshake.signIn(through: .systemBrowser)  // later: handshake.account()
         let response = try await account.send(.get, "profiles/me")
         _ = response
+    }
+
+    static func recurseCenter(_ account: Account) async throws {
+        let center = RecurseCenter(account)
+        let me = try await center.profile(.me)
+        for try await person in center.search(ProfileSearch("ada", scope: .current)) {
+            print(person.name, person.batchLabel)
+        }
+        try await center.checkIn(me.id, notes: "at the window")  // today in New York, once however often it is said
     }
 
     static func anyServer() throws -> Client {
@@ -49,7 +59,7 @@ struct ReadmeTests {
         let compiled = Set(try lines(of: here).map { $0.trimmingCharacters(in: .whitespaces) })
         let blocks = try lines(of: root.appending(path: "README.md")).split { $0.hasPrefix("```") && $0 != "```swift" }
             .compactMap { part in part.firstIndex(of: "```swift").map { part[part.index(after: $0)...] } }
-        #expect(blocks.count == 4)
+        #expect(blocks.count == 5)
         for line in blocks.joined() where !line.isEmpty {
             #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
         }

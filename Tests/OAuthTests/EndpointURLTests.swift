@@ -90,12 +90,13 @@ struct EndpointURLTests {
     }
 
     @Test(
-        "a redirect URI is of one of the three kinds of RFC 8252, section 7",
+        "a redirect URI is of one of the three kinds of RFC 8252, section 7, or none at all",
         arguments: [
             ("https://client.example.com/cb", .claimed),
             ("http://127.0.0.1:51004/oauth2redirect/example-provider", .loopback),
             ("http://[::1]:61023/oauth2redirect/example-provider", .loopback),
             ("com.example.app:/oauth2redirect/example-provider", .privateScheme),
+            ("urn:ietf:wg:oauth:2.0:oob", .outOfBand),
         ] as [(String, RedirectURI.Kind)])
     func redirectKinds(uri: String, kind: RedirectURI.Kind) throws {
         #expect(try RedirectURI(uri).kind == kind)
@@ -105,7 +106,9 @@ struct EndpointURLTests {
     @Test(
         "I3: a redirect URI of another form is refused",
         arguments: [
-            "", "myapp:/cb", "http://client.example.com/cb", "http://localhost:1/cb", "http://LOCALHOST/cb",
+            "", "myapp:/cb", "urn:ietf:wg:oauth:2.0:oob:auto", "URN:ietf:wg:oauth:2.0:oob",
+            "urn:ietf:wg:oauth:2.0:oob?x=y", "http://client.example.com/cb", "http://localhost:1/cb",
+            "http://LOCALHOST/cb",
             "javascript:alert(1)", "com.example.app",
             "https://client.example.com/cb#f", ".com:/cb", "com.:/cb", "1.com:/cb", "com.ex ample:/cb",
             "com.exämple:/cb", "https://u@client.example.com/",

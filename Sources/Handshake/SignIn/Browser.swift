@@ -46,7 +46,8 @@ public struct SignInPage: Sendable {
     ///   code that is empty, longer than 2,048 bytes or not of printable ASCII.
     public func redirect(carrying code: Secret) throws(HandshakeError) -> String {
         guard redirectURI.kind == .outOfBand else {
-            throw .configuration(member: "redirect", problem: "\(redirectURI) is redirected to; nobody carries its code")
+            throw .configuration(
+                member: "redirect", problem: "\(redirectURI) is redirected to; nobody carries its code")
         }
         let text = code.reveal()
         guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {

@@ -108,7 +108,8 @@ enum RedirectQuestion {
     static func ask(_ page: SignInPage) async throws -> String? {
         Output.note(
             page.redirectURI.kind == .outOfBand
-                ? "Paste the code that the page shows here:" : "Paste the address that begins with \(page.redirectURI) here:")
+                ? "Paste the code that the page shows here:"
+                : "Paste the address that begins with \(page.redirectURI) here:")
         return try await StandardInput.line()?.trimmingCharacters(in: .whitespaces)
     }
 }

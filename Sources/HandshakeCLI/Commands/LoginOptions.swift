@@ -92,7 +92,8 @@ struct LoginOptions: ParsableArguments {
         if par != nil { throw CommandError.notBuilt("--par") }
         if dpop { throw CommandError.notBuilt("--dpop") }
         if auth == .privateKeyJWT { throw CommandError.notBuilt("--auth private-key-jwt") }
-        if tokenFile != nil, clientSecretFile != nil || redirect != nil || browser != nil || grant == .clientCredentials {
+        if tokenFile != nil, clientSecretFile != nil || redirect != nil || browser != nil || grant == .clientCredentials
+        {
             throw CommandError.usage("--token-file brings the token: nothing that belongs to a sign-in goes with it")
         }
         guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }

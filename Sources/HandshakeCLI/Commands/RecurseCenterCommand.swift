@@ -6,7 +6,8 @@ import RecurseCenter
 /// `handshake recurse-center …`: the Recurse Center's people, batches and hub.
 struct RecurseCenterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "recurse-center", abstract: "Use the Recurse Center: profiles, search, batches, visits to the hub.",
+        commandName: "recurse-center",
+        abstract: "Use the Recurse Center: profiles, search, batches, visits to the hub.",
         discussion: "Sign in first: handshake login recurse-center.",
         subcommands: [
             RecurseCenterMe.self, RecurseCenterProfile.self, RecurseCenterSearch.self, RecurseCenterBatches.self,

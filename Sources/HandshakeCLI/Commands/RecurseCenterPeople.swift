@@ -40,10 +40,10 @@ struct RecurseCenterSearch: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only people in this place.", valueName: "number"))
     var location: Int64?
 
-    @Option(help: "Only recurser, resident, facilitator or faculty.")
+    @Option(help: "Only recurser, resident, facilitator or faculty.", transform: Self.word)
     var role: ProfileSearch.Role?
 
-    @Option(help: "Only people who are there now (current), or were when you were (overlap).")
+    @Option(help: "Only people who are there now (current), or were when you were (overlap).", transform: Self.word)
     var scope: ProfileSearch.Scope?
 
     @Option(help: "At most so many people.")
@@ -70,6 +70,15 @@ struct RecurseCenterSearch: AsyncParsableCommand {
         for line in Table.lines([["NUMBER", "NAME", "BATCH", "PLACE"]] + rows) { Output.result(line) }
     }
 
+    /// Reads one of a set of words.
+    private static func word<Word: RawRepresentable & CaseIterable>(_ text: String) throws -> Word
+    where Word.RawValue == String {
+        guard let word = Word(rawValue: text) else {
+            throw ValidationError("expected one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return word
+    }
+
     private func search() throws -> ProfileSearch {
         guard limit > 0 else { throw CommandError.usage("--limit is at least 1") }
         var search = ProfileSearch(text, role: role, scope: scope)
@@ -87,9 +96,6 @@ struct RecurseCenterSearch: AsyncParsableCommand {
         return search
     }
 }
-
-extension ProfileSearch.Role: ExpressibleByArgument {}
-extension ProfileSearch.Scope: ExpressibleByArgument {}
 
 struct RecurseCenterBatches: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "batches", abstract: "List the batches.")

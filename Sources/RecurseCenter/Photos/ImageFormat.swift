@@ -1,12 +1,14 @@
 /// What kind of picture some bytes are, by the bytes themselves: neither a file's name nor its media type can be believed
 /// (dossier 4.4 and D6).
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
-    case jpeg, png, gif, webP = "webp"
+    case jpeg, png, gif
+    case webP = "webp"
 
     /// Looks at the first bytes; nil for anything that is not one of the formats.
     public init?(_ bytes: [UInt8]) {
         func begins(_ signature: [UInt8], at offset: Int = 0) -> Bool {
-            bytes.count >= offset + signature.count && bytes[offset..<(offset + signature.count)].elementsEqual(signature)
+            bytes.count >= offset + signature.count
+                && bytes[offset..<(offset + signature.count)].elementsEqual(signature)
         }
         if begins([0xFF, 0xD8, 0xFF]) {
             self = .jpeg

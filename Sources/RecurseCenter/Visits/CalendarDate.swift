@@ -18,7 +18,8 @@ public struct CalendarDate: Sendable, Hashable {
     /// Reads `YYYY-MM-DD`, exactly.
     public init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        let isDate = parts.map(\.count) == [4, 2, 2]
+        let isDate =
+            parts.map(\.count) == [4, 2, 2]
             && parts.allSatisfy { $0.allSatisfy { (0x30...0x39).contains($0) } }
         guard isDate, let year = Int(Substring(parts[0])), let month = Int(Substring(parts[1])),
             let day = Int(Substring(parts[2]))
@@ -51,14 +52,10 @@ public struct CalendarDate: Sendable, Hashable {
 
     /// The day of a month's nth Sunday.
     static func sunday(_ number: Int, month: Int, year: Int) -> Int {
-        let first = CalendarDate(daysSince1970: 0).with(year: year, month: month).daysSince1970
+        let first = CalendarDate(unchecked: year, month, 1).daysSince1970
         // The first of 1970 was a Thursday.
         let weekday = ((first + 4) % 7 + 7) % 7
         return first + (7 - weekday) % 7 + 7 * (number - 1)
-    }
-
-    private func with(year: Int, month: Int) -> CalendarDate {
-        CalendarDate(unchecked: year, month, 1)
     }
 
     private init(unchecked year: Int, _ month: Int, _ day: Int) {

@@ -26,7 +26,9 @@ enum RetryAfter {
         else { return nil }
         let time = words[4].split(separator: ":", omittingEmptySubsequences: false)
         let numbers = time.compactMap { $0.utf8.count == 2 ? UInt8($0) : nil }
-        guard time.count == 3, numbers.count == 3, numbers[0] < 24, numbers[1] < 60, numbers[2] <= 60 else { return nil }
+        guard time.count == 3, numbers.count == 3, numbers[0] < 24, numbers[1] < 60, numbers[2] <= 60 else {
+            return nil
+        }
         return Double(date.daysSince1970 * 86_400 + Int(numbers[0]) * 3600 + Int(numbers[1]) * 60 + Int(numbers[2]))
     }
 

@@ -57,7 +57,8 @@ final class RecurseAccess: Sendable {
     }
 
     private func subject(of token: String) -> String? {
-        if let user = server.dialect.users.first(where: { RecurseCenterFixtures.personalAccessToken(of: $0) == token }) {
+        if let user = server.dialect.users.first(where: { RecurseCenterFixtures.personalAccessToken(of: $0) == token })
+        {
             return state.withLock { $0.revokedPersonalTokens.contains(token) } ? nil : user.subject
         }
         return server.liveAccess(token)?.grant.user?.subject

@@ -95,12 +95,13 @@ struct ProfileDirectoryTests {
         for _ in 0..<(4 * 24 * 60) {
             let before = lookups.count
             #expect(await centerError { try await directory.entry(stranger) } == .unknownPerson(.id(stranger)))
-            if lookups.count > before { moments.append(time.now.offset / .seconds(1)) }
+            if lookups.count > before { moments.append((time.now.offset / .seconds(1)).rounded()) }
             time.advance(by: 60)
         }
-        #expect(zip(moments, moments.dropFirst()).map { $1 - $0 } == [
-            60, 120, 240, 480, 960, 1920, 3840, 7680, 15_360, 30_720, 61_440, 86_400, 86_400,
-        ])
+        #expect(
+            zip(moments, moments.dropFirst()).map { $1 - $0 } == [
+                60, 120, 240, 480, 960, 1920, 3840, 7680, 15_360, 30_720, 61_440, 86_400, 86_400,
+            ])
     }
 
     @Test("D5: a service that cannot be asked is asked again after 1, 2, 4 … 60 seconds, and success ends it")
@@ -112,10 +113,10 @@ struct ProfileDirectoryTests {
         for _ in 0..<250 {
             let before = lookups.count
             #expect(await centerError { try await directory.entry(person) } == Self.offline)
-            if lookups.count > before { moments.append(time.now.offset / .seconds(1)) }
+            if lookups.count > before { moments.append((time.now.offset / .seconds(1)).rounded()) }
             time.advance(by: 1)
         }
-        #expect(zip(moments, moments.dropFirst()).map { $1 - $0 } == [1, 2, 4, 8, 16, 32, 60, 60])
+        #expect(zip(moments, moments.dropFirst()).map { $1 - $0 } == [1, 2, 4, 8, 16, 32, 60, 60, 60])
         lookups.answer(7, .success("Back"))
         await directory.forgetFailures()
         #expect(try await directory.entry(person).profile.name == "Back")
@@ -200,7 +201,7 @@ struct ProfileDirectoryTests {
         try Data(text.utf8).write(to: URL(filePath: folder.path + "/people/1.json"))
         try Data("x".utf8).write(to: URL(filePath: folder.path + "/people/readme.txt"))
         let directory = try directory()
-        #expect(await directory.known(id(1)) == nil)
+        #expect(try await directory.known(id(1)) == nil)
         #expect(try await directory.entry(id(1)).profile.name == "Person 1")
         #expect(folder.names("people").contains("readme.txt"))
     }
@@ -221,7 +222,7 @@ struct ProfileDirectoryTests {
         let directory = try directory()
         _ = try await directory.entry(id(1))
         try await directory.forget(id(1))
-        #expect(await directory.known(id(1)) == nil)
+        #expect(try await directory.known(id(1)) == nil)
         #expect(folder.names("people").isEmpty)
 
         let started = AsyncStream.makeStream(of: Void.self)

@@ -97,7 +97,10 @@ struct ProfileReadingTests {
 
     @Test("bytes that are not UTF-8, and lists nested without end, are protocol errors")
     func hostileBytes() async throws {
-        for bytes in [Array(#"{"id":7,"name":""#.utf8) + [0xFF, 0xFE] + Array(#""}"#.utf8), Array(String(repeating: "[", count: 100_000).utf8)] {
+        for bytes in [
+            Array(#"{"id":7,"name":""#.utf8) + [0xFF, 0xFE] + Array(#""}"#.utf8),
+            Array(String(repeating: "[", count: 100_000).utf8),
+        ] {
             let service = ScriptedService(["GET /api/v1/profiles/me": [.bytes(bytes)]])
             let center = try await service.center()
             #expect(await centerError { try await center.profile(.me) }?.code == "malformed_answer")
@@ -116,7 +119,10 @@ struct ProfileReadingTests {
         arguments: [
             ("[]", ""),
             (#"[{"type":"residency","start_date":"2024-03-04"}]"#, "Residency"),
-            (#"[{"type":"employment","title":"Facilitator","start_date":"2019-01-07","in_progress":true}]"#, "Facilitator"),
+            (
+                #"[{"type":"employment","title":"Facilitator","start_date":"2019-01-07","in_progress":true}]"#,
+                "Facilitator"
+            ),
             (#"[{"type":"employment","title":""}]"#, "Employment"),
             (#"[{"batch":{"id":1,"name":"Summer 1, 2014"}}]"#, "Summer 1, 2014"),
             (#"[{"batch":{"id":1,"name":"Summer 1, 2014","short_name":"S1'14"}}]"#, "S1'14"),
@@ -132,7 +138,10 @@ struct ProfileReadingTests {
                 #"[{"start_date":"2025-01-01","in_progress":true,"type":"employment"},{"start_date":"2014-06-09","batch":{"id":1,"name":"old"}}]"#,
                 "old"
             ),
-            (#"[{"batch":{"id":1,"name":"undated"}},{"start_date":"2014-06-09","batch":{"id":2,"name":"dated"}}]"#, "dated"),
+            (
+                #"[{"batch":{"id":1,"name":"undated"}},{"start_date":"2014-06-09","batch":{"id":2,"name":"dated"}}]"#,
+                "dated"
+            ),
             (#"[{"title":"first","start_date":"2014-01-01"},{"title":"second","start_date":"2015-01-01"}]"#, "second"),
         ])
     func label(_ stints: String, _ expected: String) throws {

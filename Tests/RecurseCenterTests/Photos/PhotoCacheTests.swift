@@ -87,7 +87,8 @@ struct PhotoCacheTests {
         let folder = try TemporaryFolder()
         let service = ScriptedService([
             Self.address: [
-                .bytes(Array("<html>".utf8), headers: [.contentType: "image/png"]), .bytes(Self.png, status: 500), .lost,
+                .bytes(Array("<html>".utf8), headers: [.contentType: "image/png"]), .bytes(Self.png, status: 500),
+                .lost,
                 .bytes(Self.png),
             ]
         ])
@@ -125,7 +126,9 @@ struct PhotoCacheTests {
         #expect(cache.stored(try ada().id) == nil)
     }
 
-    @Test("D6: a picture that is cut, replaced or without its note counts as absent and is fetched anew", arguments: ["cut", "replaced", "note", "gone"])
+    @Test(
+        "D6: a picture that is cut, replaced or without its note counts as absent and is fetched anew",
+        arguments: ["cut", "replaced", "note", "gone"])
     func damaged(_ damage: String) async throws {
         let folder = try TemporaryFolder()
         let service = ScriptedService([Self.address: [.bytes(Self.png)]])
@@ -135,7 +138,8 @@ struct PhotoCacheTests {
         switch damage {
         case "cut": try Data(Self.png.prefix(5)).write(to: URL(filePath: photo.path))
         case "replaced": try Data("<html>1234".utf8).write(to: URL(filePath: photo.path))
-        case "note": try Data(#"{"version":1,"file":"759-/../../x"}"#.utf8).write(to: URL(filePath: folder.path + "/759.json"))
+        case "note":
+            try Data(#"{"version":1,"file":"759-/../../x"}"#.utf8).write(to: URL(filePath: folder.path + "/759.json"))
         default: try FileManager.default.removeItem(atPath: photo.path)
         }
         #expect(cache.stored(try ada().id) == nil)

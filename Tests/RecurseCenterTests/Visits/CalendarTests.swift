@@ -1,13 +1,15 @@
 import Foundation
-@testable import RecurseCenter
 import Testing
+
+@testable import RecurseCenter
 
 @Suite("Days, and days in New York")
 struct CalendarTests {
     @Test(
         "a date is YYYY-MM-DD of a day that there is",
         arguments: [
-            ("2014-06-09", true), ("2024-02-29", true), ("2000-02-29", true), ("0001-01-01", true), ("9999-12-31", true),
+            ("2014-06-09", true), ("2024-02-29", true), ("2000-02-29", true), ("0001-01-01", true),
+            ("9999-12-31", true),
             ("2023-02-29", false), ("1900-02-29", false), ("2024-02-30", false), ("2024-04-31", false),
             ("2024-13-01", false), ("2024-00-10", false), ("2024-01-00", false), ("0000-01-01", false),
             ("2024-1-01", false), ("24-01-01", false), ("2024-01-01T00:00:00Z", false), (" 2024-01-01", false),
@@ -17,7 +19,9 @@ struct CalendarTests {
         #expect(CalendarDate(text)?.description == (isDate ? text : nil))
     }
 
-    @Test("days are counted from the first of 1970", arguments: [("1970-01-01", 0), ("1969-12-31", -1), ("2000-03-01", 11_017), ("2025-07-01", 20_270)])
+    @Test(
+        "days are counted from the first of 1970",
+        arguments: [("1970-01-01", 0), ("1969-12-31", -1), ("2000-03-01", 11_017), ("2025-07-01", 20_270)])
     func counting(_ text: String, _ days: Int) throws {
         #expect(try #require(CalendarDate(text)).daysSince1970 == days)
         #expect(CalendarDate(daysSince1970: days).description == text)
@@ -51,7 +55,8 @@ struct CalendarTests {
             let first = Double(try #require(CalendarDate("\(year)-01-01")).daysSince1970 * 86_400)
             let changes = [CalendarDate.sunday(2, month: 3, year: year), CalendarDate.sunday(1, month: 11, year: year)]
             let hours = changes.flatMap { day in (0...30).map { Double(day * 86_400 + $0 * 3600) } }
-            for seconds in stride(from: first, to: first + 365 * 86_400, by: 7 * 86_400) + hours + hours.map({ $0 - 1 }) {
+            for seconds in stride(from: first, to: first + 365 * 86_400, by: 7 * 86_400) + hours + hours.map({ $0 - 1 })
+            {
                 let expected = zone.secondsFromGMT(for: Date(timeIntervalSince1970: seconds))
                 #expect(NewYork.statutoryOffset(at: seconds) == expected, "\(seconds)")
             }

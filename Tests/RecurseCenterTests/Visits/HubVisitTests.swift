@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Visits to the hub")
 struct HubVisitTests {
-    @Test("RC-15, RC-29, scenario 11: twice on one day in New York is one visit, the next day another, and checking out removes one")
+    @Test(
+        "RC-15, RC-29, scenario 11: twice on one day in New York is one visit, the next day another, and checking out removes one"
+    )
     func days() async throws {
         try await withHub { hub in
             let me = try await hub.center.profile(.me).id

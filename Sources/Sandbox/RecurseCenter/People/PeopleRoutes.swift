@@ -14,7 +14,8 @@ struct PeopleRoutes: Sendable {
                 "GET", path: "/api/v1/profiles",
                 note: "search: query, batch_id, location_id, role, scope, limit (20, at most 50), offset",
                 answer: access.answering(search)),
-            Route("GET", path: "/api/v1/people/me", note: "own profile, legacy shape", answer: access.answering(legacyMe)),
+            Route(
+                "GET", path: "/api/v1/people/me", note: "own profile, legacy shape", answer: access.answering(legacyMe)),
             Route(
                 "GET", path: "/api/v1/people/search", note: "search by q, legacy shape",
                 answer: access.answering(legacySearch)),
@@ -27,7 +28,8 @@ struct PeopleRoutes: Sendable {
                 "GET", path: "/api/v1/batches/{id}/people", note: "the people of a batch, legacy shape",
                 answer: access.answering(batchPeople)),
             Route(
-                "GET", path: "/api/v1/locations", note: "places by the beginning of their name: query, limit (10, at most 50)",
+                "GET", path: "/api/v1/locations",
+                note: "places by the beginning of their name: query, limit (10, at most 50)",
                 answer: access.answering(locations)),
         ]
     }

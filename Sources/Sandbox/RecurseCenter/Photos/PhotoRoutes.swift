@@ -13,7 +13,8 @@ struct PhotoRoutes: Sendable {
         [
             Route("GET", path: Self.redirectPath, note: "302 to the picture at another origin", answer: redirect),
             Route("GET", path: "/photos/{id}", note: "a picture of 150 by 150 pixels", answer: photo),
-            Route("GET", path: "/assets/people/{file}", note: "the same in old places; no_photo_150.jpg", answer: asset),
+            Route(
+                "GET", path: "/assets/people/{file}", note: "the same in old places; no_photo_150.jpg", answer: asset),
         ]
     }
 
@@ -44,7 +45,8 @@ struct PhotoRoutes: Sendable {
     /// The picture, or 304 to whoever has it. It is a PNG whatever the address ends in.
     private static func image(_ pattern: Int, for request: IncomingRequest) -> Answer {
         let tag = "\"photo-\(pattern)\""
-        let isKnown = request.headers[.ifNoneMatch].map { $0 == tag } ?? (request.headers[.ifModifiedSince] == lastModified)
+        let isKnown =
+            request.headers[.ifNoneMatch].map { $0 == tag } ?? (request.headers[.ifModifiedSince] == lastModified)
         let answer =
             isKnown
             ? Answer(status: 304)
@@ -55,7 +57,9 @@ struct PhotoRoutes: Sendable {
     /// The same port under this machine's other name: another origin (RFC 6454) that needs no second listener.
     private var otherOrigin: String {
         let origin = server.origin
-        for (name, other) in [("//localhost:", "//127.0.0.1:"), ("//127.0.0.1:", "//localhost:"), ("//[::1]:", "//localhost:")]
+        for (name, other) in [
+            ("//localhost:", "//127.0.0.1:"), ("//127.0.0.1:", "//localhost:"), ("//[::1]:", "//localhost:"),
+        ]
         where origin.contains(name) {
             return origin.replacing(name, with: other)
         }

@@ -15,7 +15,8 @@ struct HubVisitRoutes: Sendable {
                 answer: access.answering(list)),
             Route("GET", path: Self.onePath, note: "one visit", answer: access.answering(show)),
             Route(
-                "PATCH", path: Self.onePath, note: "check in: notes, app_data; form or JSON", answer: access.answering(put)),
+                "PATCH", path: Self.onePath, note: "check in: notes, app_data; form or JSON",
+                answer: access.answering(put)),
             Route("DELETE", path: Self.onePath, note: "check out", answer: access.answering(remove)),
         ]
     }
@@ -78,7 +79,7 @@ struct HubVisitRoutes: Sendable {
     /// What a body says of a visit; nil when it cannot be read. An empty text is stated too: it clears the notes.
     private static func stated(_ request: IncomingRequest) -> (notes: String?, appData: JSON?)? {
         var members: [(name: String, value: String)] = request.form.pairs
-        if request.mediaType == "application/json" {
+        if request.mediaType == "application/json", !request.body.isEmpty {
             guard case .object(let read)? = JSON(parsing: request.body) else { return nil }
             members = read.compactMap { member in member.value.scalarText.map { (member.name, $0) } }
         }

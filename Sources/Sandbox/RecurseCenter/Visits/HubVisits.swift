@@ -33,7 +33,8 @@ final class HubVisits: Sendable {
 
     private static func past(_ personID: Int, _ date: String, notes: String) -> Visit {
         Visit(
-            personID: personID, date: date, notes: notes, createdAt: "\(date)T14:00:00Z", updatedAt: "\(date)T14:00:00Z",
+            personID: personID, date: date, notes: notes, createdAt: "\(date)T14:00:00Z",
+            updatedAt: "\(date)T14:00:00Z",
             createdBy: nil)
     }
 

@@ -1,0 +1,232 @@
+"""`handshake recurse-center …` and sign-in to it, against `handshake sandbox` in a process of its own."""
+
+import json
+import queue
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import requests
+
+from command import Finished, Handshake, Running
+from strangers import http
+
+TOKEN = "sandbox-personal-access-token-759"
+
+
+@dataclass
+class Hub:
+    """The sandbox's Recurse Center, and a command that talks to it."""
+
+    handshake: Handshake
+    sandbox: Running
+    origin: str
+
+    def steer(self, path: str, body: str = "", method: str = "POST") -> requests.Response:
+        answer = http().request(method, f"{self.origin}/_sandbox/{path}", data=body.encode(), timeout=10)
+        assert answer.ok, answer.text
+        return answer
+
+    def requests(self) -> list[dict[str, object]]:
+        lines = self.steer("requests", method="GET").text.splitlines()
+        return [entry for line in lines if (entry := json.loads(line))["path"].startswith("/api/")]
+
+    def login(self, *options: str, token: str = TOKEN, status: int = 0) -> None:
+        done = self.handshake.run("login", "recurse-center", "--base-url", self.origin, "--token-file", "-", "--json", *options,
+                                  stdin=token + "\n")
+        assert done.status == status, done
+        self.steer("requests", method="DELETE")
+
+
+class PipedLogin(Running):
+    """A sign-in that is given one line on standard input after it has printed its page."""
+
+    def __init__(self, handshake: Handshake, origin: str) -> None:
+        arguments = ["login", "recurse-center", "--base-url", origin, "--client-id", "recurse-public", "--browser", "print",
+                     "--redirect", "urn:ietf:wg:oauth:2.0:oob", "--json"]
+        self.process = subprocess.Popen([str(handshake.path), *arguments], env=handshake.environment, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.lines = {"stdout": [], "stderr": []}
+        self.fresh = queue.Queue()
+        self.threads = [threading.Thread(target=self._collect, args=(name,), daemon=True) for name in self.lines]
+        for thread in self.threads:
+            thread.start()
+        handshake.started.append((self, False))
+        self.url = self.line()
+
+    def answer(self, line: str) -> Finished:
+        assert self.process.stdin
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.close()
+        return self.finish()
+
+
+def start(handshake: Handshake, *options: str) -> Hub:
+    sandbox = handshake.start("sandbox", "--print-json", *options)
+    return Hub(handshake, sandbox, json.loads(sandbox.line())["services"]["recurse-center"]["origin"])
+
+
+@pytest.fixture
+def hub(handshake: Handshake) -> Iterator[Hub]:
+    hub = start(handshake)
+    yield hub
+    hub.sandbox.end()
+
+
+def test_a_personal_access_token_is_an_account(hub: Hub, tmp_path: Path) -> None:
+    file = tmp_path / "token.txt"
+    file.write_text(TOKEN + "\nanother line\n")
+    done = hub.handshake.run("login", "recurse-center", "--base-url", hub.origin, "--token-file", str(file), "--json").ok()
+    assert done.json["subject"] == "759" and done.json["expires_at"] is None and done.json["refreshable"] is False
+    assert hub.handshake.token("recurse-center") == TOKEN
+    assert TOKEN not in done.stdout + done.stderr
+    assert all(TOKEN.encode() not in path.read_bytes() for path in hub.handshake.home.rglob("*") if path.is_file())
+    out = hub.handshake.run("logout", "recurse-center", "--json").ok().json
+    assert out["forgotten"] is True and out["not_revocable"] == ["access_token"]
+    assert hub.handshake.run("token", "recurse-center").status == 3
+
+
+def test_a_token_that_is_refused_replaces_nothing(hub: Hub) -> None:
+    hub.login()
+    for token, status in [("wrong", 3), ("two words", 64)]:
+        hub.login(token=token, status=status)
+    assert hub.handshake.token("recurse-center") == TOKEN
+
+
+@pytest.mark.parametrize("options", [["--browser", "print"], ["--client-secret-file", "x"], ["--redirect", "loopback:80"],
+                                     ["--grant", "client-credentials"]], ids=" ".join)
+def test_nothing_of_a_sign_in_goes_with_a_token_file(handshake: Handshake, options: list[str]) -> None:
+    done = handshake.run("login", "recurse-center", "--token-file", "-", "--json", *options, stdin=TOKEN + "\n")
+    assert done.status == 64 and done.error["code"] == "usage"
+
+
+@pytest.mark.parametrize("file", ["/does/not/exist", "/dev/null"])
+def test_a_token_file_without_a_token_is_a_wrong_command_line(handshake: Handshake, file: str) -> None:
+    assert handshake.run("login", "recurse-center", "--token-file", file).status == 64
+
+
+def test_a_code_from_the_page_signs_in(hub: Hub) -> None:
+    reader = PipedLogin(hub.handshake, hub.origin)
+    page = http().get(reader.url + "&as=759", timeout=10, allow_redirects=False)
+    assert page.status_code == 200
+    code = page.text.split('id="code">')[1].split("<")[0]
+    assert reader.answer(code).ok().json["subject"] == "759"
+    assert code.encode() not in hub.handshake.printed()
+
+
+def test_a_wrong_code_is_the_services_refusal(hub: Hub) -> None:
+    done = PipedLogin(hub.handshake, hub.origin).answer("not-the-code")
+    assert done.status == 4 and done.error["code"] == "invalid_grant"
+    assert hub.handshake.accounts() == []
+
+
+def test_me_shows_name_and_batch(hub: Hub) -> None:
+    hub.login()
+    text = hub.handshake.run("recurse-center", "me").ok().stdout
+    assert "Ada Example" in text and "S1'14" in text
+    me = hub.handshake.run("recurse-center", "me", "--json").ok().json
+    assert (me["id"], me["name"], me["batch"], me["email"]) == (759, "Ada Example", "S1'14", "ada@example.test")
+    assert me["stints"][0]["batch"] == "Summer 1, 2014" and me["stints"][0]["start_date"] == "2014-06-09"
+
+
+@pytest.mark.parametrize(("who", "name"), [("70000", "Quentin Late"), ("mina+rc@example.test", "Mina Half"), ("65535", "Zoë Ångström")])
+def test_a_profile_is_found_by_number_and_address(hub: Hub, who: str, name: str) -> None:
+    hub.login()
+    assert hub.handshake.run("recurse-center", "profile", who, "--json").ok().json["name"] == name
+
+
+@pytest.mark.parametrize(("arguments", "status", "code"), [
+    (["profile", "1"], 4, "person_not_found"), (["profile", "nobody"], 64, "invalid_input"),
+    (["profile", "../batches"], 64, "invalid_input"), (["profile", "0"], 64, "invalid_input"),
+    (["profile"], 64, "usage"), (["search"], 64, "usage"), (["search", "x", "--role", "king"], 64, "usage"),
+    (["search", "x", "--batch", "0"], 64, "usage"), (["search", "x", "--limit", "0"], 64, "usage"),
+    (["visit", "--date", "yesterday"], 64, "usage"), (["visit", "--out", "--notes", "x"], 64, "usage"),
+    (["me", "--account", "nobody"], 3, "sign_in_required"),
+])
+def test_what_cannot_be_has_its_status(hub: Hub, arguments: list[str], status: int, code: str) -> None:
+    hub.login()
+    done = hub.handshake.run("recurse-center", *arguments, "--json")
+    assert (done.status, done.error["code"]) == (status, code), done
+    assert done.stdout == ""
+
+
+def test_search_pages_through_everyone(hub: Hub) -> None:
+    hub.login()
+    people = hub.handshake.run("recurse-center", "search", "--batch", "104", "--json").ok().json["profiles"]
+    assert len({person["id"] for person in people}) == 100
+    first = hub.handshake.run("recurse-center", "search", "of", "--batch", "104", "--limit", "3").ok().stdout
+    assert len(first.splitlines()) == 4
+    assert len(hub.requests()) == 2 + 1
+
+
+def test_batches_are_listed(hub: Hub) -> None:
+    hub.login()
+    batches = hub.handshake.run("recurse-center", "batches", "--json").ok().json["batches"]
+    assert batches[0]["short_name"] == "SP1'25"
+    assert "Summer 1, 2014" in hub.handshake.run("recurse-center", "batches").ok().stdout
+
+
+def test_a_visit_is_one_a_day_and_can_be_taken_back(hub: Hub) -> None:
+    hub.login()
+    first = hub.handshake.run("recurse-center", "visit", "--notes", "hello", "--json").ok().json
+    assert first["person_id"] == 759 and first["checked_in"] is True and first["notes"] == "hello"
+    again = hub.handshake.run("recurse-center", "visit", "--json").ok().json
+    assert (again["date"], again["notes"]) == (first["date"], "hello")
+    listed = hub.handshake.run("request", "GET", "hub_visits?person_id=759", "--account", "recurse-center").ok().stdout
+    assert [visit["date"] for visit in json.loads(listed)] == [first["date"]]
+    assert hub.handshake.run("recurse-center", "visit", "--notes", "", "--json").ok().json["notes"] == ""
+    for option in ("--out", "--delete"):
+        out = hub.handshake.run("recurse-center", "visit", option, "--json").ok().json
+        assert out == {"person_id": 759, "date": first["date"], "checked_in": False, "notes": None}
+    other = hub.handshake.run("recurse-center", "visit", "--date", "2024-02-29", "--json").ok().json
+    assert other["date"] == "2024-02-29"
+
+
+def test_nothing_from_the_service_reaches_the_terminal_unescaped(hub: Hub) -> None:
+    hub.login()
+    for arguments in (["profile", "6704"], ["search", "hostile"], ["profile", "6704", "--json"], ["search", "hostile", "--json"]):
+        done = hub.handshake.run("recurse-center", *arguments).ok()
+        shown = done.stdout + done.stderr
+        assert "Hostile" in shown
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown)
+    hub.steer("faults", 'recurse-center /api/v1/batches => status 400 {"message":"\\u001b[2Jgone"}')
+    done = hub.handshake.run("recurse-center", "batches")
+    assert done.status == 4 and "gone" in done.stderr and "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize(("fault", "status"), [
+    ("garbage", 5), ("body []", 5), ("body \"x\"", 5), ("body {}", 5), ("huge 10000000", 6), ("status 400", 4),
+])
+def test_a_broken_answer_has_its_status_and_keeps_the_account(hub: Hub, fault: str, status: int) -> None:
+    hub.login()
+    hub.steer("faults", f"recurse-center /api/v1/profiles/me => {fault}")
+    assert hub.handshake.run("recurse-center", "me", "--json").status == status
+    hub.steer("faults", method="DELETE")
+    hub.handshake.run("recurse-center", "me").ok()
+
+
+@pytest.mark.parametrize("option", ["--legacy-errors", "--mask-as-404"])
+def test_a_token_that_is_refused_in_disguise_asks_for_sign_in(handshake: Handshake, option: str) -> None:
+    hub = start(handshake, option)
+    try:
+        hub.login()
+        hub.steer("revoke-personal-access-tokens")
+        done = handshake.run("recurse-center", "profile", "759", "--json")
+        assert done.status == 3 and done.error["code"] == "sign_in_required"
+        assert handshake.token("recurse-center") == TOKEN
+    finally:
+        hub.sandbox.end()
+
+
+def test_the_two_disguises_exclude_each_other(handshake: Handshake) -> None:
+    assert handshake.run("sandbox", "--legacy-errors", "--mask-as-404").status == 64
+
+
+def test_the_demo_ends_with_the_users_own_profile(handshake: Handshake) -> None:
+    lines = handshake.run("demo", "--headless").ok().stdout.strip().splitlines()
+    assert lines[-1].split() == ["PROFILE", "Ada", "Example", "S1'14"]
+    services = handshake.run("demo", "--headless", "--json").ok().json["services"]
+    assert [service.get("batch") for service in services if service["service"] == "recurse-center"] == ["S1'14"]

@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+@Suite("The table of rows")
+struct RowsTests {
+    @Test("has every row, defect and scenario of the dossier, and names only tests that exist")
+    func rows() throws {
+        let here = URL(filePath: #filePath).deletingLastPathComponent()
+        let tests = here.deletingLastPathComponent()
+        let table = try String(contentsOf: here.appending(path: "ROWS.md"), encoding: .utf8)
+        let files = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
+        let sources = try files.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".py") }
+            .map { try String(contentsOf: tests.appending(path: $0), encoding: .utf8) }.joined()
+        let names = table.matches(of: /“([^”]+)”|`(test_\w+)`/).map { String($0.1 ?? $0.2 ?? "") }
+        #expect(names.count > 60)
+        for name in names { #expect(sources.contains(name), "\(name)") }
+        let expected =
+            (1...30).map { $0 < 10 ? "RC-0\($0)" : "RC-\($0)" } + (1...11).map { "D\($0)" }
+            + (1...11).map { "scenario \($0)" }
+        for row in expected { #expect(table.contains("\n| \(row) |"), "\(row)") }
+    }
+}
