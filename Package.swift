@@ -111,7 +111,7 @@ let package = Package(
         .testTarget(
             name: "SequencingTests",
             dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes],
-            exclude: ["ROWS.md"], swiftSettings: strict),
+            exclude: ["ROWS.md", "Fixtures/file-selector-cases.json"], swiftSettings: strict),
         .executableTarget(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
@@ -145,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Handshake", "RecurseCenter", "Sandbox", "Sequencing",
+                "Beacons", "DBus", "Handshake", "Nearby", "Radio", "RecurseCenter", "Sandbox", "Sequencing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],

@@ -24,6 +24,7 @@ let package = Package(
                 .product(name: "OAuth", package: "handshake"),
                 .product(name: "Handshake", package: "handshake"),
                 .product(name: "Sandbox", package: "handshake"),
+                .product(name: "Sequencing", package: "handshake"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 "AirTraffic", "VaultContents",
                 // Started by `benchmarks`, which looks for them beside itself.

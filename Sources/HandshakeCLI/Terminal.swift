@@ -13,6 +13,13 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
+    /// How many lines it has now; 24 when it does not say.
+    static var rows: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return 24 }
+        return Int(size.ws_row)
+    }
+
     /// How the terminal was before ``hideInput()``.
     private static let before = Mutex<termios?>(nil)
 

@@ -1,5 +1,6 @@
 """`handshake sequencing …` at the sandbox: what each command prints, as text and as JSON, and how it ends when things go wrong."""
 
+import gzip
 import json
 import re
 import signal
@@ -11,6 +12,7 @@ import pytest
 
 from command import Finished, Handshake, Running
 from stand_in import StandIn
+from strangers import http
 
 # Steers a terminal, turns the direction of text, or is a line of its own: nothing of it may reach a terminal.
 DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -126,6 +128,35 @@ def test_wide_and_combining_characters_keep_the_columns_apart(ada: Handshake, ge
         return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
     assert {columns(line[:line.index("VCF ")]) for line in lines[1:]} == {columns(lines[0][:lines[0].index("TYPE")])}
+
+
+def test_a_download_of_the_sandbox_is_what_its_name_says(ada: Handshake, genome: StandIn) -> None:
+    token = ada.token("sequencing")
+
+    def download(identifier: str) -> bytes:
+        answer = http().get(f"{genome.origin}/File/Download", params={"id": f"00000000-0000-4000-8000-000000{identifier}"},
+                            headers={"Authorization": f"Bearer {token}"}, timeout=10)
+        assert answer.status_code == 200
+        return answer.content
+
+    assert gzip.decompress(download("227001")).startswith(b"##fileformat=VCF")
+    assert download("227004").startswith(b"##fileformat=VCF")
+
+
+def test_a_category_that_nobody_foresaw_is_listed(handshake: Handshake, genome: StandIn) -> None:
+    genome.sign_in(handshake, "rosalind")
+    assert [file["category"] for file in listed(handshake)][-1] == "FromLaboratory"
+    assert "FromLaboratory" in handshake.run("sequencing", "files").ok().stdout
+
+
+def test_an_entry_that_is_no_file_hides_no_other_and_is_told(ada: Handshake, genome: StandIn) -> None:
+    genome.answer("/DataSourceList", [{"Name": "no id"}, {"Id": "1", "Name": "one.vcf", "FileCategory": "Uploaded"}])
+    done = ada.run("sequencing", "files").ok()
+    assert "one.vcf" in done.stdout and "[0].Id" in done.stderr
+    assert ada.run("sequencing", "files", "--json").ok().json["unreadable"] == 1
+    genome.reset()
+    genome.answer("/DataSourceList", [{"Name": "no id"}])
+    refused(ada.run("sequencing", "files", "--json"), 5, "malformed_answer")
 
 
 # chain and chains

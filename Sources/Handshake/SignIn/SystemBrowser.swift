@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
     import Foundation
+    public import OAuth
 
     /// The user's own browser, opened with the desktop's opener: `$BROWSER` or `xdg-open` on Linux, `open` on macOS.
     ///
@@ -16,6 +17,18 @@
         ///
         /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails.
         public func show(_ page: SignInPage) async throws -> String? {
+            try start(page.url)
+            return nil
+        }
+
+        /// Opens a page that is no sign-in: a profile, a manual.
+        ///
+        /// - Throws: as ``show(_:)``.
+        public func open(_ address: EndpointURL) throws(HandshakeError) {
+            try start(address.string)
+        }
+
+        private func start(_ address: String) throws(HandshakeError) {
             guard let opener = Self.opener(in: environment) else {
                 throw HandshakeError.configuration(
                     member: "browser",
@@ -23,7 +36,7 @@
             }
             let process = Process()
             process.executableURL = URL(fileURLWithPath: opener)
-            process.arguments = [page.url]
+            process.arguments = [address]
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
@@ -32,7 +45,6 @@
             } catch {
                 throw HandshakeError.configuration(member: "browser", problem: "\(opener) could not be started")
             }
-            return nil
         }
 
         /// Whether this machine has something that opens a browser.

@@ -9,7 +9,8 @@ import RecurseCenter
 /// `handshake nearby …`: who of one's community is near.
 struct NearbyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "nearby", abstract: "Notice fellow Recursers over Bluetooth: live, logged, announced once an hour.",
+        commandName: "nearby",
+        abstract: "Notice fellow Recursers over Bluetooth: live, logged, announced once an hour.",
         discussion: """
             `watch` listens and tells who is near; it sends nothing unless --advertise says so. What is sent can be heard by \
             everybody: a rolling identifier means something only to friends who were given keys (see `share`), a static one \

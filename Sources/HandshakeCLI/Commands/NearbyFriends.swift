@@ -81,7 +81,9 @@ struct NearbyBefriend: AsyncParsableCommand {
                 throw CommandError.usage("\(quoted(path, limit: 200)) cannot be read")
             }
             let data = (try? handle.read(upToCount: 1 << 16)) ?? Data()
-            guard !data.isEmpty else { throw CommandError.usage("\(quoted(path, limit: 200)) is empty or cannot be read") }
+            guard !data.isEmpty else {
+                throw CommandError.usage("\(quoted(path, limit: 200)) is empty or cannot be read")
+            }
             return data
         }
     }

@@ -79,7 +79,8 @@ struct NearbyForget: AsyncParsableCommand {
         if common.json {
             Output.result(JSONText.object([("forgotten", .integer(Int64(count)))]).text)
         } else {
-            Output.note(count == 0 ? "There was nothing to forget." : count == 1 ? "Forgotten." : "\(count) people forgotten.")
+            Output.note(
+                count == 0 ? "There was nothing to forget." : count == 1 ? "Forgotten." : "\(count) people forgotten.")
         }
     }
 }

@@ -30,7 +30,7 @@ struct NearbyScan: AsyncParsableCommand {
     func run() async throws {
         try await NearbyFailure.reported {
             var radio: any Radio = try adapter.radio()
-            if let record { radio = try RecordingRadio(radio, to: Settings.absolute(record)) }
+            if let record { radio = Recorder(radio, to: Settings.absolute(record)) }
             let isJSON = json
             let packets = radio.scan(for: .beacons).advertisements { Self.note($0) }
             try await TimeLimit.run(duration) {
@@ -91,7 +91,9 @@ struct NearbyAdvertise: AsyncParsableCommand {
     @OptionGroup var options: NearbyOptions
 
     func validate() throws {
-        guard sending.sends else { throw ValidationError("say what to send: --advertise rolling or --advertise static") }
+        guard sending.sends else {
+            throw ValidationError("say what to send: --advertise rolling or --advertise static")
+        }
         if let duration, !(duration > 0) { throw ValidationError("--duration is more than 0") }
     }
 

@@ -8,13 +8,16 @@ import Radio
 
 struct NearbyWatch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Tell who is near, live, until interrupted; keep a log and announce each person once an hour.",
+        commandName: "watch",
+        abstract: "Tell who is near, live, until interrupted; keep a log and announce each person once an hour.",
         discussion: """
             On a terminal it is a list that redraws itself; elsewhere a line for each event, with --json one object a line. \
             Whoever is met is kept for 30 days, encrypted, in the vault: see `log` and `forget`.
             """)
 
-    @Option(help: "Your own number, which is ignored; without it the Recurse Center is asked.", transform: PersonArgument.parse)
+    @Option(
+        help: "Your own number, which is ignored; without it the Recurse Center is asked.",
+        transform: PersonArgument.parse)
     var me: UserNumber?
 
     @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
@@ -37,14 +40,15 @@ struct NearbyWatch: AsyncParsableCommand {
     func run() async throws {
         let settings = try Settings.load()
         let vault = try options.common.openVault(settings)
-        let circle = try await NearbyCircle.form(me: me, options: options, sending: sending, settings: settings, vault: vault)
+        let circle = try await NearbyCircle.form(
+            me: me, options: options, sends: sending.sends, settings: settings, vault: vault)
         let reporter = NearbyReporter(json: options.common.json)
         defer { reporter.end() }
         try await NearbyFailure.reported {
             var radio: any Radio = try adapter.radio()
-            if let record { radio = try RecordingRadio(radio, to: Settings.absolute(record)) }
+            if let record { radio = Recorder(radio, to: Settings.absolute(record)) }
             let broadcasts = try await sending.broadcasts(of: circle.own, in: vault)
-            let place = await alerts.open(reporter)
+            let place = alerts.open(reporter)
             try await TimeLimit.run(duration) { [radio] in
                 try await Self.watch(radio, broadcasts, circle, log: vault, reporter, place)
             }
@@ -62,16 +66,10 @@ struct NearbyWatch: AsyncParsableCommand {
                 }
             }
             group.addTask {
-                let scan = radio.scan(for: .beacons).advertisements { reporter.note($0) }
-                let updates = RangingUpdates(of: scan, settings: NearbyCircle.ranging)
                 let start = ContinuousClock.now
-                let sightings = SightingLists(of: updates, recognition: circle.recognition) { _ in
-                    ContinuousClock.now - start
-                }
-                let people = PeopleNearby(
-                    log: EncounterLog(in: vault, community: NearbyCommand.community), ignoring: circle.own,
-                    alerts: alerts, whoIs: circle.whoIs)
-                try await people.run(on: sightings) { reporter.note($0) }
+                try await circle.watch(
+                    radio, log: EncounterLog(in: vault, community: NearbyCommand.community), alerts: alerts, reporter
+                ) { _ in ContinuousClock.now - start }
             }
             // The watch ends the advertisement, and a radio that cannot send ends the watch.
             defer { group.cancelAll() }
@@ -93,20 +91,42 @@ struct NearbyCircle: Sendable {
         return settings
     }
 
+    /// Follows a radio until it ends or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - radio: what is heard.
+    ///   - log: where encounters are kept.
+    ///   - alerts: where the user is told.
+    ///   - reporter: is told everything.
+    ///   - time: the clock of the packets.
+    ///   - elapsed: the time since some fixed moment, given the tick's.
+    func watch(
+        _ radio: any Radio, log: EncounterLog, alerts: any Alerts, _ reporter: NearbyReporter,
+        time: ScanTime = .system, elapsed: @escaping @Sendable (Timestamp) -> Duration
+    ) async throws {
+        let packets = radio.scan(for: .beacons).advertisements { reporter.note($0) }
+        let updates = RangingUpdates(of: packets, settings: Self.ranging, time: time)
+        let sightings = SightingLists(of: updates, recognition: recognition, elapsed: elapsed)
+        let people = PeopleNearby(log: log, ignoring: own, alerts: alerts, clock: time.clock, whoIs: whoIs)
+        try await people.run(on: sightings) { reporter.note($0) }
+    }
+
     static func form(
-        me: UserNumber?, options: NearbyOptions, sending: NearbySending, settings: Settings, vault: any Vault
+        me: UserNumber?, options: NearbyOptions, sends: Bool, settings: Settings, vault: any Vault
     ) async throws -> NearbyCircle {
         let center = try await options.center(in: vault)
         var own = me
         if own == nil, let center {
             do {
                 own = try await NearbyOptions.ownNumber(center)
-            } catch let error as HandshakeError where ExitStatus(error) == .network && !sending.sends {
-                Output.note("Your own number is not known without a network: your own beacon would count as somebody's.")
+            } catch let error as HandshakeError where ExitStatus(error) == .network && !sends {
+                Output.note(
+                    "Your own number is not known without a network: your own beacon would count as somebody's.")
             }
         }
         if center == nil {
-            Output.note("Nobody is asked who people are: sign in with: handshake login \(quoted(options.account, limit: 80))")
+            Output.note(
+                "Nobody is asked who people are: sign in with: handshake login \(quoted(options.account, limit: 80))")
         }
         let acquaintances = try center.map { try Acquaintances($0, home: settings.home, account: options.account) }
         return NearbyCircle(
@@ -162,10 +182,14 @@ struct NearbySending: ParsableArguments {
         case short
     }
 
-    @Option(help: "Send an identifier: rolling (for friends, see `share`) or static (your number, as SecretHandshake did).")
+    @Option(
+        help: "Send an identifier: rolling (for friends, see `share`) or static (your number, as SecretHandshake did).")
     var advertise: Mode?
 
-    @Option(help: "How a rolling identifier is sent: long (recognised at once) or short (an iBeacon; recognised after two quarters of an hour).")
+    @Option(
+        help:
+            "How a rolling identifier is sent: long (recognised at once) or short (an iBeacon; recognised after two quarters of an hour)."
+    )
     var form = Form.long
 
     @Flag(help: "You know that anybody can follow a static number from place to place, and agree.")
@@ -174,7 +198,8 @@ struct NearbySending: ParsableArguments {
     func validate() throws {
         if advertise == .static && !iAgreeToBeFollowed {
             throw ValidationError(
-                "a static number lets strangers follow you from place to place; add --i-agree-to-be-followed, or use --advertise rolling")
+                "a static number lets strangers follow you from place to place; add --i-agree-to-be-followed, or use --advertise rolling"
+            )
         }
     }
 
@@ -188,8 +213,11 @@ struct NearbySending: ParsableArguments {
             let seed = try await RollingKeys(in: vault, community: NearbyCommand.community).seed()
             return try Broadcasts(.rolling(seed), as: form == .long ? .eddystoneUID() : .iBeacon(.secretHandshake))
         case .static:
-            guard let own else { throw CommandError.usage("a static number needs --me, or an account at the Recurse Center") }
-            let scheme: UserNumber.Scheme = own.value <= UserNumber.Scheme.secretHandshake.most ? .secretHandshake : .wide
+            guard let own else {
+                throw CommandError.usage("a static number needs --me, or an account at the Recurse Center")
+            }
+            let scheme: UserNumber.Scheme =
+                own.value <= UserNumber.Scheme.secretHandshake.most ? .secretHandshake : .wide
             let mode = AdvertisingMode.static(own, scheme, consent: .userAgreesToBeFollowedByStrangers)
             return try Broadcasts(mode, as: .iBeacon(.secretHandshake))
         }

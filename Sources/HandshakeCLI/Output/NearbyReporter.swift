@@ -81,7 +81,9 @@ private struct NearbyReport: ~Copyable, Sendable {
                 ("update", .bool(alert.isUpdate)),
             ])
         } else {
-            text("\(isLive ? "\u{07}" : "")\(quoted(alert.title, limit: 200))\(alert.body.map { ": \(quoted($0, limit: 200))" } ?? "")")
+            text(
+                "\(isLive ? "\u{07}" : "")\(quoted(alert.title, limit: 200))\(alert.body.map { ": \(quoted($0, limit: 200))" } ?? "")"
+            )
         }
     }
 
@@ -104,7 +106,8 @@ private struct NearbyReport: ~Copyable, Sendable {
         if isSending { sending = word } else { listening = word }
         if isJSON {
             line([
-                ("event", .string("radio")), ("task", .string(isSending ? "send" : "listen")), ("state", .string(state)),
+                ("event", .string("radio")), ("task", .string(isSending ? "send" : "listen")),
+                ("state", .string(state)),
                 ("detail", .optional(detail)),
             ])
         } else if isLive {
@@ -187,9 +190,4 @@ extension Proximity {
         case .far: "far"
         }
     }
-}
-
-/// Where the user is told.
-enum AlertPlace: String, CaseIterable {
-    case desktop, terminal, none
 }

@@ -108,6 +108,8 @@ extension BroadcastForm {
     fileprivate func broadcast(of term: RollingBroadcast.Term) throws(BeaconsError) -> Broadcast {
         switch self {
         case .serviceData(let service): .data(try AdvertisingData([term.token.structure(for: service)]))
+        case .eddystoneUID(let power):
+            .data(try AdvertisingData(EddystoneUID(carrying: term.token).structures(power: power)))
         case .iBeacon(let uuid, let power):
             if let beacon = term.iBeacon(uuid: uuid, power: power) {
                 .data(try AdvertisingData([beacon.structure]))

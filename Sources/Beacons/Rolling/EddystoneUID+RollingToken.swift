@@ -1,8 +1,6 @@
-public import Beacons
-
 extension EddystoneUID {
     /// A rolling identifier's 16 bytes as namespace and instance: every receiver passes Eddystone on, also those of
-    /// Apple's that keep iBeacons to themselves, and no service UUID has to be made up (beacons dossier 8.4, "Eddystone-like").
+    /// Apple's that keep iBeacons to themselves, and no service UUID has to be made up (dossier 8.4, "Eddystone-like").
     public init(carrying token: RollingToken) {
         self.init(
             namespace: Namespace(high: token.high, low: UInt16(truncatingIfNeeded: token.low >> 48)),

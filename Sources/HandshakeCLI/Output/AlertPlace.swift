@@ -1,0 +1,52 @@
+import ArgumentParser
+import DBus
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+
+/// Where the user is told who is near.
+enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
+    /// Notifications of the desktop; on the terminal where there is none.
+    case desktop
+    case terminal
+    case none
+
+    func open(_ reporter: NearbyReporter) -> any Alerts {
+        let terminal = TerminalAlerts(reporter: reporter)
+        switch self {
+        case .none: return NoAlerts()
+        case .terminal: return terminal
+        case .desktop:
+            let environment = ProcessInfo.processInfo.environment
+            guard let addresses = try? Address.session(environment: environment) else { return terminal }
+            let desktop = DesktopAlerts(on: addresses, application: "Handshake", fallback: terminal) { page in
+                // A page that cannot be opened is no reason to stop watching.
+                guard let address = try? EndpointURL(page, security: .allowingInsecureLoopback) else { return }
+                try? SystemBrowser(environment: environment).open(address)
+            }
+            // What scripts read is complete wherever people are told.
+            return BothAlerts(first: desktop, second: Output.isJSON ? terminal : nil)
+        }
+    }
+}
+
+private struct TerminalAlerts: Alerts {
+    let reporter: NearbyReporter
+
+    func show(_ alert: Alert) async { reporter.show(alert) }
+}
+
+private struct NoAlerts: Alerts {
+    func show(_ alert: Alert) async {}
+}
+
+private struct BothAlerts: Alerts {
+    let first: any Alerts
+    let second: (any Alerts)?
+
+    func show(_ alert: Alert) async {
+        await first.show(alert)
+        await second?.show(alert)
+    }
+}
