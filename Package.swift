@@ -125,7 +125,7 @@ let package = Package(
         .target(
             name: "Nearby", dependencies: ["Handshake", "OAuth", "Beacons", "DBus", "DesktopServices"], swiftSettings: strict),
         .testTarget(
-            name: "NearbyTests", dependencies: ["Nearby", "Beacons", "DBus", "Handshake"], swiftSettings: strict),
+            name: "NearbyTests", dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake"], swiftSettings: strict),
 
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(

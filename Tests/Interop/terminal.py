@@ -60,21 +60,26 @@ class Terminal:
         self.wait_for(lambda text: text.count(words) >= times, repr(words))
 
     def rows(self) -> list[str]:
-        """What the screen shows, without blank rows at the end: carriage returns, erased lines and wrapping are obeyed."""
-        lines, column = [""], 0
+        """What the screen shows, without blank rows at the end: carriage returns, erased text, moves up and wrapping are obeyed."""
+        lines, row, column = [""], 0, 0
         for part in re.findall(r"\x1b\[[0-9;]*[A-Za-z]|[^\x1b]|\x1b", self.output.decode(errors="replace")):
             if part == "\x1b[K":
-                lines[-1] = lines[-1][:column]
+                lines[row] = lines[row][:column]
+            elif part == "\x1b[J":
+                lines[row:] = [lines[row][:column]]
+            elif up := re.fullmatch(r"\x1b\[(\d+)A", part):
+                row = max(0, row - int(up[1]))
             elif part == "\r":
                 column = 0
             elif part == "\n":
-                lines.append("")
-            else:
+                row += 1
+                lines += [""] * (row + 1 - len(lines))
+            elif part != "\x07":
                 assert not part.startswith("\x1b"), f"unexpected: {part!r}"
                 if column == self.columns:
-                    lines.append("")
-                    column = 0
-                lines[-1] = lines[-1][:column].ljust(column) + part + lines[-1][column + 1:]
+                    row, column = row + 1, 0
+                    lines += [""] * (row + 1 - len(lines))
+                lines[row] = lines[row][:column].ljust(column) + part + lines[row][column + 1:]
                 column += 1
         while lines and not lines[-1].strip():
             lines.pop()

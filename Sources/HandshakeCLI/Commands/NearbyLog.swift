@@ -55,13 +55,17 @@ struct NearbyLog: AsyncParsableCommand {
 struct NearbyForget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget", abstract: "Remove a person and all encounters from this machine.",
-        discussion: "A `watch` that runs meanwhile keeps nothing from before either.")
+        discussion:
+            "Name, photo and everything else go. A `watch` that runs meanwhile keeps nothing from before either.")
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber?
 
     @Flag(help: "Everyone.")
     var everyone = false
+
+    @Option(help: "The account that was asked who somebody is.")
+    var account = "recurse-center"
 
     @OptionGroup var common: CommonOptions
 
@@ -70,8 +74,10 @@ struct NearbyForget: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let vault = try common.openVault(try Settings.load())
+        let settings = try Settings.load()
+        let vault = try common.openVault(settings)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
+        try await Acquaintances(nil, home: settings.home, account: account).forget(person)
         let count = try await NearbyFailure.reported {
             if let person { return try await log.forget(person) ? 1 : 0 }
             return try await log.forgetEveryone()

@@ -50,20 +50,23 @@ struct NearbyOptions: ParsableArguments {
 
 /// Who people are, as the Recurse Center says: remembered on this machine, with their photos.
 struct Acquaintances: Sendable {
-    private let center: RecurseCenter
     private let directory: ProfileDirectory
-    private let photos: PhotoCache?
+    private let photos: PhotoCache
+    private let center: RecurseCenter?
 
     /// - Parameters:
-    ///   - center: whom to ask.
+    ///   - center: whom to ask; nil asks nobody.
     ///   - home: the command's folder; profiles and photos of an account rest below it.
     ///   - account: the account's name.
-    init(_ center: RecurseCenter, home: String, account: String) throws {
+    init(_ center: RecurseCenter?, home: String, account: String) throws {
         self.center = center
         // A name may hold anything; a folder's may not.
         let folder = home + "/people/" + Data(account.utf8).map { String(format: "%02x", $0) }.joined()
         do {
-            directory = try ProfileDirectory(center, folder: folder + "/profiles")
+            directory = try ProfileDirectory(folder: folder + "/profiles") { id in
+                guard let center else { throw RecurseCenterError.unknownPerson(.id(id)) }
+                return try await center.profile(.id(id))
+            }
             photos = try PhotoCache(folder: folder + "/photos")
         } catch {
             throw RecurseCenterOptions.commandError(error)
@@ -71,10 +74,15 @@ struct Acquaintances: Sendable {
     }
 
     func introduce(_ number: UserNumber) async -> Introduction {
-        guard let id = PersonID(Int64(number.value)) else { return .nobody }
+        guard let center, let id = PersonID(Int64(number.value)) else { return .nobody }
         do {
-            let entry = try await directory.entry(id)
-            return .known(await person(entry.profile))
+            let profile = try await directory.entry(id).profile
+            // A photo is a nicety: whoever has none, or cannot have it now, is met all the same.
+            let photo = try? await photos.photo(of: profile, from: center)
+            return .known(
+                Person(
+                    name: profile.name, batch: profile.batchLabel.isEmpty ? nil : profile.batchLabel,
+                    photo: photo?.path, page: center.page(of: profile)))
         } catch RecurseCenterError.unknownPerson {
             return .nobody
         } catch {
@@ -82,21 +90,31 @@ struct Acquaintances: Sendable {
         }
     }
 
-    /// Forgets a person's profile and photo.
-    func forget(_ number: UserNumber) async throws {
-        guard let id = PersonID(Int64(number.value)) else { return }
-        do {
-            try await directory.forget(id)
-            try photos?.forget(id)
-        } catch {
-            throw RecurseCenterOptions.commandError(error)
+    /// Forgets a person's profile and photo; without a number, everyone's.
+    func forget(_ number: UserNumber?) async throws {
+        var people: [PersonID] = []
+        if let number {
+            people += [PersonID(Int64(number.value))].compactMap(\.self)
+        } else {
+            people = await directory.everyone().map(\.profile.id)
+        }
+        for id in people {
+            do {
+                try await directory.forget(id)
+                try photos.forget(id)
+            } catch {
+                throw RecurseCenterOptions.commandError(error)
+            }
         }
     }
+}
 
-    private func person(_ profile: Profile) async -> Person {
-        // A photo is a nicety: whoever has none, or cannot have it now, is met all the same.
-        let photo = try? await photos?.photo(of: profile, from: center)
-        return Person(
-            name: profile.name, batch: profile.batchLabel.isEmpty ? nil : profile.batchLabel, photo: photo?.path)
+extension RecurseCenter {
+    /// The address of a person's page in the directory, for people to read; nil without a slug.
+    fileprivate func page(of profile: Profile) -> String? {
+        guard let slug = profile.slug, let root = account.service.apiRoot,
+            let path = slug.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["-", "_"]))
+        else { return nil }
+        return "\(root.origin)/directory/\(path)"
     }
 }

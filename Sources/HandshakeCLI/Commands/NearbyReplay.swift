@@ -46,8 +46,6 @@ struct NearbyReplay: AsyncParsableCommand {
         let vault = try options.common.openVault(settings)
         let circle = try await NearbyCircle.form(
             me: me, options: options, sends: false, settings: settings, vault: vault)
-        let reporter = NearbyReporter(json: options.common.json)
-        defer { reporter.end() }
         let log = EncounterLog(
             in: keep ? vault : MemoryVault(), community: NearbyCommand.community,
             rules: keep ? EncounterRules() : EncounterRules(retention: nil))
@@ -56,10 +54,13 @@ struct NearbyReplay: AsyncParsableCommand {
             let replay = Replay(
                 file == "-" ? .standardInput : .file(Settings.absolute(file)), pace: pace,
                 damage: strict ? .fatal : .skipped)
+            let time = replay.time
+            let reporter = NearbyReporter(json: options.common.json) { time.now().secondsSince1970 }
+            defer { reporter.end() }
             // A recording has no clock but its own.
             let start = Mutex<Timestamp?>(nil)
             try await circle.watch(
-                replay, log: log, alerts: AlertPlace.terminal.open(reporter), reporter, time: replay.time
+                replay, log: log, alerts: AlertPlace.terminal.open(reporter), reporter, time: time
             ) { time in
                 start.withLock { start in
                     let first = start ?? time

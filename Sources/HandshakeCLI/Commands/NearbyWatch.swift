@@ -128,7 +128,9 @@ struct NearbyCircle: Sendable {
             Output.note(
                 "Nobody is asked who people are: sign in with: handshake login \(quoted(options.account, limit: 80))")
         }
-        let acquaintances = try center.map { try Acquaintances($0, home: settings.home, account: options.account) }
+        let acquaintances = try center.map {
+            try Acquaintances($0, home: settings.home, account: options.account)
+        }
         return NearbyCircle(
             own: own, recognition: try await recognition(own: own, in: vault),
             whoIs: { await acquaintances?.introduce($0) ?? .unreachable })

@@ -12,8 +12,12 @@ import Synchronization
 final class NearbyReporter: Sendable {
     private let state: Mutex<NearbyReport>
 
-    init(json: Bool) {
-        state = Mutex(NearbyReport(isJSON: json, isLive: !json && Terminal.canRedraw && isatty(STDOUT_FILENO) == 1))
+    /// - Parameters:
+    ///   - json: whether programs read along.
+    ///   - now: seconds since 1970, on the clock of what is reported.
+    init(json: Bool, now: @escaping @Sendable () -> Double = { Now.seconds }) {
+        state = Mutex(
+            NearbyReport(isJSON: json, now: now, isLive: !json && Terminal.canRedraw && isatty(STDOUT_FILENO) == 1))
     }
 
     /// What the watch says.
@@ -35,6 +39,7 @@ final class NearbyReporter: Sendable {
 /// What was shown so far.
 private struct NearbyReport: ~Copyable, Sendable {
     let isJSON: Bool
+    let now: @Sendable () -> Double
     let isLive: Bool
     private var list = LiveList()
     private var people: [NearbyPerson] = []
@@ -42,8 +47,9 @@ private struct NearbyReport: ~Copyable, Sendable {
     private var listening = "starting"
     private var sending: String?
 
-    init(isJSON: Bool, isLive: Bool) {
+    init(isJSON: Bool, now: @escaping @Sendable () -> Double, isLive: Bool) {
         self.isJSON = isJSON
+        self.now = now
         self.isLive = isLive
     }
 
@@ -113,7 +119,11 @@ private struct NearbyReport: ~Copyable, Sendable {
         } else if isLive {
             list.draw(people, status: self.status)
         } else {
-            Output.note(quoted(detail.map { "\(word): \($0)" } ?? word, limit: 400))
+            if case .unavailable(let error) = status {
+                Output.note(quoted(error.description, limit: 400))
+            } else {
+                Output.note(detail.map { "\(word): \($0)" } ?? word)
+            }
         }
     }
 
@@ -165,12 +175,12 @@ private struct NearbyReport: ~Copyable, Sendable {
     }
 
     private func name(_ person: UserNumber, _ known: Person?) -> String {
-        guard let known else { return "number \(person)" }
+        guard let known else { return "Number \(person)" }
         return quoted(known.name, limit: 200) + (known.batch.map { " (\(quoted($0, limit: 40)))" } ?? "")
     }
 
     private func line(_ members: [(String, JSONText)]) {
-        Output.result(JSONText.object([("at", .seconds(Now.seconds))] + members).text)
+        Output.result(JSONText.object([("at", .seconds(now()))] + members).text)
     }
 
     private mutating func text(_ sentence: String) {

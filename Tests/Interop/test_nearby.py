@@ -1,0 +1,193 @@
+"""`handshake nearby …` without a radio: recordings, the log, friends' keys, the live list."""
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import Finished, Handshake
+from hub import Hub, start
+from terminal import CTRL_C, Terminal
+
+FLEET = "3ee761a0f73711e3a3ac0800200c9a66"
+
+
+def frame(person: int) -> str:
+    """SecretHandshake's iBeacon (beacons dossier 2.2): major 1, the person's number as minor, -59 dBm at 1 m."""
+    return f"1aff4c000215{FLEET}0001{person:04x}c5"
+
+
+def wide_frame(person: int) -> str:
+    """A number beyond 16 bits (beacons dossier 2.4)."""
+    return f"1aff4c000215{FLEET}{0x8000 | person >> 16:04x}{person & 0xffff:04x}c5"
+
+
+def packets(person: int, begin: float, seconds: int, rssi: int = -59, ad: str | None = None) -> list[dict[str, Any]]:
+    """Two packets a second."""
+    return [{"t": begin + half / 2, "addr": "D0:00:00:00:02:F7", "rssi": rssi, "ad": ad or frame(person)}
+            for half in range(2 * seconds)]
+
+
+@pytest.fixture
+def hub(handshake: Handshake) -> Iterator[Hub]:
+    hub = start(handshake)
+    hub.login()
+    yield hub
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Callable[..., Path]:
+    def write(*lines: Any) -> Path:
+        path = tmp_path / "recording.jsonl"
+        rows = sorted((line for line in lines if isinstance(line, dict)), key=lambda line: line["t"])
+        others = [line for line in lines if isinstance(line, str)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows) + "".join(other + "\n" for other in others))
+        return path
+
+    return write
+
+
+def events(done: Finished, kind: str | None = None) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in done.ok().stdout.splitlines()]
+    return [line for line in lines if kind is None or line["event"] == kind]
+
+
+def test_a_recording_tells_who_was_near_by_name_and_batch_and_oneself_is_nobody(
+        hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(759, 0, 20), *packets(65535, 0, 20), *packets(70000, 3, 20, ad=wide_frame(70000)))
+    done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json")
+    names = {event["person"]: event["name"] for event in events(done, "alert") if event["name"]}
+    assert names == {65535: "Zoë Ångström", 70000: "Quentin Late"}
+    assert all(event["person"] != 759 for event in events(done) if "person" in event)
+    asked = [entry["path"] for entry in hub.requests() if entry["path"].startswith("/api/v1/profiles/")]
+    assert sorted(set(asked)) == sorted(asked), asked
+
+
+def test_without_a_network_the_alert_has_the_number_and_after_the_sign_in_the_name(
+        handshake: Handshake, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(65535, 0, 20))
+    done = handshake.run("nearby", "replay", str(path), "--at-once")
+    assert "number 65535 is near" in done.ok().stdout and "login recurse-center" in done.stderr
+
+
+def test_a_number_that_nobody_has_raises_no_alert(hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(4242, 0, 30))
+    done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--keep")
+    assert not events(done, "alert") and events(done, "nobody")
+    assert hub.handshake.run("nearby", "log", "--json").ok().stdout == ""
+
+
+def test_the_log_shows_whom_one_met(hub: Hub, recording: Callable[..., Path]) -> None:
+    begin = time.time() - 3600
+    path = recording(*packets(65535, begin, 90))
+    hub.handshake.run("nearby", "replay", str(path), "--at-once", "--keep").ok()
+    entry = json.loads(hub.handshake.run("nearby", "log", "--json").ok().stdout)
+    assert entry["name"] == "Zoë Ångström" and entry["person"] == 65535 and entry["announced"]
+    assert 85 <= entry["duration_seconds"] <= 95 and 0.5 < entry["closest_metres"] < 2
+    rows = list(csv.DictReader(io.StringIO(hub.handshake.run("nearby", "log", "--csv").ok().stdout)))
+    assert [row["name"] for row in rows] == ["Zoë Ångström"]
+    shown = hub.handshake.run("nearby", "log").ok().stdout
+    assert "Zoë Ångström" in shown and "1 min" in shown
+    assert hub.handshake.run("nearby", "log", "--person", "36").ok().stdout == ""
+
+
+def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(70000, time.time() - 60, 30, ad=wide_frame(70000)))
+    hub.handshake.run("nearby", "replay", str(path), "--at-once", "--keep").ok()
+    home = hub.handshake.home
+
+    def traces() -> list[Path]:
+        return [file for file in home.rglob("*") if file.is_file() and (b"Quentin" in file.read_bytes() or "70000" in file.name)]
+
+    assert traces(), "the person should be known before"
+    assert hub.handshake.run("nearby", "forget", "70000", "--json").ok().json == {"forgotten": 1}
+    assert not traces()
+    assert hub.handshake.run("nearby", "log", "--json").ok().stdout == ""
+    assert hub.handshake.run("nearby", "forget", "70000", "--json").ok().json == {"forgotten": 0}
+
+
+def test_an_announcement_is_made_once_an_hour_also_by_another_run(hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(65535, time.time() - 60, 30))
+    for alerts in (1, 0):
+        done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--keep")
+        assert len([event for event in events(done, "alert") if not event["update"]]) == alerts
+
+
+def test_lines_that_cannot_be_read_are_told_of_and_left_out_or_end_a_strict_replay(
+        handshake: Handshake, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(36, 0, 5), '{"t": 1}', "\x1b[31m not JSON", '{"t":6,"rssi":0,"ad":"zz"}')
+    done = handshake.run("nearby", "replay", str(path), "--at-once", "--json")
+    troubles = events(done, "trouble")
+    assert len(troubles) == 3 and all("line 1" in trouble["message"] for trouble in troubles)
+    assert [event["person"] for event in events(done, "arrived")] == [36]
+    strict = handshake.run("nearby", "replay", str(path), "--at-once", "--strict", "--json")
+    assert strict.status != 0 and strict.error["code"] == "damaged_recording"
+    assert "\x1b" not in done.stderr + done.stdout + strict.stderr
+
+
+def test_names_reach_a_terminal_harmless(hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(6704, time.time() - 60, 20))
+    shown = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--keep").ok().stdout
+    shown += hub.handshake.run("nearby", "log").ok().stdout
+    shown += hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json").ok().stdout
+    assert "Eve" in shown and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown)
+
+
+def test_a_friend_is_recognised_by_the_keys_that_were_shared_and_nobody_else(
+        handshake: Handshake, recording: Callable[..., Path]) -> None:
+    shared = handshake.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
+    befriended = handshake.run("nearby", "befriend", "-", "--json", stdin=shared)
+    assert befriended.ok().json == {"person": 36, "days": 2}
+    day = min(map(int, json.loads(shared)["keys"]))
+    key = bytes.fromhex(json.loads(shared)["keys"][str(day)])
+    # beacons dossier 8.4: the token of a window, as the 16 bytes of an Eddystone UID.
+    import hashlib
+    import hmac
+    window = day * 96 + 40
+    token = hmac.new(key, b"SH1 tok" + window.to_bytes(4, "big"), hashlib.sha256).digest()[:16]
+    ad = "0303aafe1716aafe00ee" + token.hex() + "0000"
+    path = recording(*packets(0, window * 900 + 5, 5, ad=ad))
+    replay = ("nearby", "replay", str(path), "--at-once", "--json")
+    assert [event["person"] for event in events(handshake.run(*replay), "arrived")] == [36]
+    assert handshake.run("nearby", "unfriend", "36", "--json").ok().json == {"forgotten": True}
+    handshake.run("nearby", "share", "--me", "36", "--days", "1", "--renew").ok()
+    assert not events(handshake.run(*replay), "arrived")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"person":0,"keys":{}}', '{"person":36,"keys":{"1":"00"}}', "x" * 100_000])
+def test_what_is_no_shared_key_is_refused(handshake: Handshake, text: str) -> None:
+    done = handshake.run("nearby", "befriend", "-", "--json", stdin=text)
+    assert done.status == 64 and done.error["message"]
+
+
+@pytest.mark.parametrize("arguments", [
+    ["advertise", "--me", "36"], ["advertise", "--advertise", "static", "--me", "36"], ["watch", "--advertise", "static"],
+    ["forget"], ["forget", "36", "--everyone"], ["forget", "0"], ["log", "--csv", "--json"], ["scan", "--duration", "0"],
+    ["replay", "x", "--speed", "2", "--at-once"], ["share", "--me", "36", "--days", "32"],
+])
+def test_a_wrong_line_is_status_64(handshake: Handshake, arguments: list[str]) -> None:
+    assert handshake.run("nearby", *arguments).status == 64
+
+
+def test_the_live_list_is_drawn_over_itself(hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(65535, 0, 60, rssi=-59), *packets(70000, 0, 60, rssi=-80, ad=wide_frame(70000)))
+    for columns in (80, 30):
+        terminal = Terminal([str(hub.handshake.path), "nearby", "replay", str(path), "--speed", "4"],
+                            hub.handshake.environment | {"TERM": "xterm"}, columns=columns, rows=10)
+        try:
+            terminal.wait_for(lambda text: text.count("2 people near") >= 3, "the list, three times")
+            terminal.type(CTRL_C)
+            assert terminal.finish() == 130
+            assert all(len(line) < columns for line in terminal.rows()), terminal.rows()
+            # What was told stays; the list itself does not pile up.
+            assert sum("people near" in line for line in terminal.rows()) <= 1, terminal.rows()
+            if columns == 80:
+                assert any("Zoë Ångström is near" in line for line in terminal.rows()), terminal.rows()
+                assert "[######....] Zoë Ångström" in terminal.text
+        finally:
+            terminal.close()

@@ -1,0 +1,137 @@
+import Beacons
+import BusFixtures
+import DBus
+import Nearby
+import Synchronization
+import Testing
+
+/// A desktop on a bus of its own: it numbers notifications, keeps what it was asked, and can be clicked on.
+private final class Desktop: Sendable {
+    struct Shown: Sendable, Equatable {
+        let replaced: UInt32
+        let summary: String
+        let body: String
+        let actions: [String]
+        let image: String?
+    }
+
+    let bus: BusDaemon
+    let service: Connection
+    private let state = Mutex([Shown]())
+    var shown: [Shown] { state.withLock(\.self) }
+
+    init(on bus: BusDaemon) async throws {
+        self.bus = bus
+        service = try await bus.connect()
+        let show = ExportedMethod(
+            "Notify",
+            takes: [
+                Argument("app", .string), Argument("replaces", .uint32), Argument("icon", .string),
+                Argument("summary", .string), Argument("body", .string), Argument("actions", .array(.string)),
+                Argument("hints", .dictionary(.string, .variant)), Argument("expiry", .int32),
+            ], returns: [Argument("id", .uint32)]
+        ) { [weak self] call in
+            let arguments = call.arguments
+            let hints = try arguments[6].read([String: Value].self)
+            let shown = Shown(
+                replaced: try arguments[1].read(UInt32.self), summary: try arguments[3].read(String.self),
+                body: try arguments[4].read(String.self), actions: try arguments[5].read([String].self),
+                image: try hints["image-path"].map { try $0.read(String.self) })
+            let number = self?.note(shown) ?? 0
+            return [.uint32(shown.replaced == 0 ? number : shown.replaced)]
+        }
+        let capabilities = ExportedMethod("GetCapabilities", returns: [Argument("names", .array(.string))]) { _ in
+            [["body", "body-markup", "actions"].value]
+        }
+        try service.export(
+            [ExportedInterface("org.freedesktop.Notifications", methods: [show, capabilities])],
+            at: "/org/freedesktop/Notifications")
+        _ = try await service.requestName("org.freedesktop.Notifications")
+    }
+
+    private func note(_ shown: Shown) -> UInt32 {
+        state.withLock { state in
+            state.append(shown)
+            return UInt32(state.count)
+        }
+    }
+
+    func click(_ number: UInt32) throws {
+        try service.emit(
+            Signal(
+                path: "/org/freedesktop/Notifications", interface: "org.freedesktop.Notifications",
+                member: "ActionInvoked", arguments: [.uint32(number), "default"]))
+    }
+}
+
+private final class Board: Alerts {
+    private let state = Mutex([Alert]())
+    var alerts: [Alert] { state.withLock(\.self) }
+
+    func show(_ alert: Alert) async { state.withLock { $0.append(alert) } }
+}
+
+@Suite(
+    "Alerts on the desktop", .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"),
+    .timeLimit(.minutes(1)))
+struct DesktopAlertsTests {
+    private let ada = Person(
+        name: "Ada <b>Example</b>", batch: "S1'14", photo: "/home/ada/photo 1.jpg", page: "https://example.org/ada")
+
+    @Test(
+        "BE-25, RC-21: an alert has name, batch, photo and a click that opens the page; the next about the same person replaces it"
+    )
+    func shownAndReplaced() async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let (opened, opening) = AsyncStream.makeStream(of: String.self)
+        let board = Board()
+        let alerts = DesktopAlerts(
+            on: try Address.list(bus.addressText), application: "Handshake", fallback: board
+        ) { opening.yield($0) }
+        await alerts.show(Alert(person: person(759), known: nil))
+        await alerts.show(Alert(person: person(759), known: ada, proximity: .near, isUpdate: true))
+        await alerts.show(Alert(person: person(36), known: nil))
+        let first = Desktop.Shown(
+            replaced: 0, summary: "Somebody with the number 759 is near", body: "", actions: [], image: nil)
+        let second = Desktop.Shown(
+            replaced: 1, summary: "Ada <b>Example</b> is near", body: "S1'14, a few steps away",
+            actions: ["default", "Show the profile"], image: "file:///home/ada/photo%201.jpg")
+        #expect(desktop.shown.prefix(2) == [first, second])
+        #expect(desktop.shown.last?.replaced == 0)
+        #expect(board.alerts.isEmpty)
+
+        try desktop.click(1)
+        var pages = opened.makeAsyncIterator()
+        #expect(await pages.next() == "https://example.org/ada")
+    }
+
+    @Test(
+        "a page that is not of the web is not offered",
+        arguments: ["file:///etc/passwd", "javascript:alert(1)", "http://127.0.0.1:80@example.org/", "ada", ""])
+    func hostilePages(page: String) async throws {
+        let bus = try await BusDaemon()
+        let desktop = try await Desktop(on: bus)
+        let alerts = DesktopAlerts(
+            on: try Address.list(bus.addressText), application: "Handshake", fallback: Board()
+        ) { _ in Issue.record("opened") }
+        await alerts.show(Alert(person: person(759), known: Person(name: "Ada", page: page)))
+        #expect(desktop.shown.map(\.actions) == [[]])
+    }
+
+    @Test("BE-25: without a desktop alerts go to the fallback, and to the desktop when there is one again")
+    func fallback() async throws {
+        let bus = try await BusDaemon()
+        let board = Board()
+        let alerts = DesktopAlerts(
+            on: try Address.list(bus.addressText), application: "Handshake", fallback: board
+        ) { _ in }
+        let alert = Alert(person: person(759), known: ada)
+        await alerts.show(alert)
+        #expect(board.alerts == [alert])
+        let desktop = try await Desktop(on: bus)
+        await alerts.show(alert)
+        #expect(desktop.shown.count == 1)
+        #expect(board.alerts.count == 1)
+    }
+}
