@@ -25,7 +25,7 @@ public struct Sequencing: Sendable {
     /// Opens the service for an account.
     ///
     /// - Parameters:
-    ///   - account: an account of ``Handshake/Service/sequencing``, or of the same service elsewhere.
+    ///   - account: an account of `Service.sequencing`, or of the same service elsewhere.
     ///   - polling: interval and deadline of runs that do not state their own.
     ///   - clock: what pauses and deadlines are measured on.
     public init(_ account: Account, polling: Polling = Polling(), clock: any Clock<Duration> = ContinuousClock()) {

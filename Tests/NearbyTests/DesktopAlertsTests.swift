@@ -28,7 +28,7 @@ private final class Desktop: Sendable {
             takes: [
                 Argument("app", .string), Argument("replaces", .uint32), Argument("icon", .string),
                 Argument("summary", .string), Argument("body", .string), Argument("actions", .array(.string)),
-                Argument("hints", .dictionary(.string, .variant)), Argument("expiry", .int32),
+                Argument("hints", .dictionary(key: .string, value: .variant)), Argument("expiry", .int32),
             ], returns: [Argument("id", .uint32)]
         ) { [weak self] call in
             let arguments = call.arguments

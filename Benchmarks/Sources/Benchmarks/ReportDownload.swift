@@ -20,7 +20,7 @@ private enum ReportDownload {
         try await command.signIn(account, at: sandbox.sequencing.origin, client: "my-genome-app", sandbox)
         let file = options.folder + "/report.pdf"
         func arguments(_ mebibytes: Int) -> [String] {
-            ["sequencing", "report-file", "\(generated + mebibytes << 10)", "--output", file, "--force"]
+            ["sequencing", "report-file", "\(generated + mebibytes << 10)", "--output", file, "--force", "--quiet"]
         }
         func peak(_ mebibytes: Int) async throws -> [Double] {
             try await samples(7) {

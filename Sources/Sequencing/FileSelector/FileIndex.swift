@@ -75,8 +75,10 @@ struct FileIndex: Sendable {
 extension GeneticFile {
     /// Those of some files that fit a search, in order: what a selector's rows are, without tabs and segments.
     ///
-    /// - Parameter search: every word has to be in a file's name, persona, description, type, population, category or
-    ///   identifier.
+    /// - Parameters:
+    ///   - files: the files to choose from.
+    ///   - search: every word has to be in a file's name, persona, description, type, population, category or identifier.
+    ///   - order: ties keep the order of `files`.
     public static func matching(
         _ files: [GeneticFile], search: String, order: FileSelector.Order = .service
     ) -> [GeneticFile] {

@@ -9,7 +9,9 @@ extension Sequencing {
 
     /// Fetches a report's file into memory (dossier 5.7).
     ///
-    /// - Parameter limits: 64 MiB within two minutes unless stated.
+    /// - Parameters:
+    ///   - file: a file that a report names.
+    ///   - limits: 64 MiB within two minutes unless stated.
     /// - Throws: ``SequencingError``, `CancellationError`.
     public func contents(
         of file: ReportFileID,
@@ -25,7 +27,10 @@ extension Sequencing {
     /// Until the first piece has come, a passing failure is repeated like that of any other reading call; after it
     /// never, so that no piece comes twice.
     ///
-    /// - Parameter receive: gets each piece in order, and how far the transfer is with it.
+    /// - Parameters:
+    ///   - file: a file that a report names.
+    ///   - limits: ``fileLimits`` unless stated.
+    ///   - receive: gets each piece in order, and how far the transfer is with it.
     /// - Throws: ``SequencingError``, `CancellationError`, and whatever `receive` throws. A file shorter than the
     ///   service announced is an error, after its last piece.
     public func stream(

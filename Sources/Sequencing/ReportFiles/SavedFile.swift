@@ -13,8 +13,10 @@ extension Sequencing {
     /// the file is on the storage.
     ///
     /// - Parameters:
+    ///   - file: a file that a report names.
     ///   - path: the file's name; its folder must be there.
     ///   - replacing: whether a file of that name may be replaced. It is kept until the new one is complete.
+    ///   - limits: ``fileLimits`` unless stated.
     ///   - progress: told after each piece.
     /// - Throws: ``SequencingError/disk(path:reason:)``, what ``stream(_:limits:receive:)`` throws.
     public func save(

@@ -12,8 +12,11 @@ extension Sequencing {
 
     /// Runs any calls, in one batch where there are several.
     ///
-    /// - Parameter version: ``ProtocolVersion/one`` for chains that know nothing newer; each call is then started and
-    ///   asked alone.
+    /// - Parameters:
+    ///   - calls: what to run, each with a result of its own.
+    ///   - version: ``ProtocolVersion/one`` for chains that know nothing newer; each call is then started and asked
+    ///     alone.
+    ///   - polling: how often and how long to ask, where it is not the service's own.
     public func run(_ calls: [ChainCall], version: ProtocolVersion = .two, polling: Polling? = nil) -> ChainRun {
         ChainRun(service: self, origin: .calls(calls), version: version, polling: polling ?? self.polling)
     }
