@@ -158,8 +158,8 @@ struct BlueZScanTests {
             _ = try await events?.next()
             events = nil
             try await air.until {
-                let isSearching = try await air.isSearching
-                return try await !isSearching && air.monitors == 0 && air.names() == names
+                let (isSearching, monitors, left) = try await (air.isSearching, air.monitors, air.names())
+                return !isSearching && monitors == 0 && left == names
             }
         }
     }
