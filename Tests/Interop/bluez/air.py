@@ -301,7 +301,7 @@ class Adapter(Exported):
 
         def add(monitor, interfaces):
             monitors = self.applications.get(key)
-            inside = str(monitor).startswith(str(path) + "/")
+            inside = str(monitor).startswith(str(path).rstrip("/") + "/")
             if monitors is None or MONITOR not in interfaces or not inside or str(monitor) in monitors:
                 return
             properties = interfaces[MONITOR]
