@@ -24,21 +24,24 @@ open class CBUUID: NSObject {
     open var data: Data { Data() }
 }
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBAdvertisementDataManufacturerDataKey = "kCBAdvDataManufacturerData"
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBAdvertisementDataServiceDataKey = "kCBAdvDataServiceData"
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public let CBCentralManagerScanOptionAllowDuplicatesKey = "kCBScanOptionAllowDuplicates"
 
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
     func centralManagerDidUpdateState(_ central: CBCentralManager)
     func centralManager(
         _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
-        rssi RSSI: NSNumber)
+        rssi: NSNumber)
 }
 
 extension CBCentralManagerDelegate {
     public func centralManager(
         _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
-        rssi RSSI: NSNumber
+        rssi: NSNumber
     ) {}
 }
 

@@ -71,7 +71,7 @@ struct ScanBufferTests {
         })
         let (others, announce) = AsyncStream.makeStream(of: ScanEvent.self)
         var heard: [Advertisement] = []
-        for try await advertisement in scan.advertisements(other: { announce.yield($0) }) { heard.append(advertisement) }
+        for try await packet in scan.advertisements(other: { announce.yield($0) }) { heard.append(packet) }
         announce.finish()
         #expect(heard.map(ScanEvent.advertisement) == [try packet(1)])
         #expect(await others.reduce(into: []) { $0.append($1) } == [.status(.listening(.monitor))])

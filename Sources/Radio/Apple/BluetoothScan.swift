@@ -45,7 +45,7 @@
 
         func centralManager(
             _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
-            rssi RSSI: NSNumber
+            rssi: NSNumber
         ) {
             var manufacturerData: [CompanyID: [UInt8]] = [:]
             if let data = advertisementData[CBAdvertisementDataManufacturerDataKey] as? Data, data.count >= 2 {
@@ -63,7 +63,7 @@
                 let data = try? AdvertisingData(manufacturerData: manufacturerData, serviceData: serviceData)
             else { return }
             // Apple's platforms do not tell the address.
-            hear(Advertisement(time: now(), address: nil, rssi: Beacons.RSSI(RSSI.intValue), data: data))
+            hear(Advertisement(time: now(), address: nil, rssi: RSSI(rssi.intValue), data: data))
         }
     }
 

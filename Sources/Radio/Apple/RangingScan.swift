@@ -17,7 +17,8 @@
             uuids: [ProximityUUID], power: Int8, now: @escaping @Sendable () -> Timestamp,
             hear: @escaping @Sendable (Advertisement) -> Void, status: StatusReport
         ) {
-            constraints = uuids.compactMap { UUID(uuidString: $0.description) }.map(CLBeaconIdentityConstraint.init(uuid:))
+            constraints = uuids.compactMap { UUID(uuidString: $0.description) }
+                .map(CLBeaconIdentityConstraint.init(uuid:))
             self.power = power
             self.now = now
             self.hear = hear

@@ -107,7 +107,9 @@ extension BlueZFacts {
                 .advertising, .missing, "\(adapter.name) cannot advertise",
                 cure: "use an adapter with Bluetooth Low Energy; scanning goes on without")
         }
-        guard let free = adapter.freeInstances else { return .init(.advertising, .good, "\(adapter.name) can advertise") }
+        guard let free = adapter.freeInstances else {
+            return .init(.advertising, .good, "\(adapter.name) can advertise")
+        }
         guard free > 0 else { return .init(.advertising, .noFreeInstance) }
         return .init(
             .advertising, .good,

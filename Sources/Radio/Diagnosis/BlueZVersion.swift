@@ -44,7 +44,9 @@ extension BlueZVersion: CustomStringConvertible {
 #if os(Linux)
     extension BlueZVersion {
         /// Where distributions put the daemon; it is in no PATH.
-        static let daemons = ["/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd"]
+        static let daemons = [
+            "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
+        ]
 
         /// The version of the daemon that is installed; nil when it cannot be told.
         ///

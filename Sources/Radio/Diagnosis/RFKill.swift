@@ -20,11 +20,6 @@ public struct RFKill: Sendable, Hashable {
         public let name: String
         /// Nil when it is not blocked.
         public let block: Block?
-
-        init(name: String, block: Block?) {
-            self.name = name
-            self.block = block
-        }
     }
 
     private let folder: String

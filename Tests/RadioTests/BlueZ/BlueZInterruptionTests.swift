@@ -7,7 +7,8 @@ import Testing
     "BlueZ that goes away and comes back", .serialized,
     .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")), .timeLimit(.minutes(1)))
 struct BlueZInterruptionTests {
-    @Test("an adapter that is switched off mid-scan is waited for", arguments: [ScanMethod.monitor, .filteredDiscovery])
+    @Test(
+        "an adapter that is switched off mid-scan is waited for", arguments: [ScanMethod.monitor, .filteredDiscovery])
     func power(method: ScanMethod) async throws {
         try await Air.with { air in
             var events = try air.radio(methods: [method]).scan().makeAsyncIterator()

@@ -81,8 +81,8 @@ struct BlueZObjectsTests {
     }
 
     @Test(
-        "a strength that is none is not believed, and its packet counts all the same", arguments: [Int16(127), 0, 20, -128]
-    )
+        "a strength that is none is not believed, and its packet counts all the same",
+        arguments: [Int16(127), 0, 20, -128])
     func strength(reported: Int16) throws {
         var objects = BlueZObjects()
         let signal = Self.added(["Address": Self.address, "RSSI": .int16(reported), "ManufacturerData": Self.beacon])

@@ -39,9 +39,9 @@ struct RadioDiagnosisTests {
             (.permission, facts { $0.obstacle = .notPermitted(reason: "policy") }),
             (.adapter, facts { $0.adapters = [] }),
             (.adapter, facts { $0.wanted = "hci3" }),
-            (.power, facts { $0.adapters[0].isPowered = false }),
-            (.power, facts { $0.adapters[0].isPowered = false; $0.block = .soft }),
-            (.power, facts { $0.adapters[0].isPowered = false; $0.block = .hard }),
+            (.power, facts { $0.turnOff(nil) }),
+            (.power, facts { $0.turnOff(.soft) }),
+            (.power, facts { $0.turnOff(.hard) }),
             (.advertising, facts { $0.adapters[0].freeInstances = 0 }),
             (.advertising, facts { $0.adapters[0].interfaces.remove("org.bluez.LEAdvertisingManager1") }),
         ])
@@ -57,7 +57,7 @@ struct RadioDiagnosisTests {
     @Test("rfkill's two ways to block have two cures")
     func rfkill() {
         func cure(_ block: RFKill.Block) -> String? {
-            let facts = Self.facts { $0.adapters[0].isPowered = false; $0.block = block }
+            let facts = Self.facts { $0.turnOff(block) }
             return RadioDiagnosis(facts).findings.first { $0.topic == .power }?.cure
         }
         #expect(cure(.soft) == "unblock it with: rfkill unblock bluetooth")
@@ -130,6 +130,13 @@ struct RadioDiagnosisTests {
             await air.stopBus()
             #expect(try await air.radio().diagnosis().findings.map(\.topic) == [.bus])
         }
+    }
+}
+
+extension BlueZFacts {
+    fileprivate mutating func turnOff(_ block: RFKill.Block?) {
+        adapters[0].isPowered = false
+        self.block = block
     }
 }
 

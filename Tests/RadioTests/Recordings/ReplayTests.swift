@@ -7,8 +7,12 @@ import Testing
 
 @Suite("Replaying a recording", .timeLimit(.minutes(1)))
 struct ReplayTests {
-    private static let first = #"{"t":1767225600,"addr":"D0:00:00:00:02:F7","rssi":-61,"ad":"\#(hex(Packets.iBeacon))"}"#
-    private static let second = #"{"t":1767225602.5,"addr":"D0:00:00:00:00:02","rssi":-70,"ad":"\#(hex(Packets.altBeacon))"}"#
+    private static let first = line("1767225600", "D0:00:00:00:02:F7", -61, Packets.iBeacon)
+    private static let second = line("1767225602.5", "D0:00:00:00:00:02", -70, Packets.altBeacon)
+
+    private static func line(_ time: String, _ address: String, _ rssi: Int, _ bytes: [UInt8]) -> String {
+        #"{"t":\#(time),"addr":"\#(address)","rssi":\#(rssi),"ad":"\#(hex(bytes))"}"#
+    }
 
     private static func hex(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -103,7 +107,7 @@ struct ReplayTests {
         #expect(count.withLock { $0 } == 3)
     }
 
-    @Test("a clock that leapt while it was recorded stops the replay for ten minutes at most, and one set back not at all")
+    @Test("a clock that leapt while it was recorded delays the replay by ten minutes at most, one set back not at all")
     func leap() async throws {
         let clock = ManualClock()
         let later = Self.first.replacing("1767225600", with: "1967225600")
