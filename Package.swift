@@ -99,7 +99,8 @@ let package = Package(
             swiftSettings: strict),
 
         .target(name: "Radio", dependencies: ["Beacons", "DBus"], swiftSettings: strict),
-        .testTarget(name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus"], swiftSettings: strict),
+        .testTarget(
+            name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures"], swiftSettings: strict),
 
         // Floor 2: one kit a service.
         .target(

@@ -23,7 +23,8 @@ struct BlueZAdapter: Sendable, Hashable {
         self.interfaces = Set(interfaces.keys)
         freeInstances = interfaces[InterfaceName.advertisingManager.text]?["SupportedInstances"]
             .flatMap { UInt8(reading: $0) }
-        monitorTypes = interfaces[InterfaceName.monitorManager.text]?["SupportedMonitorTypes"]
+        monitorTypes =
+            interfaces[InterfaceName.monitorManager.text]?["SupportedMonitorTypes"]
             .flatMap { [String](reading: $0) } ?? []
     }
 

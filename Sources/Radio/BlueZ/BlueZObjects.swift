@@ -113,6 +113,11 @@ struct BlueZObjects: Sendable {
         return adapters[path] == before ? .nothing : .adapters
     }
 
+    /// Takes adapters as they are.
+    mutating func take(_ adapters: [BlueZAdapter]) {
+        for adapter in adapters { self.adapters[adapter.path] = adapter }
+    }
+
     /// The adapter to use: the named one, or the first that is on, or the first.
     ///
     /// - Throws: ``RadioError/noAdapter(named:)``.

@@ -33,6 +33,9 @@ final class ReplayTimeline: Clock {
     /// The time that was recorded.
     var time: Timestamp { state.withLock { $0.time } }
 
+    /// Whether somebody sleeps on it.
+    var isAwaited: Bool { state.withLock { !$0.sleepers.isEmpty } }
+
     /// Sets the recorded time, which may go back; what has passed does not.
     func set(_ time: Timestamp) {
         state.withLock { $0.time = time }

@@ -8,6 +8,7 @@ says what comes over the air and asks what is sent, through the interface org.ex
     Lose(s address)                     a device is gone: monitors lose it, and the object vanishes
     OnAir() -> aay                      what is sent now
     Transmissions() -> a(say)           the same, each with the address that it is sent under
+    Paths() -> ao                       the advertisements' objects, in their clients
     Registrations() -> u                how many advertisements were taken since the start
     Searching() -> b                    whether somebody searches
     Monitors() -> u                     how many monitors are active
@@ -16,7 +17,7 @@ says what comes over the air and asks what is sent, through the interface org.ex
     Power(b on)                         switches it off or on, as its owner would in the settings
     Behave(s name, v value)             changes how the daemon behaves; BEHAVIOUR lists the names
 
-Needs Debian's python3-dbus and python3-gi. Options of the same names as in BEHAVIOUR set its start: --monitor=silent.
+It prints "ready" when it is. Needs Debian's python3-dbus and python3-gi. Options of the same names as in BEHAVIOUR set its start: --monitor=silent.
 """
 
 import argparse
@@ -300,7 +301,7 @@ class Adapter(Exported):
 
         def add(monitor, interfaces):
             monitors = self.applications.get(key)
-            inside = str(monitor).startswith(str(path) + "/")
+            inside = str(monitor).startswith(str(path).rstrip("/") + "/")
             if monitors is None or MONITOR not in interfaces or not inside or str(monitor) in monitors:
                 return
             properties = interfaces[MONITOR]
@@ -438,6 +439,10 @@ class Root(dbus.service.Object):
     def Transmissions(self):
         return dbus.Array([(address, dbus.ByteArray(data)) for address, data in self.sent()], signature="(say)")
 
+    @dbus.service.method(AIR, "", "ao")
+    def Paths(self):
+        return dbus.Array([dbus.ObjectPath(path) for _, path in adapter.advertisements], signature="o")
+
     @dbus.service.method(AIR, "", "u")
     def Registrations(self):
         return adapter.registrations
@@ -513,4 +518,5 @@ if __name__ == "__main__":
     bus.add_signal_receiver(owner_changed, "NameOwnerChanged", "org.freedesktop.DBus", "org.freedesktop.DBus")
     # The name last: whoever sees it finds everything in place.
     name = dbus.service.BusName("org.bluez", bus, do_not_queue=True)
+    print("ready", flush=True)
     GLib.MainLoop().run()

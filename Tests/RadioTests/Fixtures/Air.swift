@@ -1,4 +1,5 @@
 import Beacons
+import BusFixtures
 import DBus
 import Foundation
 import Radio
@@ -7,22 +8,20 @@ import Synchronization
 /// A private message bus with the air simulator of `Tests/Interop/bluez` on it.
 final class Air: Sendable {
     /// The bus's address, as in `DBUS_SYSTEM_BUS_ADDRESS`.
-    let address: String
+    var address: String { bus.addressText }
     private let connection: Connection
-    private let bus: ChildProcess
-    private let simulator: Mutex<ChildProcess?>
+    private let bus: BusDaemon
+    private let simulator: Mutex<Child?>
 
     /// Why these tests cannot run here; nil when they can.
     static let obstacle: String? = {
-        guard daemon != nil else { return "dbus-daemon is not installed" }
-        guard ChildProcess.succeeds("/usr/bin/python3", ["-c", "import dbus, gi.repository.GLib"]) else {
-            return "python3-dbus or python3-gi is not installed for /usr/bin/python3"
+        guard Tool.areInstalled(.busDaemon, .python) else { return "dbus-daemon or /usr/bin/python3 is not installed" }
+        let packages = "/usr/lib/python3/dist-packages/"
+        let areThere = ["dbus/__init__.py", "gi/__init__.py"].allSatisfy {
+            FileManager.default.fileExists(atPath: packages + $0)
         }
-        return nil
+        return areThere ? nil : "python3-dbus or python3-gi is not installed"
     }()
-
-    private static let daemon = ["/usr/bin/dbus-daemon", "/bin/dbus-daemon", "/usr/local/bin/dbus-daemon"]
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
 
     /// Runs `body` with a bus and a simulator, and ends both.
     ///
@@ -30,18 +29,19 @@ final class Air: Sendable {
     ///   - behaviour: The simulator's options, as in `monitor=silent`; nil starts no simulator.
     ///   - body: The test.
     static func with(_ behaviour: [String]? = [], _ body: (Air) async throws -> Void) async throws {
-        let bus = try ChildProcess(daemon ?? "", ["--session", "--nofork", "--print-address=1"])
-        defer { bus.end() }
-        let address = try await bus.firstLine()
-        let connection = try await Connection.open(try Address.list(address))
-        let air = Air(address: address, connection: connection, bus: bus)
-        defer { air.stop() }
-        if let behaviour { try await air.start(behaviour) }
-        try await body(air)
+        let bus = try await BusDaemon()
+        let air = Air(connection: try await bus.connect(), bus: bus)
+        do {
+            if let behaviour { try await air.start(behaviour) }
+            try await body(air)
+        } catch {
+            await air.end()
+            throw error
+        }
+        await air.end()
     }
 
-    private init(address: String, connection: Connection, bus: ChildProcess) {
-        self.address = address
+    private init(connection: Connection, bus: BusDaemon) {
         self.connection = connection
         self.bus = bus
         simulator = Mutex(nil)
@@ -51,27 +51,29 @@ final class Air: Sendable {
     func start(_ behaviour: [String] = []) async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Interop/bluez/air.py").standardized.path
-        let presence = try await connection.presence(of: "org.bluez")
-        let child = try ChildProcess(
-            "/usr/bin/python3", [script] + behaviour.map { "--" + $0 },
-            environment: ["DBUS_SYSTEM_BUS_ADDRESS": address])
+        let child = try Child(
+            .python, [script] + behaviour.map { "--" + $0 }, environment: ["DBUS_SYSTEM_BUS_ADDRESS": address])
         simulator.withLock { $0 = child }
-        for try await state in presence {
-            if case .present = state { return }
-        }
+        let line = try await child.firstLine()
+        guard line == "ready" else { throw AirError.didNotStart(line) }
     }
 
     /// Ends the daemon, as a crash would.
-    func stop() {
-        simulator.withLock { simulator in
-            simulator?.end()
-            simulator = nil
-        }
+    func stop() async {
+        await simulator.withLock { simulator in
+            defer { simulator = nil }
+            return simulator
+        }?.stop()
     }
 
-    /// Ends the bus itself.
-    func stopBus() {
-        bus.end()
+    /// Ends the bus itself, with everything on it.
+    func stopBus() async {
+        await bus.stop()
+    }
+
+    private func end() async {
+        await stop()
+        await bus.stop()
     }
 
     /// A radio on this bus. It waits a millisecond before it tries again.
@@ -124,6 +126,9 @@ final class Air: Sendable {
         }
     }
 
+    /// Where the advertisements are that the daemon has taken.
+    func paths() async throws -> [ObjectPath] { try await control("Paths").read([ObjectPath].self) }
+
     var registrations: UInt32 { get async throws { try await control("Registrations").read(UInt32.self) } }
     var isSearching: Bool { get async throws { try await control("Searching").read(Bool.self) } }
     var monitors: UInt32 { get async throws { try await control("Monitors").read(UInt32.self) } }
@@ -148,60 +153,6 @@ final class Air: Sendable {
 
 enum AirError: Error {
     case unexpected
-    case noOutput
-}
-
-/// A program that a test starts.
-final class ChildProcess: Sendable {
-    private let process: Process
-    private let output: Pipe
-
-    init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
-        process = Process()
-        output = Pipe()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-    }
-
-    deinit { end() }
-
-    func end() {
-        if process.isRunning { process.terminate() }
-    }
-
-    /// The first line of what it writes.
-    func firstLine() async throws -> String {
-        let handle = output.fileHandleForReading
-        return try await withCheckedThrowingContinuation { continuation in
-            // A thread that may block.
-            DispatchQueue.global().async {
-                var line: [UInt8] = []
-                while let byte = try? handle.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
-                    line.append(byte)
-                }
-                if line.isEmpty {
-                    continuation.resume(throwing: AirError.noOutput)
-                } else {
-                    continuation.resume(returning: String(decoding: line, as: UTF8.self))
-                }
-            }
-        }
-    }
-
-    /// Whether a program that ends by itself ends well.
-    static func succeeds(_ program: String, _ arguments: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
+    /// The first line that the simulator printed instead.
+    case didNotStart(String)
 }

@@ -1,0 +1,127 @@
+import Beacons
+import DBus
+
+/// What was found out about BlueZ, before it is judged.
+struct BlueZFacts: Sendable, Hashable {
+    /// Why the objects could not be asked for; nil when they were.
+    var obstacle: RadioError?
+    /// The adapters that BlueZ has.
+    var adapters: [BlueZAdapter] = []
+    /// The adapter that was named.
+    var wanted: String?
+    /// The version that is installed; nil when it cannot be told.
+    var version: BlueZVersion?
+    /// What blocks the adapter in use.
+    var block: RFKill.Block?
+}
+
+extension BlueZRadio {
+    /// Looks at everything that scanning and advertising need, and changes nothing.
+    public func diagnosis() async -> RadioDiagnosis {
+        var facts = BlueZFacts(wanted: options.adapter)
+        #if os(Linux)
+            facts.version = await BlueZVersion.installed(clock: options.time.clock)
+        #endif
+        do {
+            let connection = try await Connection.open(addresses, options: .init(clock: options.time.clock))
+            defer { connection.close() }
+            var objects = BlueZObjects()
+            _ = objects.replace(
+                with: try await connection.object(.root, of: .bluez).managedObjects(), at: options.time.now())
+            facts.adapters = objects.adapters.values.sorted { $0.path < $1.path }
+            if let adapter = try? objects.adapter(named: options.adapter), !adapter.isPowered {
+                facts.block = options.rfkill.block(of: adapter.name)
+            }
+        } catch {
+            facts.obstacle =
+                RadioError(error, operation: "asking BlueZ", adapter: options.adapter ?? "")
+                ?? .noBus(reason: "it was not asked to the end")
+        }
+        return RadioDiagnosis(facts)
+    }
+}
+
+extension RadioDiagnosis {
+    init(_ facts: BlueZFacts) {
+        var findings: [Finding] = []
+        switch facts.obstacle {
+        case .noBus(let reason)?: findings.append(Finding(.bus, .noBus(reason: reason)))
+        case let obstacle?:
+            findings.append(Finding(.bus, .good, "the system's message bus answers"))
+            findings.append(facts.version.finding)
+            if case .notPermitted = obstacle {
+                findings.append(Finding(.permission, obstacle))
+            } else {
+                findings.append(Finding(.daemon, obstacle))
+            }
+        case nil:
+            findings.append(Finding(.bus, .good, "the system's message bus answers"))
+            findings.append(Finding(.daemon, .good, "BlueZ runs"))
+            findings.append(facts.version.finding)
+            findings.append(contentsOf: facts.adapterFindings)
+        }
+        self.init(findings)
+    }
+}
+
+extension Optional where Wrapped == BlueZVersion {
+    fileprivate var finding: RadioDiagnosis.Finding {
+        guard let version = self else {
+            return .init(
+                .version, .unknown,
+                "the version of BlueZ cannot be told: it does not say it over the bus, and bluetoothd was not found")
+        }
+        guard let defect = version.monitorDefect else {
+            return .init(.version, .good, "BlueZ \(version) is installed")
+        }
+        return .init(
+            .version, .limited, "BlueZ \(version) is installed; \(defect)",
+            cure: "install a later version, or scan without the monitor")
+    }
+}
+
+extension BlueZFacts {
+    fileprivate var adapterFindings: [RadioDiagnosis.Finding] {
+        var objects = BlueZObjects()
+        objects.take(adapters)
+        let adapter: BlueZAdapter
+        do throws(RadioError) {
+            adapter = try objects.adapter(named: wanted)
+        } catch {
+            return [.init(.adapter, error)]
+        }
+        let address = adapter.address.map { " (\($0.visible(limit: 20)))" } ?? ""
+        return [.init(.adapter, .good, "the adapter is \(adapter.name)\(address)"), power(adapter)]
+            + [advertising(adapter), .init(.scanning, .good, "BlueZ can search for beacons"), monitor(adapter)]
+    }
+
+    private func power(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
+        if adapter.isPowered { return .init(.power, .good, "\(adapter.name) is on") }
+        guard let block else { return .init(.power, .poweredOff(adapter: adapter.name)) }
+        return .init(.power, .blocked(adapter: adapter.name, bySwitch: block == .hard))
+    }
+
+    private func advertising(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
+        guard adapter.has(.advertisingManager) else {
+            return .init(
+                .advertising, .missing, "\(adapter.name) cannot advertise",
+                cure: "use an adapter with Bluetooth Low Energy; scanning goes on without")
+        }
+        guard let free = adapter.freeInstances else {
+            return .init(.advertising, .good, "\(adapter.name) can advertise")
+        }
+        guard free > 0 else { return .init(.advertising, .noFreeInstance) }
+        return .init(
+            .advertising, .good,
+            "\(adapter.name) can send \(free) more advertisement\(free == 1 ? "" : "s")")
+    }
+
+    private func monitor(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
+        guard adapter.has(.monitorManager), adapter.monitorTypes.contains("or_patterns") else {
+            return .init(
+                .monitor, .limited, "BlueZ offers no monitor; beacons are searched for instead, which takes more power",
+                cure: "run bluetoothd with --experimental; that needs BlueZ 5.56 and Linux 5.10 or later")
+        }
+        return .init(.monitor, .good, "BlueZ has its experimental flag and offers a monitor")
+    }
+}

@@ -1,0 +1,81 @@
+#if os(Linux)
+    import Foundation
+#endif
+
+/// A version of BlueZ.
+public struct BlueZVersion: Sendable, Hashable, Comparable {
+    public let major: Int
+    public let minor: Int
+
+    public init(major: Int, minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    /// Reads what `bluetoothd --version` prints, as in `5.66`; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]), major >= 0, minor >= 0 else {
+            return nil
+        }
+        self.init(major: major, minor: minor)
+    }
+
+    public static func < (left: BlueZVersion, right: BlueZVersion) -> Bool {
+        (left.major, left.minor) < (right.major, right.minor)
+    }
+
+    /// What is known to be broken in this version's monitor; nil when nothing is (dossier 7.2, known breakage).
+    public var monitorDefect: String? {
+        guard major == 5 else { return nil }
+        return switch minor {
+        case ..<56: "it has no monitor yet"
+        case 69, 70: "its monitor never matches manufacturer data, so that it hears no iBeacon"
+        case 79...82: "a long extended advertisement ends it while a monitor is active"
+        default: nil
+        }
+    }
+}
+
+extension BlueZVersion: CustomStringConvertible {
+    public var description: String { "\(major).\(minor)" }
+}
+
+#if os(Linux)
+    extension BlueZVersion {
+        /// Where distributions put the daemon; it is in no PATH.
+        static let daemons = [
+            "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
+        ]
+
+        /// The version of the daemon that is installed; nil when it cannot be told.
+        ///
+        /// BlueZ does not say its version over the bus, so the program is asked. A daemon that was started before an update may
+        /// be older.
+        static func installed(_ daemons: [String] = daemons, clock: any Clock<Duration>) async -> BlueZVersion? {
+            guard let daemon = daemons.first(where: FileManager.default.isExecutableFile(atPath:)) else { return nil }
+            let process = Process()
+            process.executableURL = URL(filePath: daemon)
+            process.arguments = ["--version"]
+            let output = Pipe()
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            let (ends, announce) = AsyncStream.makeStream(of: Void.self)
+            process.terminationHandler = { _ in announce.finish() }
+            guard (try? process.run()) != nil else { return nil }
+            let ended: Void? = try? await within(.seconds(5), on: clock) {
+                for await _ in ends {}
+                try Task.checkCancellation()
+            }
+            guard ended != nil else {
+                // Not the daemon that we know; it must not stay.
+                process.terminate()
+                return nil
+            }
+            // It has ended, so that this does not wait, and a version is shorter than a pipe's buffer.
+            let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+            return BlueZVersion(text.prefix { !$0.isWhitespace })
+        }
+    }
+#endif

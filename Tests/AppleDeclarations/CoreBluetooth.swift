@@ -1,0 +1,71 @@
+// What the adapters use of Apple's CoreBluetooth, declared as Apple declares it and without any behaviour.
+// Optional methods of delegates have a default here, as Linux knows no optional requirements.
+public import Dispatch
+public import Foundation
+
+public enum CBManagerState: Int, Sendable {
+    case unknown, resetting, unsupported, unauthorized, poweredOff, poweredOn
+}
+
+public enum CBManagerAuthorization: Int, Sendable {
+    case notDetermined, restricted, denied, allowedAlways
+}
+
+open class CBManager: NSObject {
+    open var state: CBManagerState { .unknown }
+    open class var authorization: CBManagerAuthorization { .notDetermined }
+}
+
+open class CBPeripheral: NSObject {
+    open var identifier: UUID { UUID() }
+}
+
+open class CBUUID: NSObject {
+    open var data: Data { Data() }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let CBAdvertisementDataManufacturerDataKey = "kCBAdvDataManufacturerData"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let CBAdvertisementDataServiceDataKey = "kCBAdvDataServiceData"
+// swift-format-ignore: AlwaysUseLowerCamelCase
+public let CBCentralManagerScanOptionAllowDuplicatesKey = "kCBScanOptionAllowDuplicates"
+
+public protocol CBCentralManagerDelegate: NSObjectProtocol {
+    func centralManagerDidUpdateState(_ central: CBCentralManager)
+    func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi: NSNumber)
+}
+
+extension CBCentralManagerDelegate {
+    public func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi: NSNumber
+    ) {}
+}
+
+open class CBCentralManager: CBManager {
+    public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {}
+    open weak var delegate: (any CBCentralManagerDelegate)?
+    open var isScanning: Bool { false }
+    open func scanForPeripherals(withServices serviceUUIDs: [CBUUID]?, options: [String: Any]? = nil) {}
+    open func stopScan() {}
+}
+
+public protocol CBPeripheralManagerDelegate: NSObjectProtocol {
+    func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager)
+    func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?)
+}
+
+extension CBPeripheralManagerDelegate {
+    public func peripheralManagerDidStartAdvertising(_ peripheral: CBPeripheralManager, error: (any Error)?) {}
+}
+
+open class CBPeripheralManager: CBManager {
+    public init(delegate: (any CBPeripheralManagerDelegate)?, queue: DispatchQueue?) {}
+    open weak var delegate: (any CBPeripheralManagerDelegate)?
+    open var isAdvertising: Bool { false }
+    open func startAdvertising(_ advertisementData: [String: Any]?) {}
+    open func stopAdvertising() {}
+}

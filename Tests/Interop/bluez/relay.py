@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""Carries what one air simulator sends to another one, both ways: two machines in one room.
+
+    relay.py BUS BUS [--rssi -61] [--interval 0.1] [--patience 3]
+
+BUS is the address of a bus with air.py on it. It prints "ready" when it hears both. An advertisement that was not sent for
+--patience seconds is lost on the other side, as BlueZ forgets devices. Needs python3-dbus of /usr/bin/python3.
+"""
+
+import argparse
+import time
+
+import dbus
+import dbus.bus
+
+AIR = "org.example.Air1"
+
+
+class Side:
+    """One of the two rooms' ends: its simulator, and what it was shown of the other one."""
+
+    def __init__(self, address):
+        # The bus may be found before the daemon on it.
+        self.bus = dbus.bus.BusConnection(address)
+        self.seen = {}
+
+    def call(self, method, *arguments):
+        return self.bus.call_blocking("org.bluez", "/", AIR, method, *self.packed(arguments))
+
+    @staticmethod
+    def packed(arguments):
+        return (arguments[0], arguments[1:]) if arguments else ("", ())
+
+    def sent(self):
+        return [(str(address), bytes(data)) for address, data in self.call("Transmissions")]
+
+    def hear(self, address, data, rssi):
+        self.seen[address] = time.monotonic()
+        self.call("Sight", "snay", address, rssi, dbus.ByteArray(data))
+
+    def forget(self, patience):
+        for address, last in list(self.seen.items()):
+            if time.monotonic() - last > patience:
+                del self.seen[address]
+                try:
+                    self.call("Lose", "s", address)
+                except dbus.DBusException:
+                    # It was never heard there: nobody listened.
+                    pass
+
+
+def carry(source, target, rssi, patience):
+    try:
+        for address, data in source.sent():
+            target.hear(address, data, rssi)
+        target.forget(patience)
+    except dbus.DBusException:
+        # A daemon that a test has stopped; it may come back.
+        pass
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("buses", nargs=2)
+    options.add_argument("--rssi", type=int, default=-61)
+    options.add_argument("--interval", type=float, default=0.1)
+    options.add_argument("--patience", type=float, default=3)
+    chosen = options.parse_args()
+    one, other = map(Side, chosen.buses)
+    one.sent(), other.sent()
+    print("ready", flush=True)
+    while True:
+        carry(one, other, chosen.rssi, chosen.patience)
+        carry(other, one, chosen.rssi, chosen.patience)
+        time.sleep(chosen.interval)

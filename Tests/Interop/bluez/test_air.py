@@ -1,0 +1,120 @@
+"""The air simulator, shown to be right by a client that others wrote: bluetoothctl of Debian's bluez (beacons dossier 9.4)."""
+
+import contextlib
+import re
+import subprocess
+import time
+
+import pytest
+
+import bluez
+
+reason = bluez.missing("bluetoothctl")
+pytestmark = pytest.mark.skipif(reason is not None, reason=reason or "")
+
+ADVERTISE = [
+    "menu advertise", "manufacturer 0x004c " + " ".join(f"0x{byte:02x}" for byte in bluez.IBEACON[4:]), "back",
+    "advertise broadcast",
+]
+
+
+class BluetoothControl:
+    """A bluetoothctl on an air, fed line by line."""
+
+    def __init__(self, air):
+        self.process = subprocess.Popen(
+            ["bluetoothctl"], env={"PATH": "/usr/bin:/bin", "TERM": "dumb", **air.environment}, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        # It reads its adapter before it takes commands.
+        time.sleep(0.5)
+
+    def type(self, *lines):
+        for line in lines:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+            # It drops what comes while it works.
+            time.sleep(0.5)
+
+    def leave(self):
+        """Quits, and gives what it printed, without colours."""
+        printed, _ = self.process.communicate("quit\n", timeout=20)
+        return re.sub(r"\x1b\[[0-9;]*[A-Za-z]|[\x01\x02\r]", "", printed)
+
+
+@contextlib.contextmanager
+def bluetoothctl(air):
+    control = BluetoothControl(air)
+    try:
+        yield control
+    finally:
+        control.process.kill()
+        control.process.wait()
+
+
+def test_bluetoothctl_puts_the_dossiers_27_bytes_on_air():
+    with bluez.air() as air, bluetoothctl(air) as control:
+        control.type(*ADVERTISE)
+        air.wait(lambda air: air.on_air() == [bluez.IBEACON])
+        printed = control.leave()
+        assert "Advertising object registered" in printed
+        # Its connection ended, and its advertisement with it.
+        air.wait(lambda air: air.on_air() == [])
+
+
+def test_bluetoothctl_finds_a_device_by_searching():
+    with bluez.air() as air, bluetoothctl(air) as control:
+        control.type("scan on")
+        air.wait(lambda air: air.is_searching())
+        air.sight("D0:00:00:00:02:F7", -61, bluez.IBEACON)
+        control.type("info D0:00:00:00:02:F7")
+        printed = control.leave()
+        assert re.search(r"NEW.*Device D0:00:00:00:02:F7", printed)
+        assert "ManufacturerData Key: 0x004c" in printed
+        assert "02 15 3e e7 61 a0 f7 37 11 e3 a3 ac 08 00 20 0c" in printed
+        air.wait(lambda air: not air.is_searching())
+
+
+def test_bluetoothctls_monitor_is_activated_and_told_of_what_fits():
+    with bluez.air() as air, bluetoothctl(air) as control:
+        control.type("menu monitor", "add-or-pattern 0 255 4c000215")
+        air.wait(lambda air: air.monitors() == 1)
+        air.sight("D0:00:00:00:00:01", -61, bytes.fromhex("07ff4c0012020001"))
+        air.sight("D0:00:00:00:02:F7", -61, bluez.IBEACON)
+        time.sleep(0.5)
+        printed = control.leave()
+        assert "activated" in printed
+        assert re.search(r"found device .*dev_D0_00_00_00_02_F7", printed)
+        assert "D0:00:00:00:00:01" not in printed and "dev_D0_00_00_00_00_01" not in printed
+
+
+def test_bluetoothctl_is_told_when_no_instance_is_free():
+    with bluez.air(instances=0) as air, bluetoothctl(air) as control:
+        control.type(*ADVERTISE)
+        assert "org.bluez.Error.NotPermitted" in control.leave()
+        assert air.on_air() == []
+
+
+def test_an_adapter_that_is_switched_off_sends_nothing():
+    with bluez.air() as air, bluetoothctl(air) as control:
+        control.type(*ADVERTISE)
+        air.wait(lambda air: air.on_air() == [bluez.IBEACON])
+        control.type("power off")
+        air.wait(lambda air: air.on_air() == [])
+        control.type("power on")
+        air.wait(lambda air: air.on_air() == [bluez.IBEACON])
+
+
+def test_two_bluetoothctls_in_one_room_hear_each_other():
+    with bluez.room() as (one, other), bluetoothctl(one) as sender, bluetoothctl(other) as receiver:
+        receiver.type("scan on")
+        other.wait(lambda air: air.is_searching())
+        sender.type(*ADVERTISE)
+        one.wait(lambda air: len(air.on_air()) == 1)
+        address = one.transmissions()[0][0]
+        receiver.type("devices")
+        sender.leave()
+        # What is not sent any more is forgotten.
+        time.sleep(4)
+        printed = receiver.leave()
+        assert re.search(r"NEW.*Device " + address, printed)
+        assert re.search(r"DEL.*Device " + address, printed)

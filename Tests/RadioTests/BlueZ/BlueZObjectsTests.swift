@@ -1,0 +1,199 @@
+import Beacons
+import DBus
+import Testing
+
+@testable import Radio
+
+@Suite("What BlueZ's objects mean")
+struct BlueZObjectsTests {
+    private static let hci0: ObjectPath = "/org/bluez/hci0"
+    private static let device: ObjectPath = "/org/bluez/hci0/dev_D0_00_00_00_02_F7"
+
+    /// The 23 bytes that BlueZ has under the company's number (dossier 2.2).
+    private static let beacon: Value = [UInt16(0x004C): Value.bytes(Array(Packets.iBeacon.dropFirst(4)))].value
+    private static let address: Value = "D0:00:00:00:02:F7"
+
+    private static func added(_ properties: [String: Value], _ path: ObjectPath = device) -> Signal {
+        Signal(
+            path: "/", interface: .objectManager, member: "InterfacesAdded",
+            arguments: [path.value, ["org.bluez.Device1": properties].value])
+    }
+
+    private static func changed(
+        _ properties: [String: Value], invalidated: [String] = [], _ path: ObjectPath = device,
+        of interface: String = "org.bluez.Device1"
+    ) -> Signal {
+        Signal(
+            path: path, interface: .properties, member: "PropertiesChanged",
+            arguments: [interface.value, properties.value, invalidated.value])
+    }
+
+    private static func sighting(rssi: Int?) throws -> BlueZObjects.Change {
+        .sighting(try Packets.advertisement(Packets.iBeacon, rssi: rssi))
+    }
+
+    @Test("a device that appears with a signal is a sighting")
+    func appears() throws {
+        var objects = BlueZObjects()
+        let signal = Self.added(["Address": Self.address, "RSSI": .int16(-61), "ManufacturerData": Self.beacon])
+        #expect(objects.apply(signal, at: Air.now) == (try Self.sighting(rssi: -61)))
+    }
+
+    @Test("BE-15: a device without a signal is a memory of BlueZ's and no sighting, and neither is one at the start")
+    func cached() throws {
+        var objects = BlueZObjects()
+        let properties = ["Address": Self.address, "ManufacturerData": Self.beacon]
+        #expect(objects.apply(Self.added(properties), at: Air.now) == .nothing)
+        let other = objects.replace(with: [Self.device: ["org.bluez.Device1": properties]], at: Air.now)
+        #expect(other.isEmpty)
+        let heard = properties.merging(["RSSI": .int16(-61)]) { $1 }
+        #expect(objects.replace(with: [Self.device: ["org.bluez.Device1": heard]], at: Air.now).count == 1)
+    }
+
+    @Test("BE-15: an invalidated signal is no sighting, and the next data comes without a strength")
+    func invalidated() throws {
+        var objects = BlueZObjects()
+        _ = objects.apply(
+            Self.added(["Address": Self.address, "RSSI": .int16(-61), "ManufacturerData": Self.beacon]), at: Air.now)
+        #expect(objects.apply(Self.changed([:], invalidated: ["RSSI"]), at: Air.now) == .nothing)
+        #expect(
+            objects.apply(Self.changed(["ManufacturerData": Self.beacon]), at: Air.now)
+                == (try Self.sighting(rssi: nil)))
+    }
+
+    @Test("BE-15: data that comes after the signal is heard with it")
+    func lateData() throws {
+        var objects = BlueZObjects()
+        #expect(
+            objects.apply(Self.added(["Address": Self.address, "RSSI": .int16(-61)]), at: Air.now) == .nothing)
+        #expect(objects.apply(Self.changed(["RSSI": .int16(-60)]), at: Air.now) == .nothing)
+        #expect(
+            objects.apply(Self.changed(["ManufacturerData": Self.beacon]), at: Air.now)
+                == (try Self.sighting(rssi: -60)))
+    }
+
+    @Test("changes that say nothing of the air are no sightings", arguments: ["Alias", "Connected", "UUIDs"])
+    func otherChanges(property: String) {
+        var objects = BlueZObjects()
+        _ = objects.apply(
+            Self.added(["Address": Self.address, "RSSI": .int16(-61), "ManufacturerData": Self.beacon]), at: Air.now)
+        #expect(objects.apply(Self.changed([property: "x"]), at: Air.now) == .nothing)
+    }
+
+    @Test(
+        "a strength that is none is not believed, and its packet counts all the same",
+        arguments: [Int16(127), 0, 20, -128])
+    func strength(reported: Int16) throws {
+        var objects = BlueZObjects()
+        let signal = Self.added(["Address": Self.address, "RSSI": .int16(reported), "ManufacturerData": Self.beacon])
+        #expect(objects.apply(signal, at: Air.now) == (try Self.sighting(rssi: nil)))
+    }
+
+    @Test("service data comes by its short UUID; other services' data is left out")
+    func serviceData() throws {
+        var objects = BlueZObjects()
+        let data: Value = [
+            "0000feaa-0000-1000-8000-00805f9b34fb": Value.bytes([0x10, 0xEE, 0x01, 0x72]),
+            "3ee761a0-f737-11e3-a3ac-0800200c9a66": Value.bytes([1]),
+            "not a uuid": Value.bytes([2]),
+        ].value
+        let change = objects.apply(Self.added(["RSSI": .int16(-61), "ServiceData": data]), at: Air.now)
+        #expect(
+            change
+                == .sighting(
+                    try Packets.advertisement([0x07, 0x16, 0xAA, 0xFE, 0x10, 0xEE, 0x01, 0x72], nil, rssi: -61)))
+    }
+
+    @Test("properties of wrong types are left as they were, and nothing is lost of the others")
+    func wrongTypes() throws {
+        var objects = BlueZObjects()
+        let mixed: Value = [UInt16(0x004C): Value.bytes(Array(Packets.iBeacon.dropFirst(4))), 7: "text"].value
+        let signal = Self.added(
+            ["Address": .uint32(1), "RSSI": "loud", "ManufacturerData": mixed, "ServiceData": .boolean(true)])
+        #expect(
+            objects.apply(signal, at: Air.now) == .sighting(try Packets.advertisement(Packets.iBeacon, nil, rssi: nil)))
+        for arguments: [Value] in [[], ["x"], [.int16(1), .int16(2), .int16(3)]] {
+            for (interface, member) in [
+                (InterfaceName.properties, MemberName("PropertiesChanged")), (.objectManager, "InterfacesAdded"),
+                (.objectManager, "InterfacesRemoved"),
+            ] as [(InterfaceName, MemberName)] {
+                let signal = Signal(path: "/", interface: interface, member: member, arguments: arguments)
+                #expect(objects.apply(signal, at: Air.now) == .nothing)
+            }
+        }
+    }
+
+    @Test("a device of which nothing is known is asked for when it was heard, and only then")
+    func unknown() {
+        var objects = BlueZObjects()
+        #expect(objects.apply(Self.changed(["RSSI": .int16(-61)]), at: Air.now) == .unknownDevice(Self.device))
+        #expect(objects.apply(Self.changed(["Alias": "x"]), at: Air.now) == .nothing)
+        #expect(objects.apply(Self.changed([:], invalidated: ["RSSI"]), at: Air.now) == .nothing)
+    }
+
+    @Test("a monitor's find is a sighting unless the device was handed over since it was lost")
+    func found() throws {
+        var objects = BlueZObjects()
+        #expect(objects.found(Self.device, at: Air.now) == .unknownDevice(Self.device))
+        _ = objects.apply(Self.added(["Address": Self.address, "ManufacturerData": Self.beacon]), at: Air.now)
+        #expect(objects.found(Self.device, at: Air.now) == (try Self.sighting(rssi: nil)))
+        #expect(objects.found(Self.device, at: Air.now) == .nothing)
+        objects.lost(Self.device)
+        #expect(objects.found(Self.device, at: Air.now) == (try Self.sighting(rssi: nil)))
+    }
+
+    @Test("addresses that rotate take no more memory than the table has, the oldest goes first")
+    func bounded() throws {
+        var table = DeviceTable(capacity: 100)
+        let properties: [String: Value] = ["RSSI": .int16(-61), "ManufacturerData": Self.beacon]
+        for index in 0..<1_000 {
+            _ = table.add(try Self.hci0.appending("dev_\(index)"), properties, at: Air.now)
+            // One goes on being heard.
+            _ = table.change(try Self.hci0.appending("dev_0"), ["RSSI": .int16(-60)], [], at: Air.now)
+            #expect(table.count <= 100)
+        }
+        #expect(table.knows(try Self.hci0.appending("dev_0")))
+        #expect(table.knows(try Self.hci0.appending("dev_999")))
+        #expect(!table.knows(try Self.hci0.appending("dev_1")))
+    }
+
+    @Test("a device that BlueZ removes is forgotten, and with an adapter all of its devices")
+    func removed() {
+        var objects = BlueZObjects()
+        _ = objects.apply(Self.added(["RSSI": .int16(-61), "ManufacturerData": Self.beacon]), at: Air.now)
+        let removed = Signal(
+            path: "/", interface: .objectManager, member: "InterfacesRemoved",
+            arguments: [Self.device.value, ["org.bluez.Device1"].value])
+        #expect(objects.apply(removed, at: Air.now) == .nothing)
+        #expect(objects.devices.count == 0)
+        _ = objects.replace(
+            with: [
+                Self.hci0: ["org.bluez.Adapter1": ["Powered": true]],
+                Self.device: ["org.bluez.Device1": ["RSSI": .int16(-61)]],
+            ], at: Air.now)
+        let unplugged = Signal(
+            path: "/", interface: .objectManager, member: "InterfacesRemoved",
+            arguments: [Self.hci0.value, ["org.bluez.Adapter1"].value])
+        #expect(objects.apply(unplugged, at: Air.now) == .adapters)
+        #expect(objects.devices.count == 0 && objects.adapters.isEmpty)
+    }
+
+    @Test("the first adapter that is on is used, or the named one, by name or address")
+    func adapters() throws {
+        var objects = BlueZObjects()
+        _ = objects.replace(
+            with: [
+                "/org/bluez/hci0": ["org.bluez.Adapter1": ["Powered": false, "Address": "00:00:00:00:00:0A"]],
+                "/org/bluez/hci1": ["org.bluez.Adapter1": ["Powered": true, "Address": "00:00:00:00:00:0B"]],
+                "/org/bluez/hci2": ["org.bluez.Adapter1": ["Powered": true]],
+            ], at: Air.now)
+        #expect(try objects.adapter(named: nil).name == "hci1")
+        #expect(try objects.adapter(named: "hci0").name == "hci0")
+        #expect(try objects.adapter(named: "00:00:00:00:00:0a").name == "hci0")
+        #expect(throws: RadioError.noAdapter(named: "hci9")) { try objects.adapter(named: "hci9") }
+        let off = Self.changed(["Powered": false], "/org/bluez/hci1", of: "org.bluez.Adapter1")
+        #expect(objects.apply(off, at: Air.now) == .adapters)
+        #expect(objects.apply(off, at: Air.now) == .nothing)
+        #expect(try objects.adapter(named: nil).name == "hci2")
+    }
+}

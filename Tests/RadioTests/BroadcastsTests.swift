@@ -1,0 +1,76 @@
+import Beacons
+import Radio
+import Synchronization
+import Testing
+
+@Suite("What one tells the air, over time")
+struct BroadcastsTests {
+    /// 2026-01-01, the first window of the dossier's day (8.4).
+    private static let start = Timestamp(clampingMicroseconds: 1_767_225_600_000_000)
+
+    private func seed() throws -> RollingSeed { try RollingSeed(revealed: Array(0..<32)) }
+
+    @Test("BE-22: a constant number is one iBeacon, and nothing after it")
+    func constant() async throws {
+        let mode = AdvertisingMode.static(
+            try UserNumber(759), .secretHandshake, consent: .userAgreesToBeFollowedByStrangers)
+        var broadcasts = try Broadcasts(mode, as: .iBeacon(.secretHandshake)).makeAsyncIterator()
+        #expect(try await broadcasts.next() == .data(try AdvertisingData(received: Packets.iBeacon)))
+        #expect(try await broadcasts.next() == nil)
+    }
+
+    @Test("a constant number has no other form")
+    func form() throws {
+        let mode = AdvertisingMode.static(
+            try UserNumber(759), .secretHandshake, consent: .userAgreesToBeFollowedByStrangers)
+        #expect(throws: RadioError.self) { try Broadcasts(mode, as: .serviceData(.eddystone)) }
+    }
+
+    @Test("BE-22: who only listens tells nothing")
+    func scanOnly() async throws {
+        var broadcasts = try Broadcasts(.scanOnly, as: .iBeacon(.secretHandshake)).makeAsyncIterator()
+        #expect(try await broadcasts.next() == nil)
+    }
+
+    @Test("BE-20: a rolling identifier changes at the window's border, with the dossier's bytes")
+    func rolling() async throws {
+        let clock = ManualClock()
+        let time = ScanTime(now: { Self.start.advanced(by: clock.now.offset) }, clock: clock)
+        let broadcasts = try Broadcasts(
+            .rolling(try seed()), as: .iBeacon(.secretHandshake), time: time, generator: Middle())
+        let heard = Mutex<[Broadcast]>([])
+        let listening = Task {
+            for try await broadcast in broadcasts {
+                heard.withLock { $0.append(broadcast) }
+                if heard.withLock({ $0.count }) == 2 { return }
+            }
+        }
+        // A window is 15 minutes; the clock is looked at once a minute.
+        for minute in 1...15 {
+            await clock.sleeper(of: .seconds(60))
+            #expect(heard.withLock { $0.count } == 1, "in minute \(minute)")
+            clock.advance(by: .seconds(60))
+        }
+        try await listening.value
+        let expected = [
+            "1aff4c0002153ee761a0f73711e3a3ac0800200c9a66b3fe9844c5",
+            "1aff4c0002153ee761a0f73711e3a3ac0800200c9a6632c170d9c5",
+        ].map { Packets.bytes($0) }
+        #expect(heard.withLock { $0 } == (try expected.map { .data(try AdvertisingData(received: $0)) }))
+    }
+
+    @Test("in service data all 16 bytes are told")
+    func serviceData() async throws {
+        let time = ScanTime(now: { Self.start }, clock: ManualClock())
+        var broadcasts = try Broadcasts(
+            .rolling(try seed()), as: .serviceData(ServiceUUID(rawValue: 0xFCFC)), time: time
+        ).makeAsyncIterator()
+        let expected = Packets.bytes("1316fcfc" + "b3fe98449dfab4702e0868eb355c32c9")
+        #expect(try await broadcasts.next() == .data(try AdvertisingData(received: expected)))
+    }
+
+    /// Chooses the middle of every range: no jitter.
+    private struct Middle: RandomNumberGenerator {
+        mutating func next() -> UInt64 { 1 << 63 }
+    }
+}

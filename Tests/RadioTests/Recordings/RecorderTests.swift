@@ -1,0 +1,69 @@
+import Beacons
+import Foundation
+import Radio
+import Testing
+
+@Suite("Recording what a radio hears", .timeLimit(.minutes(1)))
+struct RecorderTests {
+    private func name() -> String {
+        FileManager.default.temporaryDirectory.appending(path: "recorded-\(UUID().uuidString).jsonl").path
+    }
+
+    private func radio(_ packets: [Advertisement]) -> Replay {
+        Replay(.lines(Array(packets.map { RecordingCodec.line($0) + "\n" }.joined().utf8)), pace: .atOnce)
+    }
+
+    private func packets() throws -> [Advertisement] {
+        [
+            try Packets.advertisement(Packets.iBeacon),
+            try Packets.advertisement(Packets.eddystone, nil, rssi: nil, at: Air.now.advanced(by: .milliseconds(250))),
+        ]
+    }
+
+    @Test("BE-23: what was recorded is replayed as it was heard")
+    func roundTrip() async throws {
+        let name = name()
+        let packets = try packets()
+        var heard: [Advertisement] = []
+        for try await packet in Recorder(radio(packets), to: name).scan().advertisements() { heard.append(packet) }
+        #expect(heard == packets)
+        var replayed: [Advertisement] = []
+        for try await packet in Replay(.file(name), pace: .atOnce).scan().advertisements() { replayed.append(packet) }
+        #expect(replayed == packets)
+    }
+
+    @Test("only its owner can read a recording")
+    func permissions() async throws {
+        let name = name()
+        for try await _ in Recorder(radio(try packets()), to: name).scan() {}
+        let attributes = try FileManager.default.attributesOfItem(atPath: name)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("a file that is there already is not touched")
+    func existing() async throws {
+        let name = try ReplayTests.file("old")
+        let error = await #expect(throws: RadioError.self) {
+            for try await _ in Recorder(self.radio(try self.packets()), to: name).scan() {}
+        }
+        #expect(error == .file(name: name, reason: "File exists"))
+        #expect(try String(contentsOfFile: name, encoding: .utf8) == "old")
+    }
+
+    @Test("a link is not followed: it may lead to another file")
+    func link() async throws {
+        let name = name()
+        try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: self.name())
+        await #expect(throws: RadioError.file(name: name, reason: "File exists")) {
+            for try await _ in Recorder(self.radio(try self.packets()), to: name).scan() {}
+        }
+    }
+
+    @Test("nothing is made before somebody listens")
+    func lazy() throws {
+        let name = name()
+        let scan = Recorder(radio(try packets()), to: name).scan()
+        _ = scan
+        #expect(!FileManager.default.fileExists(atPath: name))
+    }
+}

@@ -1,0 +1,181 @@
+import Beacons
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Radio
+
+@Suite("Replaying a recording", .timeLimit(.minutes(1)))
+struct ReplayTests {
+    private static let first = line("1767225600", "D0:00:00:00:02:F7", -61, Packets.iBeacon)
+    private static let second = line("1767225602.5", "D0:00:00:00:00:02", -70, Packets.altBeacon)
+
+    private static func line(_ time: String, _ address: String, _ rssi: Int, _ bytes: [UInt8]) -> String {
+        #"{"t":\#(time),"addr":"\#(address)","rssi":\#(rssi),"ad":"\#(hex(bytes))"}"#
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func replay(
+        _ lines: [String], pace: Replay.Pace = .atOnce, damage: Replay.Damage = .skipped,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> Replay {
+        Replay(.lines(Array(lines.joined(separator: "\n").utf8)), pace: pace, damage: damage, clock: clock)
+    }
+
+    private static func events(_ scan: Scan) async throws -> [ScanEvent] {
+        var events: [ScanEvent] = []
+        for try await event in scan { events.append(event) }
+        return events
+    }
+
+    private static func packets() throws -> [ScanEvent] {
+        [
+            .advertisement(try Packets.advertisement(Packets.iBeacon)),
+            .advertisement(
+                try Packets.advertisement(
+                    Packets.altBeacon, "D0:00:00:00:00:02", rssi: -70, at: Air.now.advanced(by: .milliseconds(2_500)))),
+        ]
+    }
+
+    @Test("BE-23: a recording comes as it was heard, with its own times")
+    func order() async throws {
+        let events = try await Self.events(Self.replay([Self.first, "", Self.second, ""]).scan())
+        #expect(events == [.status(.listening(.recording))] + (try Self.packets()))
+    }
+
+    @Test("a last line without its end is read")
+    func lastLine() async throws {
+        #expect(try await Self.events(Self.replay([Self.first]).scan()).count == 2)
+    }
+
+    @Test("a damaged line is told of with its number and hides no other")
+    func damage() async throws {
+        let long = String(repeating: "x", count: RecordingCodec.longestLine + 1)
+        let lines = [Self.first, "nonsense", long, #"{"t":1,"rssi":-60}"#, Self.second]
+        let events = try await Self.events(Self.replay(lines).scan())
+        let numbers = events.compactMap { event -> Int? in
+            if case .damage(.recording(let line, _)) = event { line } else { nil }
+        }
+        #expect(numbers == [2, 3, 4])
+        #expect(events.filter { if case .advertisement = $0 { true } else { false } } == (try Self.packets()))
+    }
+
+    @Test("a strict replay ends at the first damaged line")
+    func strict() async throws {
+        let replay = Self.replay([Self.first, "nonsense", Self.second], damage: .fatal)
+        var events: [ScanEvent] = []
+        let error = await #expect(throws: RadioError.self) {
+            for try await event in replay.scan() { events.append(event) }
+        }
+        guard case .damagedRecording(.recording(line: 2, _)) = error else { throw AirError.unexpected }
+        #expect(events.count == 2)
+    }
+
+    @Test("a line that never ends takes no more memory than the longest line")
+    func endlessLine() async throws {
+        let name = try Self.file(String(repeating: "x", count: 5_000_000) + "\n" + Self.first + "\n")
+        let events = try await Self.events(Replay(.file(name), pace: .atOnce).scan())
+        #expect(events.count == 3)
+        #expect(events.last == (try Self.packets().first))
+    }
+
+    @Test("what is not wanted is left out of a recording too")
+    func interest() async throws {
+        let events = try await Self.events(
+            Self.replay([Self.first, Self.second]).scan(for: .iBeacons(.secretHandshake)))
+        #expect(events == [.status(.listening(.recording)), try Self.packets()[0]])
+    }
+
+    @Test("BE-23: packets come at the pace that was asked for", arguments: [1.0, 5.0])
+    func pace(factor: Double) async throws {
+        let clock = ManualClock()
+        let replay = try Self.replay([Self.first, Self.second], pace: .times(factor), clock: clock)
+        let count = Mutex(0)
+        let reading = Task {
+            for try await _ in replay.scan() { count.withLock { $0 += 1 } }
+        }
+        // 2.5 s in steps of 250 ms.
+        for step in 1...10 {
+            await clock.sleeper(of: .milliseconds(250) / factor)
+            #expect(count.withLock { $0 } == 2, "before step \(step)")
+            clock.advance(by: .milliseconds(250) / factor)
+        }
+        try await reading.value
+        #expect(count.withLock { $0 } == 3)
+    }
+
+    @Test("a clock that leapt while it was recorded delays the replay by ten minutes at most, one set back not at all")
+    func leap() async throws {
+        let clock = ManualClock()
+        let later = Self.first.replacing("1767225600", with: "1967225600")
+        let replay = Self.replay([Self.first, later, Self.first], pace: .recorded, clock: clock)
+        let reading = Task { try await Self.events(replay.scan()).count }
+        for _ in 1...(600 * 4) {
+            await clock.sleeper(of: .milliseconds(250))
+            clock.advance(by: .milliseconds(250))
+        }
+        #expect(try await reading.value == 4)
+    }
+
+    @Test("ranging sees the time of the recording, whatever the pace", arguments: [Replay.Pace.atOnce])
+    func time(pace: Replay.Pace) async throws {
+        let lines = (0..<10).map { second in Self.first.replacing("1767225600", with: "\(1_767_225_600 + second)") }
+        let replay = Self.replay(lines, pace: pace)
+        let time = replay.time
+        let ticks = Mutex<[Int64]>([])
+        let ticking = Task {
+            while true {
+                try await time.clock.sleep(for: .seconds(1))
+                ticks.withLock { $0.append(time.now().wholeSeconds - 1_767_225_600) }
+            }
+        }
+        // The recording begins when somebody sleeps on its clock.
+        while (time.clock as? ReplayTimeline)?.isAwaited == false { await Task.yield() }
+        _ = try await Self.events(replay.scan())
+        #expect(ticks.withLock { $0 } == Array(1...9))
+        ticking.cancel()
+    }
+
+    @Test("a file that is not there is told of by name")
+    func noFile() async {
+        await #expect(throws: RadioError.file(name: "/nonexistent/a.jsonl", reason: "No such file or directory")) {
+            try await Self.events(Replay(.file("/nonexistent/a.jsonl")).scan())
+        }
+    }
+
+    @Test("a folder is no recording")
+    func folder() async {
+        await #expect(throws: RadioError.self) { try await Self.events(Replay(.file("/")).scan()) }
+    }
+
+    @Test("a recording sends nothing, and says so")
+    func sends() async {
+        await #expect(throws: RadioError.notSupported(feature: "sending from a recording")) {
+            try await Self.replay([]).advertise(AdvertisingData(received: Packets.iBeacon))
+        }
+    }
+
+    @Test("a pace that is none is refused", arguments: [0, -1, Double.nan, .infinity])
+    func noPace(factor: Double) {
+        #expect(throws: RadioError.self) { try Replay.Pace.times(factor) }
+    }
+
+    @Test("a replay that waits is cancelled at once")
+    func cancellation() async {
+        let clock = ManualClock()
+        let replay = Self.replay([Self.first, Self.second], pace: .recorded, clock: clock)
+        let reading = Task { try await Self.events(replay.scan()) }
+        await clock.sleeper(of: .milliseconds(250))
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+
+    static func file(_ text: String) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: "recording-\(UUID().uuidString).jsonl")
+        try Data(text.utf8).write(to: path)
+        return path.path
+    }
+}
