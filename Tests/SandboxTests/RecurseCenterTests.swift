@@ -155,7 +155,7 @@ struct RecurseCenterTests {
         }
     }
 
-    @Test("codes live 600 seconds and work once", arguments: [(599.0, 200), (601.0, 400)])
+    @Test("codes live 600 seconds and work once", arguments: [(570.0, 200), (601.0, 400)])
     func codes(_ age: Double, _ status: Int) async throws {
         try await withSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.recurseCenter)
