@@ -40,7 +40,7 @@ extension ConnectActivation {
         /// Whether it was confirmed and is no address; for two seconds, or until it is edited.
         public let isInvalid: Bool
 
-        init(_ text: String, isInvalid: Bool = false) {
+        public init(_ text: String, isInvalid: Bool = false) {
             self.text = String(text.prefix(320))
             self.isInvalid = isInvalid
         }
