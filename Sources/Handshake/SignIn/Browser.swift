@@ -25,6 +25,15 @@ public struct SignInPage: Sendable {
     /// The host of the page.
     public let host: String
 
+    /// A page of a service whose sign-in is not OAuth's; whoever makes it answers for the address.
+    package init(url: String, redirectURI: RedirectURI, service: String, issuer: Issuer, host: String) {
+        self.url = url
+        self.redirectURI = redirectURI
+        self.service = service
+        self.issuer = issuer
+        self.host = host
+    }
+
     init(_ request: AuthorizationRequest, service: Service) {
         url = request.url
         redirectURI = request.redirectURI

@@ -272,7 +272,7 @@ extension Handshake {
     }
 
     /// Makes a first grant durable and only then visible.
-    private func store(
+    func store(
         _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
         renewal: AccountRecord.Renewal, asked: [String]
     ) async throws -> Account {

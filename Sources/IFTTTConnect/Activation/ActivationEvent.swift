@@ -118,6 +118,17 @@ extension ConnectActivation {
         public let kind: Kind
         /// The address; it carries the attempt's state and may carry a code. Show it to the user alone.
         public let url: String
+        /// Where the user comes back.
+        public let redirect: ReturnAddress
+
+        let state: AttemptState
+
+        /// Whether a URL is the answer to this: for whoever catches redirects and has to show a page at once. The machine
+        /// looks at everything anew.
+        public func isAnswered(by url: String) -> Bool {
+            guard let found = try? redirect.redirect(url).state else { return false }
+            return state.matches(found)
+        }
 
         public enum Kind: String, Sendable, Hashable, Codable {
             /// The web flow, in the user's own browser.

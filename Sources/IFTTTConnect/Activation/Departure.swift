@@ -11,7 +11,9 @@ extension ConnectActivation {
         self.attempt = attempt
         let request = request(for: attempt, with: circumstances)
         state = .goingToService(kind)
-        let destination = Destination(kind: kind, url: kind == .app ? request.appURL() : request.webURL)
+        let destination = Destination(
+            kind: kind, url: kind == .app ? request.appURL() : request.webURL, redirect: configuration.redirect,
+            state: attempt.state)
         let open = Effect.open(ask(.comingBack), destination)
         return kind == .web ? [.report(.connectionClicked(connection)), open] : [open]
     }

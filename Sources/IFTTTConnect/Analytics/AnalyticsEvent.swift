@@ -1,3 +1,5 @@
+import OAuth
+
 /// Something that is counted, if the user agreed (dossier 7). It names no person and no installation.
 public struct AnalyticsEvent: Sendable, Hashable, Codable {
     public let name: Name
@@ -97,6 +99,18 @@ extension AnalyticsEvent {
 
     private static func button(_ connection: ConnectionID) -> Place {
         Place(type: "connect_button", id: connection.rawValue)
+    }
+}
+
+extension AnalyticsEvent {
+    /// The members that the service knows; what is absent is left out.
+    var properties: JSONValue {
+        let pairs = [
+            ("location_type", location?.type), ("location_id", location?.id), ("object_type", object?.type),
+            ("object_id", object?.id), ("object_status", objectStatus), ("state", state),
+        ]
+        return .object(
+            pairs.reduce(into: [:]) { members, pair in members[pair.0] = pair.1.map(JSONValue.string) })
     }
 }
 
