@@ -50,7 +50,7 @@ struct Failure: Error, CustomStringConvertible {
 @main
 enum Benchmarks {
     static let all: [Benchmark] = [
-        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart,
+        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .activation,
     ]
 
     /// The longest that one benchmark may take, in seconds.
