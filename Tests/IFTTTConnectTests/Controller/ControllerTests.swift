@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Handshake
 import IFTTTConnect
 import OAuth
@@ -127,9 +128,9 @@ struct ControllerTests {
 
     @Test("F034: a browser that cannot be opened is told")
     func notOpened() async throws {
-        let controller = try controller(ifttt(), tokens: nil, change: { $0.isAppInstalled = { true } }) { _ in
-            throw HandshakeError.configuration(member: "browser", problem: "none")
-        }
+        let controller = try controller(
+            ifttt(), tokens: nil, change: { $0.isAppInstalled = { true } },
+            visit: { _ in throw HandshakeError.configuration(member: "browser", problem: "none") })
         let (_, outcome, _) = try await outcome(of: controller) { if $0 == .initial { controller.connect() } }
         #expect(outcome == .failed(.appNotOpened))
     }
@@ -137,9 +138,8 @@ struct ControllerTests {
     @Test("a provider of the app that fails is told, and what it said is not")
     func provider() async throws {
         struct Secretive: Error { let secret = "very-secret" }
-        let controller = try controller(ifttt(), tokens: nil, change: { $0.oauthCode = { throw Secretive() } }) { _ in
-            nil
-        }
+        let controller = try controller(
+            ifttt(), tokens: nil, change: { $0.oauthCode = { throw Secretive() } }, visit: { _ in nil })
         let (_, outcome, _) = try await outcome(of: controller) { if $0 == .initial { controller.connect() } }
         guard case .failed(.credentials(let what)) = outcome else {
             Issue.record("\(outcome)")
@@ -168,7 +168,8 @@ struct ControllerTests {
         let ifttt = ifttt()
         let tokens = try tokens(MemoryVault(), ifttt)
         let fresh = try token("utk_partner")
-        let controller = try controller(ifttt, tokens: tokens, change: { $0.partnerToken = { fresh } }) { _ in nil }
+        let controller = try controller(
+            ifttt, tokens: tokens, change: { $0.partnerToken = { fresh } }, visit: { _ in nil })
         _ = try await controller.api.connection(try ConnectionID(Balcony.id))
         #expect(ifttt.requests.first?.header("Authorization") == "Bearer utk_partner")
         #expect(try await tokens.token() == fresh)
