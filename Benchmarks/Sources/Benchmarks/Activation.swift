@@ -21,14 +21,14 @@ private enum Activation {
 
     static func run() async throws -> [Figure] {
         [
-            try await figure("whole runs of a new user, on and off again", wholeRun),
-            try await figure("redirects of somebody else, refused", refusals),
-            try await figure("second taps and late answers, ignored", ignored),
+            try await figure("whole runs of a new user, on and off again", reach, wholeRun),
+            try await figure("redirects of somebody else, refused", nil, refusals),
+            try await figure("second taps, ignored", reach, ignored),
         ]
     }
 
     private static func figure(
-        _ what: String, _ events: (ConnectActivation, AttemptState) throws -> Int
+        _ what: String, _ reach: Reach?, _ events: (ConnectActivation, AttemptState) throws -> Int
     ) async throws -> Figure {
         let configuration = ConnectActivation.Configuration(
             try ConnectionID("aB3dE5fG"), returningTo: try ReturnAddress("gardenapp://connect_callback"),
