@@ -78,10 +78,9 @@ struct RestorationTests {
     func damaged() throws {
         let player = try shown()
         let stored = String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
-        for (good, bad) in [("aB3dE5fG", "../../x"), ("gardenapp:", "javascript:"), ("52.5201", "xx")] {
-            #expect(stored.contains(good) || good == "gardenapp:" || good == "52.5201")
+        for (good, bad) in [("aB3dE5fG", "../../x"), ("gardenapp:", "javascript:")] {
             let changed = stored.replacing(good, with: bad)
-            guard changed != stored else { continue }
+            #expect(changed != stored)
             #expect(throws: (any Error).self) {
                 try JSONDecoder().decode(ConnectActivation.self, from: Data(changed.utf8))
             }
