@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "DesktopServices", targets: ["DesktopServices"]),
         .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Nearby", targets: ["Nearby"]),
+        .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -91,7 +92,7 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Handshake", "RecurseCenter", "Sandbox", httpTypes, crypto,
+                "Handshake", "IFTTTConnect", "RecurseCenter", "Sandbox", httpTypes, crypto,
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
@@ -116,6 +117,11 @@ let package = Package(
         .executableTarget(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
+        .target(name: "IFTTTConnect", dependencies: ["Handshake", "OAuth", httpTypes], swiftSettings: strict),
+        .testTarget(
+            name: "IFTTTConnectTests",
+            dependencies: ["IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes],
+            exclude: ["ROWS.md"], swiftSettings: strict),
 
         .target(
             name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto], swiftSettings: strict),

@@ -16,6 +16,16 @@ extension Service {
     public static let recurseCenter = recurseCenter(
         origin: EndpointURL(https: "www.recurse.com", path: "/"), security: .httpsOnly)
 
+    /// IFTTT: connections between services (`ifttt-connect.md` sections 0 to 2).
+    ///
+    /// Its user tokens come from a redirect of IFTTT's own kind or from the partner's server, never by a code that this
+    /// package exchanges: an account is made by `Handshake/adopt(_:as:of:)`, and signing in by a browser is refused,
+    /// because there is no authorization endpoint. A token does not expire at a known time and cannot be renewed. The
+    /// client's identifier is the partner's service at IFTTT.
+    public static let ifttt = ifttt(
+        site: EndpointURL(https: "ifttt.com", path: "/"), api: EndpointURL(https: "connect.ifttt.com", path: "/"),
+        security: .httpsOnly)
+
     /// A built-in service at another address, such as a sandbox: every host of the service is replaced by this one.
     ///
     /// - Throws: `OAuthError` when the address is not acceptable under `security`.
@@ -27,11 +37,12 @@ extension Service {
         return switch name {
         case "sequencing": sequencing(site: base, api: base, security: security)
         case "recurse-center": recurseCenter(origin: base, security: security)
+        case "ifttt": ifttt(site: base, api: base, security: security)
         default: nil
         }
     }
 
-    /// The services that need no description.
+    /// The services that one can sign in to without describing them.
     public static let builtIn: [Service] = [.sequencing, .recurseCenter]
 
     private static func sequencing(site: EndpointURL, api: EndpointURL, security: TransportSecurity) -> Service {
@@ -60,6 +71,18 @@ extension Service {
             identityEndpoint: IdentityEndpoint(
                 url: origin.at(path: "/api/v1/profiles/me"), subjectMember: "id", nameMembers: ["name", "first_name"]),
             deviations: Deviations(unauthorizedMessages: ["unauthorized"]))
+    }
+
+    private static func ifttt(site: EndpointURL, api: EndpointURL, security: TransportSecurity) -> Service {
+        Service(
+            checkedName: "ifttt", displayName: "IFTTT",
+            authorizationServer: .described(
+                AuthorizationServerMetadata(
+                    issuer: Issuer(originOf: site), tokenEndpoint: api.at(path: "/v2/user_token"), security: security)),
+            apiRoot: api.at(path: "/v2/"),
+            identityEndpoint: IdentityEndpoint(
+                url: api.at(path: "/v2/me"), subjectMember: "user_login", nameMembers: ["user_login"]),
+            deviations: Deviations())
     }
 
     private static func server(

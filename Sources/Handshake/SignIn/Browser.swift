@@ -25,7 +25,18 @@ public struct SignInPage: Sendable {
     /// The host of the page.
     public let host: String
 
-    private let state: Secret
+    /// Nil for a page whose sign-in is not OAuth's.
+    private let state: Secret?
+
+    /// A page of a service whose sign-in is not OAuth's; whoever makes it answers for the address.
+    package init(url: String, redirectURI: RedirectURI, service: String, issuer: Issuer, host: String) {
+        self.url = url
+        self.redirectURI = redirectURI
+        self.service = service
+        self.issuer = issuer
+        self.host = host
+        state = nil
+    }
 
     init(_ request: AuthorizationRequest, service: Service) {
         url = request.url
@@ -45,7 +56,7 @@ public struct SignInPage: Sendable {
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a page whose redirect is another one, and for a
     ///   code that is empty, longer than 2,048 bytes or not of printable ASCII.
     public func redirect(carrying code: Secret) throws(HandshakeError) -> String {
-        guard redirectURI.kind == .outOfBand else {
+        guard redirectURI.kind == .outOfBand, let state else {
             throw .configuration(
                 member: "redirect", problem: "\(redirectURI) is redirected to; nobody carries its code")
         }

@@ -7,25 +7,25 @@ import Crypto
 #endif
 
 /// The page that the browser shows after a redirect: static, without links, scripts or anything from the request.
-struct ResultPage: Sendable {
-    let html: String
+package struct ResultPage: Sendable {
+    package let html: String
 
     /// The service's answer has arrived.
-    static func received(service: String, language: Language) -> ResultPage {
+    package static func received(service: String, language: Language) -> ResultPage {
         ResultPage(
             title: Words.pageReceivedTitle.text(in: language), text: Words.pageReceivedText.text(in: language, service),
             mark: "✓", language: language)
     }
 
     /// The user or the service said no.
-    static func refused(service: String, language: Language) -> ResultPage {
+    package static func refused(service: String, language: Language) -> ResultPage {
         ResultPage(
             title: Words.pageRefusedTitle.text(in: language), text: Words.pageRefusedText.text(in: language, service),
             mark: "–", language: language)
     }
 
     /// The request answers nothing that was asked.
-    static let notForYou = ResultPage(
+    package static let notForYou = ResultPage(
         title: Words.pageIgnoredTitle.text(in: .user), text: Words.pageIgnoredText.text(in: .user), mark: "?",
         language: .user)
 

@@ -1,0 +1,235 @@
+import HTTPTypes
+public import Handshake
+public import OAuth
+
+/// The calls that an app may make: without a user, or in the name of the user whose token it has (dossier 2).
+///
+/// ```swift
+/// let ifttt = ConnectAPI(.user(token))
+/// let connection = try await ifttt.connection(ConnectionID("aB3dE5fG"))
+/// ```
+///
+/// Calls that need the partner's service key are ``ConnectService``'s, which belongs on a server. A value: it holds no user
+/// state of its own, and any number of them live beside each other.
+public struct ConnectAPI: Sendable {
+    /// Where the service is.
+    public let hosts: Hosts
+    /// In whose name it is called.
+    public let caller: Caller
+
+    let exchange: Exchange
+
+    /// In whose name calls are made. Everything is asked for at each call, so that it is never stale.
+    public struct Caller: Sendable {
+        /// The user token; nil calls without a user.
+        public var userToken: @Sendable () async throws -> UserToken?
+        /// What unlocks an unpublished service; nil for published ones.
+        public var inviteCode: @Sendable () async throws -> Secret?
+        /// The installation's identifier; nil unless the user agreed to be counted (dossier 10.2, W24).
+        public var anonymousID: @Sendable () async -> AnonymousID?
+        public var identity: SDKIdentity
+
+        public init(
+            userToken: @escaping @Sendable () async throws -> UserToken? = { nil },
+            inviteCode: @escaping @Sendable () async throws -> Secret? = { nil },
+            anonymousID: @escaping @Sendable () async -> AnonymousID? = { nil }, identity: SDKIdentity = .standard
+        ) {
+            self.userToken = userToken
+            self.inviteCode = inviteCode
+            self.anonymousID = anonymousID
+            self.identity = identity
+        }
+
+        /// Nobody: what is public.
+        public static let anonymous = Caller()
+
+        /// The user of a token.
+        public static func user(_ token: UserToken) -> Caller {
+            Caller(userToken: { token })
+        }
+
+        /// The user whose token rests in a vault; nobody while there is none.
+        public static func stored(_ tokens: UserTokens) -> Caller {
+            Caller(userToken: { try await tokens.token() })
+        }
+    }
+
+    /// Prepares calls.
+    ///
+    /// - Parameters:
+    ///   - caller: in whose name they are made.
+    ///   - hosts: where the service is.
+    ///   - transport: how requests reach the network.
+    ///   - clock: what pauses are measured on.
+    public init(
+        _ caller: Caller = .anonymous, at hosts: Hosts = .production, transport: any Transport = .platform,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.caller = caller
+        self.hosts = hosts
+        exchange = Exchange(transport: transport, clock: clock)
+    }
+
+    /// When a call is made again after a failure that may pass: no network, a lost answer, status 429 or from 500.
+    public struct Repetition: Sendable, Hashable {
+        /// The pauses before each repetition.
+        public let pauses: [Duration]
+
+        public init(pauses: [Duration]) {
+            self.pauses = pauses
+        }
+
+        /// Three times, after 2, 4 and 8 seconds (dossier 2.5).
+        public static let standard = Repetition(pauses: [.seconds(2), .seconds(4), .seconds(8)])
+        public static let none = Repetition(pauses: [])
+    }
+
+    /// A connection, with the user's part in it when there is a user (dossier 2.5).
+    ///
+    /// What cannot change by asking again is not asked again: a refused token, an unknown connection.
+    ///
+    /// - Parameters:
+    ///   - id: which connection.
+    ///   - repeating: when it is asked for again.
+    /// - Throws: ``ConnectError``, `CancellationError`.
+    public func connection(_ id: ConnectionID, repeating: Repetition = .standard) async throws -> Connection {
+        var operation = try await operation(.get, "connection", "/v2/connections/\(id)", with: [.user, .invite])
+        operation.pauses = repeating.pauses
+        return try Connection(try await exchange.json(operation), answer: operation.name)
+    }
+
+    /// Turns a connection off (dossier 2.6).
+    ///
+    /// - Returns: the connection as it is then. It may be asked for twice: turning off what is off is no error.
+    /// - Throws: ``ConnectError``, `CancellationError`.
+    public func disable(_ id: ConnectionID) async throws -> Connection {
+        try await change(id, "disable")
+    }
+
+    /// Turns a connection on that was on before (dossier 2.6).
+    ///
+    /// - Returns: the connection as it is then.
+    /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/Kind/notFound`` for one that was never
+    ///   on, and ``ConnectError/Problem/Kind/invalidParameters`` for one that needs the web flow.
+    public func enable(_ id: ConnectionID) async throws -> Connection {
+        try await change(id, "enable")
+    }
+
+    private func change(_ id: ConnectionID, _ verb: String) async throws -> Connection {
+        var operation = try await operation(.post, verb, "/v2/connections/\(id)/\(verb)", with: [.user, .invite])
+        // Both are the same done once or twice, so a lost answer is asked for again.
+        operation.pauses = [.seconds(1)]
+        return try Connection(try await exchange.json(operation), answer: verb)
+    }
+
+    /// Who the caller is (dossier 2.7).
+    ///
+    /// - Throws: ``ConnectError``, `CancellationError`.
+    public func me() async throws -> Me {
+        var operation = try await operation(.get, "me", "/v2/me", with: [.user])
+        operation.pauses = [.milliseconds(250)]
+        return try Me(try await exchange.json(operation))
+    }
+
+    /// Whether there is an IFTTT account for an address.
+    public enum AccountLookUp: Sendable, Hashable {
+        case exists
+        case doesNotExist
+        /// Nobody knows, and why.
+        case couldNotAsk(ConnectError)
+    }
+
+    /// Whether there is an IFTTT account for an address (dossier 2.7). Asked without any token.
+    ///
+    /// Status 204 says that there is one, and 404 in the service's own words, or without any, that there is none.
+    /// Everything else, a hotel's sign-in page among it, is no answer (dossier 10.2, W5).
+    ///
+    /// - Throws: `CancellationError` alone.
+    public func account(for email: EmailAddress) async throws -> AccountLookUp {
+        do {
+            let target = QueryEncoding.address("/v2/account/find", items: [("email", email.rawValue)])
+            var operation = try await operation(.get, "account/find", target, with: [])
+            operation.pauses = [.milliseconds(250)]
+            let response = try await exchange.answer(operation) { response in
+                response.isAccountAnswer ? nil : .service(.init(response))
+            }
+            return response.head.status == .noContent ? .exists : .doesNotExist
+        } catch let error as ConnectError {
+            return .couldNotAsk(error)
+        }
+    }
+
+    /// The options of the fields of a trigger, query, action or feature (dossier 2.9).
+    ///
+    /// - Throws: ``ConnectError``, `CancellationError`.
+    public func fieldOptions(of owner: FieldOwner, in id: ConnectionID) async throws -> FieldOptions {
+        let target = "/v2/connections/\(id)/\(try owner.path)/field_options"
+        return try FieldOptions(
+            try await exchange.json(try await operation(.get, "field_options", target, with: [.user])))
+    }
+
+    /// Replaces the user's configuration: what is left out is removed (dossier 2.9).
+    ///
+    /// A pending connection is one no longer afterwards.
+    ///
+    /// - Returns: the connection, when the service answers with it; fetch it otherwise.
+    /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` says which values cannot be
+    ///   used.
+    public func update(_ id: ConnectionID, to configuration: UserConnection) async throws -> Connection? {
+        var operation = try await operation(
+            .put, "user_connection", "/v2/connections/\(id)/user_connection", with: [.user])
+        operation.content = configuration.json
+        return try await exchange.send(operation).optionalConnection(operation.name)
+    }
+
+    /// Counts events; used by ``Analytics``.
+    func report(_ events: JSONValue, as id: AnonymousID) async throws {
+        var operation = Exchange.Operation(
+            name: "sdk/events", method: .post, host: hosts.connect, target: "/v2/sdk/events", content: events)
+        operation.headers[.sdkVersion] = caller.identity.version
+        operation.headers[.sdkPlatform] = caller.identity.platform.rawValue
+        operation.headers[.sdkAnonymousID] = id.rawValue
+        _ = try await exchange.send(operation)
+    }
+
+    private enum Credential {
+        case user, invite
+    }
+
+    private func operation(
+        _ method: HTTPRequest.Method, _ name: String, _ target: String, with credentials: Set<Credential>
+    ) async throws -> Exchange.Operation {
+        var headers: HTTPFields = [:]
+        headers[.sdkVersion] = caller.identity.version
+        headers[.sdkPlatform] = caller.identity.platform.rawValue
+        if let id = await caller.anonymousID() { headers[.sdkAnonymousID] = id.rawValue }
+        do {
+            if credentials.contains(.user), let token = try await caller.userToken() {
+                headers[.authorization] = "Bearer " + token.secret.reveal()
+            }
+            if credentials.contains(.invite), let code = try await caller.inviteCode(), !code.isEmpty {
+                headers[.inviteCode] = try code.headerValue("invite code")
+            }
+        } catch {
+            throw ConnectError.placing(error)
+        }
+        return Exchange.Operation(name: name, method: method, host: hosts.connect, target: target, headers: headers)
+    }
+}
+
+extension ResponseMessage {
+    /// Whether this says that there is an account, or in the service's own way that there is none.
+    fileprivate var isAccountAnswer: Bool {
+        if head.status == .noContent { return true }
+        guard head.status == .notFound else { return false }
+        return content.isEmpty || (try? JSONValue(parsing: content))?.object?["type"] == .string("error")
+    }
+
+    /// The connection in a successful answer that may have none.
+    func optionalConnection(_ answer: String) throws(ConnectError) -> Connection? {
+        guard head.status != .noContent, content.contains(where: { $0 > 0x20 }) else { return nil }
+        let value = try JSONValue.answer(content, answer)
+        guard let object = value.object, !object.isEmpty else { return nil }
+        return try Connection(value, answer: answer)
+    }
+}

@@ -1,0 +1,93 @@
+import OAuth
+
+/// A trigger, query or action of a service, as paths name it: `lumen_garden.start_drip` (dossier 2.9).
+public struct ComponentSlug: Sendable, Hashable {
+    public let service: String
+    public let name: String
+
+    public init(service: String, name: String) {
+        self.service = service
+        self.name = name
+    }
+}
+
+extension ComponentSlug: CustomStringConvertible {
+    public var description: String { "\(service).\(name)" }
+}
+
+/// Whose fields are meant (dossier 2.9).
+public enum FieldOwner: Sendable, Hashable {
+    case trigger(ComponentSlug)
+    case query(ComponentSlug)
+    case action(ComponentSlug)
+    case feature(String)
+
+    var path: String {
+        get throws(ConnectError) {
+            switch self {
+            case .trigger(let slug): "triggers/" + (try slug.segment)
+            case .query(let slug): "queries/" + (try slug.segment)
+            case .action(let slug): "actions/" + (try slug.segment)
+            case .feature(let id): "features/" + (try Hosts.segment(id, "feature"))
+            }
+        }
+    }
+}
+
+extension ComponentSlug {
+    var segment: String {
+        get throws(ConnectError) {
+            guard !service.isEmpty, !name.isEmpty else {
+                throw .input(member: "slug", problem: "a service and a name are needed, as in lumen_garden.start_drip")
+            }
+            return try Hosts.segment(description, "slug")
+        }
+    }
+}
+
+/// What can be chosen for each field, by the field's identifier (dossier 2.9).
+public struct FieldOptions: Sendable, Hashable {
+    public let options: [String: [FieldValue.Option]]
+
+    /// The options of a field; empty when it has none.
+    public subscript(field: String) -> [FieldValue.Option] { options[field] ?? [] }
+
+    init(_ value: JSONValue) throws(ConnectError) {
+        let members = try Members(value, answer: "field_options")
+        guard let object = members["options"]?.object else { throw members.wrong("options", expected: "an object") }
+        options = object.mapValues { list in
+            (list.array ?? []).compactMap { $0.object.flatMap { FieldValue.Option(reading: Members($0)) } }
+        }
+    }
+}
+
+extension UserConnection {
+    /// The whole configuration as an update sends it.
+    var json: JSONValue {
+        .object(["user_features": .array(features.map(\.json))])
+    }
+}
+
+extension UserConnection.UserFeature {
+    fileprivate var json: JSONValue {
+        // Without its identifier: the service gives a new configuration its own (dossier 2.9).
+        .object([
+            "feature_id": .string(featureID), "enabled": .bool(isEnabled), "user_fields": fields.json,
+            "user_feature_triggers": .array(triggers.map { $0.json("feature_trigger_id") }),
+            "user_feature_queries": .array(queries.map { $0.json("feature_query_id") }),
+            "user_feature_actions": .array(actions.map { $0.json("feature_action_id") }),
+        ])
+    }
+}
+
+extension UserConnection.UserComponent {
+    fileprivate func json(_ name: String) -> JSONValue {
+        .object([name: .string(componentID), "user_fields": fields.json])
+    }
+}
+
+extension [UserConnection.UserField] {
+    fileprivate var json: JSONValue {
+        .array(map { .object(["field_id": .string($0.id), "value": $0.value.sent]) })
+    }
+}

@@ -1,0 +1,35 @@
+public import OAuth
+
+/// What an activation needs of the app and of the device it runs on. Everything is asked for when it is needed, so that no
+/// code is stale (dossier 10.2, W13).
+public struct ConnectSurroundings: Sendable {
+    /// Opens the service's pages and the IFTTT app.
+    public var browser: any ConnectBrowser
+    /// A one-time code of the partner's OAuth server for the user who is signed in to the partner; nil leaves it to the
+    /// partner's log-in page.
+    public var oauthCode: @Sendable () async throws -> Secret?
+    /// What unlocks an unpublished service.
+    public var inviteCode: @Sendable () async throws -> Secret?
+    /// The user token, from the partner's server, which has exchanged it with its service key; nil when there is none.
+    public var partnerToken: @Sendable () async throws -> UserToken?
+    /// Whether the IFTTT app is installed.
+    public var isAppInstalled: @Sendable () async -> Bool
+    /// Whether web pages can be opened.
+    public var canOpenPages: @Sendable () async -> Bool
+    /// The mail programs that are installed.
+    public var mailClients: @Sendable () async -> [MailClient]
+    /// Returns when there is a network again; nil where that cannot be known, and loading is then tried again by the user
+    /// alone.
+    public var connectivity: (@Sendable () async -> Void)?
+
+    /// A device with a browser and nothing else; everything can be set.
+    public init(browser: some ConnectBrowser) {
+        self.browser = browser
+        oauthCode = { nil }
+        inviteCode = { nil }
+        partnerToken = { nil }
+        isAppInstalled = { false }
+        canOpenPages = { true }
+        mailClients = { [] }
+    }
+}
