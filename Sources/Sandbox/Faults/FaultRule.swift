@@ -18,7 +18,7 @@
 /// /DataSourceList => without Sex                      the usual answer without that member, however deep
 /// ```
 ///
-/// **SERVICE** is `sequencing`, `recurse-center`, `standard`, or `*` (as when it is left out). **METHOD** is in capital
+/// **SERVICE** is `sequencing`, `recurse-center`, `standard`, `ifttt`, or `*` (as when it is left out). **METHOD** is in capital
 /// letters; left out, any fits. **PATH** is compared exactly, or up to a `*` at its end; one that contains `?` is
 /// compared with path and query. **xN** makes the rule apply N times and then disappear.
 ///

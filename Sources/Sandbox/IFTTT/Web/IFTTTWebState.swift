@@ -1,0 +1,3 @@
+/// What the web flow remembers (IFTTT Connect dossier, section 11.3).
+struct IFTTTWebState: Sendable {
+}
