@@ -10,23 +10,31 @@ struct IFTTTStandIn: StandIn {
 
     init(server: AuthorizationServer) {
         store = IFTTTStore(partnerServer: server)
-        pages = Pages(dialect: server.dialect)
+        pages = Pages(dialect: IFTTTFixtures.siteDialect(server.dialect))
     }
 
     /// The partner's authorization server.
     var server: AuthorizationServer { store.partnerServer }
 
+    /// The front page is IFTTT's and not the partner's.
+    var frontDialect: Dialect { pages.dialect }
+
     var controlRoutes: [Route] { IFTTTControlRoutes(store: store).routes }
 
     var routes: RouteTable {
         let access = IFTTTAccess(store: store)
+        let browsers = IFTTTBrowsers(store: store)
         let api = [
             IFTTTConnectionRoutes(store: store, access: access).routes,
             IFTTTIdentityRoutes(store: store, access: access).routes,
             IFTTTConfigurationRoutes(store: store, access: access).routes,
             IFTTTRunRoutes(store: store, access: access).routes,
             IFTTTEventRoutes(store: store, access: access).routes,
-            IFTTTImages().routes,
+            IFTTTPartnerRoutes(store: store).routes,
+            IFTTTFlowRoutes(store: store, browsers: browsers, pages: IFTTTPages(pages: pages)).routes,
+            IFTTTMailRoutes(store: store, browsers: browsers, pages: pages).routes, IFTTTImages().routes,
+            // Last, since any one word may be a service.
+            IFTTTSiteRoutes(store: store, pages: pages).routes,
         ].flatMap { $0 }
         var table = RouteTable(routes: api) { [pages] request in
             let isAPI = ["/v1/", "/v2/", "/partner/"].contains { request.path.hasPrefix($0) }

@@ -47,6 +47,9 @@ enum IFTTTFixtures {
             connectedServices: login == "ada_l" ? ["skylark_weather"] : [])
     }
 
+    /// Who is signed in to the app, unless the app is told otherwise.
+    static let appLogin = "ada_l"
+
     static let userTokens = [
         "utk_sandbox_ada": IFTTTUserToken(login: "ada_l", serviceID: garden.serviceID),
         "utk_sandbox_grace": IFTTTUserToken(login: "grace_h", serviceID: garden.serviceID),
@@ -77,6 +80,14 @@ enum IFTTTFixtures {
         for user in partnerUsers.dropLast() {
             server.grantAccess("access_sandbox_\(user.name.prefix { $0 != "@" })", to: user)
         }
+    }
+
+    /// IFTTT's own words; the people have the same addresses and passwords as at the partner.
+    static func siteDialect(_ partner: Dialect) -> Dialect {
+        Dialect(
+            name: partner.name, title: "IFTTT", clients: partner.clients, users: partner.users, scopes: partner.scopes,
+            codeLifetime: partner.codeLifetime, accessTokenLifetime: partner.accessTokenLifetime,
+            tokenForm: partner.tokenForm, wording: partner.wording, refresh: partner.refresh)
     }
 
     /// The partner's authorization server (section 2.12).

@@ -10,14 +10,16 @@ struct IFTTTControl: Sendable {
 
     /// - Returns: the entries of a log, oldest first, one JSON object each.
     func entries(_ log: SandboxConnectLog) -> [JSON] {
-        store.read { state in
+        let now = store.now
+        let origin = store.origin
+        return store.read { state in
             switch log {
             case .analytics: state.logs.events
             case .webhooks: state.logs.webhooks.map(\.json)
             case .receivedWebhooks: state.logs.received
             case .runs: state.logs.runs
             case .notifications: state.logs.notifications
-            case .mails: []
+            case .mails: state.web.mails.map { $0.json(origin: origin, at: now) }
             }
         }
     }
