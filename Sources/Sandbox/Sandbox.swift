@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Local stand-ins for the services that a client talks to: Sequencing.com, the Recurse Center, a server that keeps
 /// to the standards, and IFTTT.
 ///
@@ -129,6 +135,11 @@ extension Sandbox {
     /// Times that the services state (`created_at`, `iat`, `exp`, `auth_time`) are of this clock too.
     public func advanceClock(by seconds: Double) {
         panel.clock.advance(by: seconds)
+    }
+
+    /// Stops the clock of all services at a time; from then on it moves only when it is advanced.
+    public func holdClock(at time: Date) {
+        panel.clock.hold(at: time.timeIntervalSince1970)
     }
 
     /// Ends all access tokens that this service has issued; later ones work. The personal access token is not touched.
