@@ -80,9 +80,9 @@ struct IFTTTControlTests {
     func redirects() async throws {
         try await withSandbox { sandbox in
             let target = IFTTTVisitor.access(redirect: "newapp://back?state=1")
-            #expect(try await IFTTTVisitor(sandbox, at: target).page.status == 400)
+            #expect(try await IFTTTVisitor.status(sandbox, at: target) == 400)
             #expect(sandbox.registerRedirectURL("newapp://back"))
-            #expect(try await IFTTTVisitor(sandbox, at: target).page.status == 200)
+            #expect(try await IFTTTVisitor.status(sandbox, at: target) == 200)
         }
     }
 

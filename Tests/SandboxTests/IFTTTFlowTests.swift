@@ -267,7 +267,7 @@ struct IFTTTFlowTests {
             for bad in [
                 "/connect/pL41nX01", "/connect/pL41nX01?email=x", "/connect/pL41nX01?email=a%40b.test&skip_config=true",
             ] {
-                #expect(try await IFTTTVisitor(sandbox, at: bad).page.status == 400)
+                #expect(try await IFTTTVisitor.status(sandbox, at: bad) == 400)
             }
         }
     }
@@ -280,7 +280,7 @@ struct IFTTTFlowTests {
                 IFTTTVisitor.access(to: "nothing1"), hidden, hidden + "&invite_code=nope",
                 "/app/connections/aB3dE5fG?sdk_return_to=gardenapp%3A%2F%2Fconnect_callback&action=remove",
             ] {
-                #expect(try await IFTTTVisitor(sandbox, at: target).page.status == 400)
+                #expect(try await IFTTTVisitor.status(sandbox, at: target) == 400)
             }
             let visitor = try await IFTTTVisitor(sandbox, at: hidden + "&invite_code=orchard-invite-7")
             #expect(visitor.heading == "Sign in to IFTTT")
@@ -328,7 +328,7 @@ struct IFTTTFlowTests {
                 #expect(answer.text.components(separatedBy: "<h1>").count == 2)
             }
             for path in ["/connections/hIddEn06", "/connections/nothing1", "/nobody", "/a/b"] {
-                #expect(try await IFTTTVisitor(sandbox, at: path).page.status == 404)
+                #expect(try await IFTTTVisitor.status(sandbox, at: path) == 404)
             }
         }
     }

@@ -32,6 +32,11 @@ final class IFTTTVisitor {
         return "/access/api/\(id)?" + query.joined(separator: "&")
     }
 
+    /// The status of the page at which a fresh browser ends up.
+    static func status(_ sandbox: Sandbox, at target: String) async throws -> Int {
+        try await IFTTTVisitor(sandbox, at: target).page.status
+    }
+
     var heading: String {
         let text = page.text.firstMatch(of: /<h1>(.*?)<\/h1>/).map { String($0.1) } ?? "no heading"
         return text.replacing(/<[^>]+>/, with: "")
