@@ -34,7 +34,7 @@ struct RunSandbox: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        guard (0...65_533).contains(port) else { throw CommandError.usage("--port is 0 to 65533") }
+        guard (0...65_532).contains(port) else { throw CommandError.usage("--port is 0 to 65532") }
         if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime is at least 1 second") }
         guard !(legacyErrors && maskAs404) else {
             throw CommandError.usage("--legacy-errors and --mask-as-404 exclude each other")
@@ -58,7 +58,7 @@ struct RunSandbox: AsyncParsableCommand {
     }
 
     private func describe(_ sandbox: Sandbox) {
-        for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+        for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard, sandbox.ifttt] {
             Output.result("\(service.name.rawValue)  \(service.origin)")
             for client in service.clients {
                 Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? "  public"))

@@ -20,7 +20,7 @@ enum PercentCoding {
     }
 
     /// `%XX` becomes a byte, as in a path; a broken escape stays as it is.
-    static func decoded(_ text: some StringProtocol) -> String {
+    static func pathDecoded(_ text: some StringProtocol) -> String {
         decoded(text, plus: UInt8(ascii: "+"))
     }
 

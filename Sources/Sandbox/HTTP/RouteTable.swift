@@ -3,7 +3,7 @@ import HTTPTypes
 /// One route of a stand-in, with the words that its front page uses for it.
 struct Route: Sendable {
     let methods: [String]
-    /// The path. A segment in braces, as in `/profiles/{id}`, stands for any one that is not empty.
+    /// Compared exactly, but for segments such as `{id}`, which stand for any one segment that is not empty.
     let path: String
     let note: String
     let answer: @Sendable (IncomingRequest) -> Answer
@@ -22,22 +22,26 @@ struct Route: Sendable {
         methods.isEmpty || methods.contains(method == "HEAD" ? "GET" : method)
     }
 
-    /// The decoded values of the segments in braces; nil when the path is another one.
-    func values(in requested: String) -> [String: String]? {
+    /// What the path's variable segments stand for, decoded; nil when the route is for other paths.
+    func variables(in requested: String) -> [String: String]? {
         guard path.contains("{") else { return path == requested ? [:] : nil }
         let pattern = path.split(separator: "/", omittingEmptySubsequences: false)
         let segments = requested.split(separator: "/", omittingEmptySubsequences: false)
         guard pattern.count == segments.count else { return nil }
-        var values: [String: String] = [:]
-        for (expected, found) in zip(pattern, segments) where expected != found {
-            guard expected.first == "{", expected.last == "}", !found.isEmpty else { return nil }
-            values[String(expected.dropFirst().dropLast())] = PercentCoding.decoded(found)
+        var variables: [String: String] = [:]
+        for (expected, segment) in zip(pattern, segments) {
+            if expected.first == "{", expected.last == "}" {
+                guard !segment.isEmpty else { return nil }
+                variables[String(expected.dropFirst().dropLast())] = PercentCoding.pathDecoded(segment)
+            } else if expected != segment {
+                return nil
+            }
         }
-        return values
+        return variables
     }
 }
 
-/// The routes of a stand-in and what it says to everything else. Of two that fit, the first one answers.
+/// The routes of a stand-in and what it says to everything else.
 struct RouteTable: Sendable {
     var routes: [Route]
     /// The answer to an unknown path, given as the service itself gives it.
@@ -46,10 +50,10 @@ struct RouteTable: Sendable {
     var hidesWrongMethods = false
 
     func answer(_ request: IncomingRequest) -> Answer {
-        let candidates = routes.filter { $0.values(in: request.path) != nil }
+        let candidates = routes.filter { $0.variables(in: request.path) != nil }
         if let route = candidates.first(where: { $0.takes(request.method) }) {
             var request = request
-            request.pathValues = route.values(in: request.path) ?? [:]
+            request.variables = route.variables(in: request.path) ?? [:]
             var answer = route.answer(request)
             if request.method == "HEAD" { answer.body = AnswerBody([]) }
             return answer

@@ -45,14 +45,14 @@ struct PeopleRoutes: Sendable {
     }
 
     private func profile(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let person = RecursePeople.person(idOrEmail: request.pathValues["id"] ?? "") else {
+        guard let person = RecursePeople.person(idOrEmail: request.variables["id"] ?? "") else {
             return RecurseAccess.notFound
         }
         return .json(person.profile(origin: origin))
     }
 
     private func person(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let person = RecursePeople.person(idOrEmail: request.pathValues["id"] ?? "") else {
+        guard let person = RecursePeople.person(idOrEmail: request.variables["id"] ?? "") else {
             return RecurseAccess.notFound
         }
         return .json(person.legacy(origin: origin))
@@ -88,7 +88,7 @@ struct PeopleRoutes: Sendable {
     }
 
     private func batch(_ request: IncomingRequest) -> RecurseBatch? {
-        let id = request.pathValues["id"].flatMap { Int($0) }
+        let id = request.variables["id"].flatMap { Int($0) }
         return RecurseBatch.all.first { $0.id == id }
     }
 

@@ -20,21 +20,21 @@ struct PhotoRoutes: Sendable {
 
     private func redirect(_ request: IncomingRequest) -> Answer {
         let prefix = "BLOB"
-        guard let blob = request.pathValues["blob"], blob.hasPrefix(prefix), let id = Int(blob.dropFirst(prefix.count)),
+        guard let blob = request.variables["blob"], blob.hasPrefix(prefix), let id = Int(blob.dropFirst(prefix.count)),
             RecursePeople.person(id) != nil
         else { return RecurseAccess.notFound }
         return .redirect(to: "\(otherOrigin)/photos/\(id)")
     }
 
     private func photo(_ request: IncomingRequest) -> Answer {
-        guard let id = request.pathValues["id"].flatMap({ Int($0) }), RecursePeople.person(id) != nil else {
+        guard let id = request.variables["id"].flatMap({ Int($0) }), RecursePeople.person(id) != nil else {
             return RecurseAccess.notFound
         }
         return Self.image(id, for: request)
     }
 
     private func asset(_ request: IncomingRequest) -> Answer {
-        let file = request.pathValues["file"] ?? ""
+        let file = request.variables["file"] ?? ""
         if file.hasPrefix("no_photo") { return Self.image(0, for: request) }
         guard let id = Int(file.prefix { $0 != "_" }), RecursePeople.person(id) != nil else {
             return RecurseAccess.notFound

@@ -70,7 +70,7 @@ struct HubVisitRoutes: Sendable {
     }
 
     private func key(_ request: IncomingRequest) -> (personID: Int, date: String)? {
-        guard let id = request.pathValues["person_id"].flatMap({ Int($0) }), let date = request.pathValues["date"],
+        guard let id = request.variables["person_id"].flatMap({ Int($0) }), let date = request.variables["date"],
             NewYorkCalendar.isDate(date)
         else { return nil }
         return (id, date)
