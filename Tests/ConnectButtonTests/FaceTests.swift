@@ -8,9 +8,9 @@ struct FaceTests {
     static let connection = ConnectButtonConnection(
         id: "aB3dE5fG", url: URL(string: "https://ifttt.com/connections/aB3dE5fG"),
         primary: ConnectButtonService(
-            name: "Lumen Garden", shortName: "Lumen", icon: nil, brand: BrandColor("#2b8a3e"), url: nil),
+            name: "Lumen Garden", shortName: "Lumen", icon: nil, brand: ConnectButtonColor("#2b8a3e"), url: nil),
         connecting: ConnectButtonService(
-            name: "Location Service", shortName: "Location", icon: nil, brand: BrandColor("#0099ff"), url: nil))
+            name: "Location Service", shortName: "Location", icon: nil, brand: ConnectButtonColor("#0099ff"), url: nil))
 
     private func face(
         _ step: ConnectButtonState.Step, _ failure: ConnectButtonFailure.Kind? = nil, in locale: ConnectButtonLocale = .americanEnglish,

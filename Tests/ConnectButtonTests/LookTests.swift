@@ -5,15 +5,15 @@ import Testing
 @Suite("The button's look")
 struct LookTests {
     /// A sweep through the colour cube, with the corners.
-    private static let manyBrands: [BrandColor] = stride(from: 0.0, through: 1, by: 0.125).flatMap { red in
+    private static let manyBrands: [ConnectButtonColor] = stride(from: 0.0, through: 1, by: 0.125).flatMap { red in
         stride(from: 0.0, through: 1, by: 0.125).flatMap { green in
-            stride(from: 0.0, through: 1, by: 0.125).map { BrandColor(red: red, green: green, blue: $0) }
+            stride(from: 0.0, through: 1, by: 0.125).map { ConnectButtonColor(red: red, green: green, blue: $0) }
         }
     }
 
     @Test("the dossier's table of brands comes out of the arithmetic", arguments: try Vectors.read().palette)
     func table(_ vector: Vectors.Palette) {
-        let brand = BrandColor(vector.brand)
+        let brand = ConnectButtonColor(vector.brand)
         let pill = ConnectButtonColors.standard.pill
         #expect(brand.contrasting().hexadecimal == vector.progress)
         #expect(ConnectButtonPalette.knob(brand, on: pill.light).hexadecimal == vector.knobOnLight)
@@ -22,12 +22,12 @@ struct LookTests {
 
     @Test("a colour is six hexadecimal digits or black", arguments: try Vectors.read().colors)
     func parsing(_ pair: [String]) {
-        #expect(BrandColor(pair[0]).hexadecimal == pair[1])
+        #expect(ConnectButtonColor(pair[0]).hexadecimal == pair[1])
     }
 
     @Test("a difference in brightness of exactly 0.2 is too close")
     func boundary() {
-        func grey(_ value: Double) -> BrandColor { BrandColor(red: value, green: value, blue: value) }
+        func grey(_ value: Double) -> ConnectButtonColor { ConnectButtonColor(red: value, green: value, blue: value) }
         #expect(grey(0.8).isTooClose(to: grey(1)))
         #expect(grey(0.3).isTooClose(to: grey(0.1)))
         #expect(!grey(0.79).isTooClose(to: grey(1)))
@@ -49,8 +49,8 @@ struct LookTests {
     @Test("colours without a brand meet WCAG AA", arguments: ConnectButtonColors.Scheme.allCases)
     func fixedColors(_ scheme: ConnectButtonColors.Scheme) {
         let colors = ConnectButtonColors.standard
-        let page: BrandColor = scheme == .light ? .white : BrandColor("#121212")
-        let pairs: [(ConnectButtonColors.Pair, BrandColor)] = [
+        let page: ConnectButtonColor = scheme == .light ? .white : ConnectButtonColor("#121212")
+        let pairs: [(ConnectButtonColors.Pair, ConnectButtonColor)] = [
             (colors.pillInk, colors.pill[scheme]), (colors.pillInk, colors.progress[scheme]), (colors.footer, page),
             (colors.error, page), (colors.emailInk, colors.emailTrack[scheme]),
             (colors.emailPlaceholder, colors.emailTrack[scheme]), (colors.aboutInk, colors.about[scheme]),
@@ -76,7 +76,7 @@ struct LookTests {
             .creatingAccount: (.pill, .hidden, .none), .goingToService: (.brand, .hidden, .proceed),
             .connecting: (.brand, .hidden, .none), .connected: (.pill, .end, .turnOff), .pending: (.pill, .end, .turnOff),
             .confirmDisconnect: (.pill, .hidden, .choice), .disconnecting: (.pill, .hidden, .none),
-            .disconnected: (.pill, .hidden, .none),
+            .disconnected: (.pill, .hidden, .turnOn),
         ]
         #expect(rows.count == ConnectButtonState.Step.allCases.count)
         for (step, row) in rows {

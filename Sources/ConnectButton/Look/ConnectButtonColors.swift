@@ -8,15 +8,15 @@ public struct ConnectButtonColors: Sendable, Hashable, Encodable {
 
     /// A colour for each scheme.
     public struct Pair: Sendable, Hashable, Encodable {
-        public let light: BrandColor
-        public let dark: BrandColor
+        public let light: ConnectButtonColor
+        public let dark: ConnectButtonColor
 
         init(_ light: String, _ dark: String) {
-            self.light = BrandColor(light)
-            self.dark = BrandColor(dark)
+            self.light = ConnectButtonColor(light)
+            self.dark = ConnectButtonColor(dark)
         }
 
-        public subscript(scheme: Scheme) -> BrandColor { scheme == .light ? light : dark }
+        public subscript(scheme: Scheme) -> ConnectButtonColor { scheme == .light ? light : dark }
     }
 
     public let pill = Pair("#222222", "#FFFFFF")

@@ -62,7 +62,9 @@ public struct ConnectButtonLook: Sendable, Hashable, Encodable {
             case .connecting: ConnectButtonLook(.brand, .hidden, .none)
             case .connected, .pending: ConnectButtonLook(.pill, .end, .turnOff, isOn: true)
             case .confirmDisconnect: ConnectButtonLook(.pill, .hidden, .choice, isOn: true)
-            case .disconnecting, .disconnected: ConnectButtonLook(.pill, .hidden, .none)
+            case .disconnecting: ConnectButtonLook(.pill, .hidden, .none)
+            // Whoever wants it on again need not wait for the notice to pass.
+            case .disconnected: ConnectButtonLook(.pill, .hidden, .turnOn)
             }
     }
 

@@ -39,7 +39,7 @@ public struct ConnectButtonService: Sendable, Hashable, Codable {
     /// The icon in one colour, drawn on the knob in the ink that reads best there.
     public let icon: URL?
     /// The brand's colour.
-    public let brand: BrandColor
+    public let brand: ConnectButtonColor
     /// The service's page, opened by its icon on the About page.
     public let url: URL?
 
@@ -51,7 +51,7 @@ public struct ConnectButtonService: Sendable, Hashable, Codable {
     ///   - icon: The icon in one colour.
     ///   - brand: The brand's colour.
     ///   - url: The service's page.
-    public init(name: String, shortName: String, icon: URL?, brand: BrandColor, url: URL?) {
+    public init(name: String, shortName: String, icon: URL?, brand: ConnectButtonColor, url: URL?) {
         self.name = name
         self.shortName = shortName
         self.icon = icon

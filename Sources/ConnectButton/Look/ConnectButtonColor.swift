@@ -6,10 +6,10 @@
     import Darwin
 #endif
 
-/// A colour of a brand, and the arithmetic of the dossier's 4.3 in hue, saturation and brightness.
+/// A colour, and the arithmetic of the dossier's 4.3 in hue, saturation and brightness.
 ///
 /// Components run from 0 to 1 in sRGB.
-public struct BrandColor: Sendable, Hashable {
+public struct ConnectButtonColor: Sendable, Hashable {
     public let red: Double
     public let green: Double
     public let blue: Double
@@ -48,9 +48,9 @@ public struct BrandColor: Sendable, Hashable {
     }
 
     /// White.
-    public static let white = BrandColor(red: 1, green: 1, blue: 1)
+    public static let white = ConnectButtonColor(red: 1, green: 1, blue: 1)
     /// Black.
-    public static let black = BrandColor(red: 0, green: 0, blue: 0)
+    public static let black = ConnectButtonColor(red: 0, green: 0, blue: 0)
 
     /// The colour as `#RRGGBB`.
     public var hexadecimal: String {
@@ -66,12 +66,12 @@ public struct BrandColor: Sendable, Hashable {
     public var brightness: Double { max(red, green, blue) }
 
     /// The same hue and saturation with another brightness, clamped to 0…1.
-    func withBrightness(_ wanted: Double) -> BrandColor {
+    func withBrightness(_ wanted: Double) -> ConnectButtonColor {
         let wanted = min(max(wanted, 0), 1)
         // Black has no hue: it becomes a grey.
-        guard brightness > 0 else { return BrandColor(red: wanted, green: wanted, blue: wanted) }
+        guard brightness > 0 else { return ConnectButtonColor(red: wanted, green: wanted, blue: wanted) }
         let factor = wanted / brightness
-        return BrandColor(red: red * factor, green: green * factor, blue: blue * factor)
+        return ConnectButtonColor(red: red * factor, green: green * factor, blue: blue * factor)
     }
 
     /// A colour that stands out from this one: darker by `down`, or lighter by `up` when this one is nearly black
@@ -80,19 +80,19 @@ public struct BrandColor: Sendable, Hashable {
     /// - Parameters:
     ///   - up: How much lighter a dark colour becomes.
     ///   - down: How much darker any other becomes.
-    public func contrasting(up: Double = 0.08, down: Double = 0.15) -> BrandColor {
+    public func contrasting(up: Double = 0.08, down: Double = 0.15) -> ConnectButtonColor {
         withBrightness(brightness < 0.25 ? brightness + up : brightness - down)
     }
 
     /// Whether brightnesses differ by 0.2 or less. A difference of 0.2 as written counts as too close, whatever floating
     /// point makes of it (IFTTT dossier 12).
-    func isTooClose(to track: BrandColor) -> Bool {
+    func isTooClose(to track: ConnectButtonColor) -> Bool {
         abs(brightness - track.brightness) < 0.2 + 1e-9
     }
 
     /// A mixture with another colour, of which there is `share`, from 0 to 1.
-    func mixed(with other: BrandColor, share: Double) -> BrandColor {
-        BrandColor(
+    func mixed(with other: ConnectButtonColor, share: Double) -> ConnectButtonColor {
+        ConnectButtonColor(
             red: red + (other.red - red) * share, green: green + (other.green - green) * share,
             blue: blue + (other.blue - blue) * share)
     }
@@ -108,13 +108,13 @@ public struct BrandColor: Sendable, Hashable {
     /// The contrast ratio with another colour, from 1 to 21 (WCAG 2.2).
     ///
     /// - Parameter other: The other colour.
-    public func contrast(with other: BrandColor) -> Double {
+    public func contrast(with other: ConnectButtonColor) -> Double {
         let (one, two) = (luminance, other.luminance)
         return (max(one, two) + 0.05) / (min(one, two) + 0.05)
     }
 }
 
-extension BrandColor: Codable {
+extension ConnectButtonColor: Codable {
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
