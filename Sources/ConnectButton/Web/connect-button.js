@@ -285,20 +285,20 @@ STYLE.replaceSync(`
   letter-spacing: normal; text-align: center; -webkit-text-size-adjust: 100% }
 :host([hidden]), :host(:state(hidden)) { display: none }
 :host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark } :host([theme=auto]) { color-scheme: light dark }
-* { box-sizing: border-box } [hidden] { display: none !important }
+* { box-sizing: border-box } .switch > span, .text, .action, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
 button:not([aria-disabled=true]), a { cursor: pointer }
 :focus { outline: none }
 :focus-visible { outline: ${u(3)} solid var(--connect-button-focus, ${shade("focus")}); outline-offset: ${u(2)} }
 .body { --pill: var(--connect-button-pill, ${shade("pill")}); --ink: var(--connect-button-ink, ${shade("pillInk")});
   --neutral: var(--connect-button-progress, ${shade("progress")}) }
-.pill { position: relative; display: grid; min-block-size: ${u(G.height)}; border-radius: ${u(G.cornerRadius)}; background: var(--pill);
+.pill { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); min-block-size: ${u(G.height)}; border-radius: ${u(G.cornerRadius)}; background: var(--pill);
   color: var(--ink); touch-action: pan-y; user-select: none; -webkit-user-select: none; -webkit-touch-callout: none }
 .pill > * { grid-area: 1 / 1 }
 .grounds { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; contain: strict }
 .ground { position: absolute; inset: 0; opacity: 0; transition: opacity ${M.change}s ${EASE} }
-.ground.brand { background: var(--brand) } .ground.email { background: ${shade("emailTrack")} }
-[data-ground=brand] .ground.brand, [data-ground=email] .ground.email { opacity: 1 }
+.ground.brand { background: var(--brand) } .ground.grey { background: ${shade("emailTrack")} }
+[data-ground=brand] .ground.brand, [data-ground=email] .ground.grey { opacity: 1 }
 [data-ground=brand] { --ink: var(--brand-ink); --neutral: var(--brand-progress) }
 .bar { position: absolute; inset: 0; background: var(--neutral); opacity: 0; transform: translateX(-100%);
   transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
@@ -308,7 +308,7 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 @keyframes breathe { from { opacity: .35 } to { opacity: 1 } }
 [dir=rtl] .bar { transform: translateX(100%) } [dir=rtl] .bar.sweeps { animation-direction: reverse; animation-name: sweep-rtl }
 @keyframes sweep-rtl { from { transform: translateX(-250%) } to { transform: translateX(100%) } }
-.switch { position: relative; display: grid; align-items: center; min-inline-size: 0; border-radius: inherit; color: var(--ink);
+.switch { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-items: center; border-radius: inherit; color: var(--ink);
   font-weight: ${T.bold}; line-height: 1.2; transition: opacity ${M.press}s }
 .switch:active:not([aria-disabled=true]) { opacity: ${M.pressOpacity}; transition-delay: ${M.pressDelay}s }
 .switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${u(G.labelInset)}; padding-block: ${u(8)}; white-space: nowrap;
@@ -324,12 +324,12 @@ button:not([aria-disabled=true]), a { cursor: pointer }
   font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1; transition: transform ${M.change}s ${EASE}, opacity ${M.change}s ${EASE} }
 [data-knob=start] .knob, [data-knob=end] .knob { opacity: 1 }
 .knob img { inline-size: ${u(G.icon)}; block-size: ${u(G.icon)}; object-fit: contain; grid-area: 1 / 1 }
-.knob .light, .knob .dark { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
+.knob .black { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
 .scrubbed * { transition: none !important }
 .email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.emailMorph}s, visibility ${M.emailMorph}s }
 [data-input=email] .email { opacity: 1; visibility: visible }
 .email input { flex: 1; min-inline-size: 0; padding-inline: ${u(G.emailInset)} ${u(12)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
-  font-size: ${u(T.email)}; text-align: start; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
+  font-size: ${u(T.email)}; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
 .email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
 .email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.focus.light} }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
@@ -369,7 +369,7 @@ dialog::backdrop { background: rgb(0 0 0 / .5) }
 .pair img { inline-size: 100%; block-size: 100%; object-fit: contain; filter: brightness(0) invert(1) } [dir=rtl] .pair svg { transform: scaleX(-1) }
 h2 { margin: ${u(16)} 0 0; font-size: ${u(T.aboutTitle)}; line-height: 1.2; font-weight: ${T.demiBold} } dialog a { color: inherit }
 h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
-ul { list-style: none; margin: ${u(36)} 0; padding: 0; display: grid; gap: ${u(24)} } li { display: flex; gap: ${u(24)} } li svg { flex: none; color: ${C.aboutSecondary.dark} }
+[dir=rtl] dialog { text-align: right } ul { list-style: none; margin: ${u(36)} 0; padding: 0; display: grid; gap: ${u(24)} } li { display: flex; gap: ${u(24)} } li svg { flex: none; color: ${C.aboutSecondary.dark} }
 .pillow { display: block; margin-block: ${u(24)}; padding: ${u(16)}; border-radius: ${u(40)}; background: ${C.aboutManage.dark}; font-size: ${u(T.aboutManage)}; font-weight: ${T.bold};
   text-align: center; text-decoration: none; line-height: 1.2 } .pillow.store { border: 1px solid ${C.aboutSecondary.dark}; background: none }
 .legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }
@@ -483,7 +483,7 @@ export class ConnectButton extends HTMLElement {
     part.check = drawing(...CHECK)
     part.check.setAttribute("class", "check")
     part.pill = h("div", { class: "pill", part: "pill" },
-      h("div", { class: "grounds" }, h("div", { class: "ground brand" }), h("div", { class: "ground email" }), part.bar),
+      h("div", { class: "grounds" }, h("div", { class: "ground brand" }), h("div", { class: "ground grey" }), part.bar),
       part.switch, part.form, part.choices, part.check, part.knob)
     part.footer = h("div", { class: "footer", part: "footer", id: "footer" })
     part.status = h("div", { class: "unseen", role: "status" })
@@ -575,6 +575,10 @@ export class ConnectButton extends HTMLElement {
     on(window, "online", () => { if (this.#answer?.state.failure && !this.#unsent) this.#load() })
     on(window, "pageshow", event => { if (event.persisted) this.#load(true) })
     on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#load(true) })
+    on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
+      delete knob.dataset.key
+      if (this.#answer) this.#dress(this.#answer.state)
+    })
     const sizes = new ResizeObserver(() => this.#fit())
     sizes.observe(pill)
     signal.addEventListener("abort", () => sizes.disconnect())
@@ -660,7 +664,7 @@ export class ConnectButton extends HTMLElement {
   /** Follows what happens elsewhere while the server has something to tell. */
   #follow() {
     const { step, undo } = this.#answer.state
-    if (this.#given || !(FOLLOWED.includes(step) || undo)) return this.#unfollow()
+    if (this.#given || this.#answer.isLocal || !(FOLLOWED.includes(step) || undo)) return this.#unfollow()
     if (this.#following) return
     const { signal } = this.#following = new AbortController()
     const changes = new EventSource(`${this.#url}/changes`)
@@ -791,7 +795,7 @@ export class ConnectButton extends HTMLElement {
     const isOn = this.#look.knob === "end"
     this.#placeKnob(isOn ? 1 - part : part)
     const { ground, input } = this.#drag?.look ?? this.#released?.look ?? this.#look
-    pill.querySelector(".ground.email").style.opacity = ground === "email" ? part : ""
+    pill.querySelector(".ground.grey").style.opacity = ground === "email" ? part : ""
     if (input === "email") {
       form.style.visibility = "visible"
       form.style.opacity = Math.max(0, (part - M.emailFieldsFrom) / (1 - M.emailFieldsFrom))
@@ -834,7 +838,7 @@ export class ConnectButton extends HTMLElement {
     this.#released = null
     coming?.remove()
     this.#part.coming = null
-    for (const element of [label, knob, form, pill.querySelector(".ground.email")]) element.style.opacity = ""
+    for (const element of [label, knob, form, pill.querySelector(".ground.grey")]) element.style.opacity = ""
     form.style.visibility = ""
     this.#rest()
     body.offsetWidth  // What follows is a change of its own.
@@ -939,7 +943,7 @@ export class ConnectButton extends HTMLElement {
     if (knob.dataset.key === key) return
     knob.dataset.key = key
     this.#iconTried = 0
-    this.#drawIcon(service, getComputedStyle(knob).color === "rgb(255, 255, 255)")
+    this.#drawIcon(service)
     if (connection?.primary.icon) new Image().src = connection.primary.icon  // For the About page.
   }
 
@@ -952,7 +956,7 @@ export class ConnectButton extends HTMLElement {
     const { key } = knob.dataset
     icon.addEventListener("load", () => {
       if (knob.dataset.key !== key) return
-      icon.className = getComputedStyle(knob).color === "rgb(255, 255, 255)" ? "white" : "dark"
+      icon.className = getComputedStyle(knob).color === "rgb(255, 255, 255)" ? "white" : "black"
       knob.replaceChildren(icon)
     })
     icon.addEventListener("error", () => {
@@ -1000,14 +1004,17 @@ export class ConnectButton extends HTMLElement {
     const { classList, style } = control
     classList.remove("wraps")
     style.removeProperty("--fit")
-    const wanted = label.scrollWidth
-    const room = label.clientWidth
-    if (wanted <= room || room === 0) return this.#drag?.active || this.#released ? undefined : this.#rest()
-    const inset = parseFloat(getComputedStyle(label).paddingInlineStart) + parseFloat(getComputedStyle(label).paddingInlineEnd)
-    const least = T.labelMinimum / T.label
-    const fit = Math.max(least, (room - inset) / (wanted - inset + 1))
-    style.setProperty("--fit", fit.toFixed(3))
-    classList.toggle("wraps", fit === least)
+    const text = document.createRange()
+    text.selectNodeContents(label)
+    const wanted = text.getBoundingClientRect().width
+    const { paddingLeft, paddingRight } = getComputedStyle(label)
+    const room = label.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)
+    if (wanted > room && room > 0) {
+      const least = T.labelMinimum / T.label
+      const fit = Math.max(least, room / (wanted + 1))
+      style.setProperty("--fit", fit.toFixed(3))
+      classList.toggle("wraps", fit === least)
+    }
     if (!this.#drag?.active && !this.#released) this.#rest()
   }
 
