@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
+        .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -83,6 +84,11 @@ let package = Package(
         .executableTarget(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
+        .target(name: "IFTTTConnect", dependencies: ["Handshake", "OAuth", httpTypes], swiftSettings: strict),
+        .testTarget(
+            name: "IFTTTConnectTests",
+            dependencies: ["IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes],
+            exclude: ["ROWS.md"], swiftSettings: strict),
 
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(

@@ -1,0 +1,144 @@
+import OAuth
+
+/// Sending the user to the service, and having the user back (dossier 3.4 to 3.7).
+extension ConnectActivation {
+    mutating func leave(with circumstances: Circumstances) -> [Effect] {
+        guard var attempt, let connection else { return [] }
+        // A new account is made by the web flow alone (dossier 3.3).
+        let kind: Destination.Kind =
+            circumstances.isAppInstalled && !(attempt.user?.isNew ?? false) || !circumstances.canOpenPages ? .app : .web
+        attempt.isAway = true
+        self.attempt = attempt
+        let request = request(for: attempt, with: circumstances)
+        state = .goingToService(kind)
+        let destination = Destination(kind: kind, url: kind == .app ? request.appURL() : request.webURL)
+        let open = Effect.open(ask(.comingBack), destination)
+        return kind == .web ? [.report(.connectionClicked(connection)), open] : [open]
+    }
+
+    private func request(for attempt: Attempt, with circumstances: Circumstances) -> ActivationRequest {
+        var request = ActivationRequest(
+            configuration.connection, at: configuration.addresses,
+            returningTo: configuration.redirect.carrying(attempt.state))
+        request.identity = configuration.identity
+        request.anonymousID = circumstances.anonymousID
+        request.locale = configuration.locale
+        request.skipsConfiguration = configuration.skipsConfiguration
+        request.user = attempt.user
+        request.oauthCode = circumstances.oauthCode
+        request.inviteCode = circumstances.inviteCode
+        request.mailClients = circumstances.mailClients
+        return request
+    }
+
+    mutating func openingFailed(_ ticket: Ticket) -> [Effect] {
+        guard case .goingToService(let kind) = state, take(ticket) == .comingBack else { return [] }
+        return giveUp(kind == .app ? .appNotOpened : .browserNotOpened)
+    }
+
+    /// The page was closed. The attempt stays: whoever goes on by the link in a mail comes back later.
+    mutating func browserClosed(_ ticket: Ticket) -> [Effect] {
+        guard case .goingToService = state, take(ticket) == .comingBack else { return [] }
+        state = restingState
+        return [.deliver(.cancelled)]
+    }
+
+    /// The IFTTT app came up. If the user comes back without having finished, the button can be pressed again; if the user
+    /// finishes, the redirect still counts.
+    mutating func enteredBackground() -> [Effect] {
+        guard state == .goingToService(.app) else { return [] }
+        awaited = nil
+        state = restingState
+        return []
+    }
+
+    mutating func cancel() -> [Effect] {
+        switch state {
+        case .confirmingDisconnection, .undoableDisconnection: return keepConnection()
+        case .enteringEmail, .verifying, .creatingAccount, .goingToService:
+            let effects = endDeadline() + (state == .goingToService(.web) ? [.closeBrowser] : [])
+            attempt = nil
+            awaited = nil
+            failure = nil
+            state = restingState
+            return effects + [.deliver(.cancelled)]
+        default: return []
+        }
+    }
+
+    mutating func redirected(_ url: String, at time: Double) -> [Effect] {
+        let redirect: ActivationRedirect
+        do {
+            redirect = try configuration.redirect.redirect(url)
+        } catch {
+            return [.refused(error)]
+        }
+        guard let attempt else { return [.refused(.nobodyWaiting)] }
+        guard let state = redirect.state else { return [.refused(.stateMissing)] }
+        guard attempt.state.matches(state) else { return [.refused(.otherAttempt)] }
+        guard attempt.isAway else { return [.refused(.nobodyWaiting)] }
+        return conclude(attempt, redirect.nextStep, at: time)
+    }
+
+    /// The attempt has its answer, whatever that says: no later one counts.
+    private mutating func conclude(
+        _ attempt: Attempt, _ nextStep: ActivationRedirect.NextStep, at time: Double
+    ) -> [Effect] {
+        let closing: [Effect] = state == .goingToService(.web) ? [.closeBrowser] : []
+        self.attempt = nil
+        awaited = nil
+        failure = nil
+        // A clock that was set back makes no redirect too late; the state alone has to do then.
+        guard time < attempt.begunAt + configuration.attemptLifetime else {
+            return closing + fail(.attemptExpired, to: restingState)
+        }
+        switch nextStep {
+        case .complete(let token): return closing + completed(token)
+        case .accountCreationFailed: return closing + fail(.accountCreationFailed, to: restingState)
+        case .configurationCancelled: return closing + fail(.configurationCancelled, to: restingState)
+        case .failed(let type):
+            return closing + fail(.refusedByService(type: type.map { quoted($0, limit: 100) }), to: restingState)
+        case .unknown: return closing + fail(.unknownRedirect, to: restingState)
+        }
+    }
+
+    private mutating func completed(_ token: UserToken?) -> [Effect] {
+        var effects: [Effect] = []
+        if let token, configuration.tokenDelivery == .redirect { effects.append(.storeToken(token)) }
+        if let connection { effects.append(.report(.turnedOn(connection))) }
+        hasDroppedToken = false
+        state = .connecting
+        return effects + [.report(.connectingShown(configuration.connection)), .fetch(ask(.confirm))]
+    }
+
+    /// The service was asked whether what the redirect says is so (dossier 10.2, W15).
+    mutating func confirmed(_ result: Result<Connection, Failure>) -> [Effect] {
+        switch result {
+        case .success(let fetched) where fetched.status == .disabled || fetched.status == .neverEnabled:
+            adopt(fetched)
+            return fail(.notConfirmed(fetched.status), to: restingState)
+        case .success(let fetched):
+            isPendingConfiguration = configuration.skipsConfiguration
+            adopt(fetched.with(.enabled))
+            return arrive(isConfirmed: fetched.status == .enabled)
+        case .failure(let reason):
+            isPendingConfiguration = configuration.skipsConfiguration
+            connection = connection?.with(.enabled)
+            return (reason == .unauthorized ? [.dropToken] : []) + arrive(isConfirmed: false)
+        }
+    }
+
+    /// It is on.
+    mutating func arrive(isConfirmed: Bool) -> [Effect] {
+        state = restingState
+        failure = nil
+        guard let connection else { return [] }
+        return [.deliver(.connected(connection, isConfirmed: isConfirmed, isPending: isPendingConfiguration))]
+    }
+
+    mutating func configurationSaved() -> [Effect] {
+        guard state == .pendingConfiguration else { return [] }
+        isPendingConfiguration = false
+        return arrive(isConfirmed: true) + [.fetch(ask(.refresh))]
+    }
+}

@@ -1,0 +1,94 @@
+/// Turning off (dossier 3.9; 10.2, W1).
+extension ConnectActivation {
+    private var isOn: Bool { state == .connected || state == .pendingConfiguration }
+
+    mutating func disconnect() -> [Effect] {
+        guard isOn else { return [] }
+        failure = nil
+        awaited = nil
+        switch configuration.disconnection {
+        case .confirmed:
+            state = .confirmingDisconnection
+            return []
+        case .undoable(let seconds):
+            state = .undoableDisconnection(seconds: seconds)
+            return [start(.undo, seconds: seconds)]
+        case .immediate: return turnOff()
+        }
+    }
+
+    mutating func confirmDisconnection() -> [Effect] {
+        guard state == .confirmingDisconnection else { return [] }
+        return turnOff()
+    }
+
+    mutating func keepConnection() -> [Effect] {
+        switch state {
+        case .confirmingDisconnection, .undoableDisconnection:
+            state = restingState
+            return endDeadline()
+        default: return []
+        }
+    }
+
+    private mutating func turnOff() -> [Effect] {
+        // Whoever turns off does not want an answer that is still on its way to turn on again.
+        attempt = nil
+        state = .disconnecting
+        let click = connection.map { [Effect.report(.connectionClicked($0))] } ?? []
+        return click + [.disable(ask(.disable))]
+    }
+
+    mutating func disabled(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
+        guard take(ticket) != nil else { return [] }
+        switch result {
+        case .success(let answered) where answered.id != configuration.connection:
+            return fail(.unreadableAnswer("the answer is about another connection"), to: restingState)
+        case .success(let answered) where answered.status == .enabled:
+            return fail(.notConfirmed(.enabled), to: restingState)
+        case .success(let answered):
+            let isOff = answered.status == .neverEnabled || answered.status == .disabled
+            adopt(isOff ? answered : answered.with(.disabled))
+            state = .disconnected
+            guard let connection else { return [] }
+            return [.deliver(.disconnected(connection)), start(.disconnectedNotice, seconds: 2)]
+        case .failure(let reason):
+            let dropping: [Effect] = reason == .unauthorized ? [.dropToken] : []
+            return dropping + fail(reason, to: restingState)
+        }
+    }
+
+    mutating func deadlinePassed(_ passed: Deadline) -> [Effect] {
+        guard passed == deadline else { return [] }
+        deadline = nil
+        switch (passed.name, state) {
+        case (.undo, .undoableDisconnection): return turnOff()
+        case (.disconnectedNotice, .disconnected): state = .initial
+        case (.invalidEmailNotice, .enteringEmail(let entry)): state = .enteringEmail(EmailEntry(entry.text))
+        default: break
+        }
+        return []
+    }
+
+    /// Goes on in another process: what was asked there has no answer here, and its deadlines are gone.
+    ///
+    /// A user who is at the service stays waited for. Everything else goes back to where the user can decide; what may have
+    /// happened at the service meanwhile is looked up.
+    mutating func restore() -> [Effect] {
+        awaited = nil
+        deadline = nil
+        switch state {
+        case .idle, .unavailable, .enteringEmail: return []
+        case .loading, .loadingFailed:
+            state = .idle
+            return appear()
+        case .connecting where attempt == nil:
+            return [.fetch(ask(.confirm))]
+        case .verifying, .creatingAccount, .connecting:
+            attempt = nil
+            state = restingState
+        default: state = restingState
+        }
+        return [.fetch(ask(.refresh))]
+    }
+}

@@ -1,0 +1,55 @@
+/// An address of electronic mail, checked for its form (dossier 3.3).
+///
+/// White space around it is taken away first, at every place where one comes in: a suggestion with a space behind it is as
+/// good as one that was typed. The whole rest must be one address: `local@label.label`.
+public struct EmailAddress: RawRepresentable, Sendable, Hashable, Codable {
+    public let rawValue: String
+
+    /// The address in a text, or nil when the text is anything else than one address.
+    public init?(rawValue: String) {
+        guard rawValue.utf8.count <= 1024 else { return nil }
+        let text = String(
+            rawValue.trimmingPrefix(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard text.utf8.count <= 254, parts.count == 2, Self.isLocalPart(parts[0]), Self.isDomain(parts[1]) else {
+            return nil
+        }
+        self.rawValue = text
+    }
+
+    /// A dot-atom (RFC 5322, section 3.2.3), letters of every script among it (RFC 6532).
+    private static func isLocalPart(_ text: Substring) -> Bool {
+        guard (1...64).contains(text.utf8.count) else { return false }
+        return text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { atom in
+            !atom.isEmpty && atom.unicodeScalars.allSatisfy { isLetterOrDigit($0) || atomMarks.contains($0) }
+        }
+    }
+
+    private static let atomMarks = Set("!#$%&'*+-/=?^_`{|}~".unicodeScalars)
+
+    /// At least two labels, the last one with a letter.
+    private static func isDomain(_ text: Substring) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count >= 2, let last = labels.last, last.contains(where: \.isLetter) else { return false }
+        return labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                && label.unicodeScalars.allSatisfy { isLetterOrDigit($0) || $0 == "-" }
+        }
+    }
+
+    private static func isLetterOrDigit(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII {
+            return ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar) || ("0"..."9").contains(scalar)
+        }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark,
+            .spacingMark, .decimalNumber:
+            return true
+        default: return false
+        }
+    }
+}
+
+extension EmailAddress: CustomStringConvertible {
+    public var description: String { rawValue }
+}

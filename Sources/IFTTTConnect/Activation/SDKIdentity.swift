@@ -1,0 +1,55 @@
+/// How a caller introduces itself to IFTTT, in headers and in addresses (dossier 2.2 and 3.4).
+public struct SDKIdentity: Sendable, Hashable, Codable {
+    /// The line of the protocol that is spoken, such as `2.8.0`. Known when the kit is compiled, and never empty.
+    public let version: String
+    /// The platform whose conventions are spoken.
+    public let platform: Platform
+
+    /// The platforms that the service knows.
+    public enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
+        case ios, android
+    }
+
+    /// What this kit speaks unless told otherwise: the conventions of `ios` in the line 2.8.0.
+    public static let standard = SDKIdentity(version: "2.8.0", platform: .ios)
+
+    public init(version: String, platform: Platform) {
+        self.version = version
+        self.platform = platform
+    }
+}
+
+/// A random identifier of one installation, which exists only where the user agreed to be counted (dossier 7; 10.2, W24).
+public struct AnonymousID: RawRepresentable, Sendable, Hashable, Codable {
+    /// A UUID in its text form.
+    public let rawValue: String
+
+    /// The identifier in this spelling, or nil when it is no UUID.
+    public init?(rawValue: String) {
+        let groups = rawValue.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12],
+            groups.joined().allSatisfy({ $0.isASCII && $0.isHexDigit })
+        else { return nil }
+        self.rawValue = rawValue
+    }
+}
+
+/// A mail program that can be opened from the service's page, as the service calls it (dossier 3.4).
+public struct MailClient: RawRepresentable, Sendable, Hashable, Codable {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// What an app looks for on iOS, in the order in which it reports them.
+    public static let ios = ["message", "googlegmail", "ms-outlook", "ymail", "airmail", "readdle-spark"].map {
+        MailClient(rawValue: $0 + "://")
+    }
+
+    /// What an app looks for on Android.
+    public static let android = [
+        "com.google.android.gm", "com.microsoft.office.outlook", "com.samsung.android.email.provider",
+        "com.yahoo.mobile.client.android.mail",
+    ].map(MailClient.init(rawValue:))
+}

@@ -1,0 +1,106 @@
+/// Something that is counted, if the user agreed (dossier 7). It names no person and no installation.
+public struct AnalyticsEvent: Sendable, Hashable, Codable {
+    public let name: Name
+    /// Where it happened.
+    public let location: Place?
+    /// What it happened to.
+    public let object: Place?
+    /// The state of the object.
+    public let objectStatus: String?
+    /// The state that was reached.
+    public let state: String?
+
+    public enum Name: String, Sendable, Hashable, Codable {
+        case impression = "sdk.impression"
+        case click = "sdk.click"
+        case pageViewed = "sdk.pageviewed"
+        case stateChange = "sdk.statechange"
+    }
+
+    /// A kind of place or thing, and which one.
+    public struct Place: Sendable, Hashable, Codable {
+        public let type: String
+        public let id: String?
+
+        public init(type: String, id: String? = nil) {
+            self.type = type
+            self.id = id
+        }
+    }
+
+    public init(
+        _ name: Name, at location: Place? = nil, object: Place? = nil, objectStatus: String? = nil,
+        state: String? = nil
+    ) {
+        self.name = name
+        self.location = location
+        self.object = object
+        self.objectStatus = objectStatus
+        self.state = state
+    }
+}
+
+extension AnalyticsEvent {
+    /// The connection is shown in an app of this name.
+    public static func connectionShown(_ connection: Connection, appName: String?) -> AnalyticsEvent {
+        AnalyticsEvent(
+            .impression, at: Place(type: "connect_button", id: appName),
+            object: Place(type: "connection", id: connection.id.rawValue), objectStatus: connection.status.wireName)
+    }
+
+    /// The email field is shown.
+    public static func emailShown(_ connection: ConnectionID) -> AnalyticsEvent {
+        AnalyticsEvent(.impression, at: button(connection), object: Place(type: "connection_email"))
+    }
+
+    /// An address was confirmed, valid or not.
+    public static func emailConfirmed(_ connection: ConnectionID) -> AnalyticsEvent {
+        AnalyticsEvent(.click, at: button(connection), object: Place(type: "connection_email"))
+    }
+
+    /// Turning on or off has begun.
+    public static func connectionClicked(_ connection: Connection) -> AnalyticsEvent {
+        AnalyticsEvent(
+            .click, at: button(connection.id), object: Place(type: "connection", id: connection.id.rawValue),
+            objectStatus: connection.status.wireName)
+    }
+
+    /// The redirect says that the connection is on.
+    ///
+    /// - Parameters:
+    ///   - connection: the connection as it was before.
+    public static func turnedOn(_ connection: Connection) -> AnalyticsEvent {
+        AnalyticsEvent(
+            .stateChange, object: Place(type: "connection", id: connection.id.rawValue), objectStatus: "enabled",
+            state: connection.status == .neverEnabled ? "created" : "enabled")
+    }
+
+    /// The progress of connecting is shown.
+    public static func connectingShown(_ connection: ConnectionID) -> AnalyticsEvent {
+        AnalyticsEvent(.pageViewed, at: button(connection))
+    }
+
+    /// The footer of the button was tapped.
+    public static let footerClicked = AnalyticsEvent(
+        .click, at: Place(type: "connect_button"), object: Place(type: "works_with_ifttt", id: "button"))
+
+    /// The About page is shown.
+    public static func aboutShown(_ connection: ConnectionID) -> AnalyticsEvent {
+        AnalyticsEvent(
+            .impression, at: button(connection), object: Place(type: "modal", id: "connect_information"))
+    }
+
+    /// Something on the About page was tapped: a service's name, the connection's name, `privacy_policy` or `manage`.
+    public static func aboutClicked(_ connection: ConnectionID, button name: String) -> AnalyticsEvent {
+        AnalyticsEvent(.click, at: button(connection), object: Place(type: "button", id: name))
+    }
+
+    private static func button(_ connection: ConnectionID) -> Place {
+        Place(type: "connect_button", id: connection.rawValue)
+    }
+}
+
+extension Connection.Status {
+    /// The spelling of the service; what it does not spell is absent.
+    var wireName: String? { self == .unknown ? nil : rawValue }
+}

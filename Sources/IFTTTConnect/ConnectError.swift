@@ -1,0 +1,180 @@
+public import Handshake
+import OAuth
+
+/// What can go wrong between an app and IFTTT; each case says whose turn it is.
+///
+/// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
+public enum ConnectError: Error, Sendable, Hashable {
+    /// What the caller gave cannot be right. Nothing was sent.
+    case input(member: String, problem: String)
+
+    /// The service could not be reached, or did not answer as a peer should.
+    case network(TransportError)
+
+    /// The stored account or its vault: what the floor below said.
+    case account(HandshakeError)
+
+    /// The service answered with an error, by its status first and its content then.
+    case service(Problem)
+
+    /// A successful answer that cannot be understood. `member` is where: `services[1].url` is a place in it.
+    case malformed(answer: String, member: String, expected: String, found: String)
+
+    /// What the service said with an error status (dossier 2.4). Its words are made harmless and never interpreted.
+    public struct Problem: Sendable, Hashable {
+        /// The HTTP status.
+        public let status: Int
+        /// The service's own word, such as `not_found`; nil when the content was no error object.
+        public let code: String?
+        /// The service's explanation; nil when it gave none.
+        public let message: String?
+        /// What is wrong with which part of the request.
+        public let details: [Detail]
+
+        /// States a problem.
+        public init(status: Int, code: String? = nil, message: String? = nil, details: [Detail] = []) {
+            self.status = status
+            self.code = code
+            self.message = message
+            self.details = details
+        }
+
+        /// One part of a request that cannot be used.
+        public struct Detail: Sendable, Hashable {
+            /// A JSON pointer into the request, such as `/fields/zone` (RFC 6901); nil when the service named no part.
+            public let parameter: String?
+            public let message: String?
+
+            public init(parameter: String?, message: String?) {
+                self.parameter = parameter
+                self.message = message
+            }
+        }
+
+        /// What a status means (dossier 2.4).
+        public enum Kind: Sendable, Hashable {
+            /// 400: the request itself is wrong.
+            case malformedRequest
+            /// 401: no credentials, or none that identify one user.
+            case unauthorized
+            /// 403: the credentials are good and do not suffice.
+            case forbidden
+            /// 404: unknown, or not visible to this caller.
+            case notFound
+            /// 422: the parameters cannot be used; ``Problem/details`` says which.
+            case invalidParameters
+            /// 502: a service behind IFTTT failed.
+            case downstreamFailed
+            /// Any other status from 500.
+            case internalError
+            /// Anything else.
+            case other
+        }
+
+        /// What the status means. The service's word decides only where the status leaves it open: `unauthorized` with
+        /// status 400 is what it says.
+        public var kind: Kind {
+            switch (status, code) {
+            case (401, _), (400, "unauthorized"): .unauthorized
+            case (400, _): .malformedRequest
+            case (403, _): .forbidden
+            case (404, _): .notFound
+            case (422, _): .invalidParameters
+            case (502, _): .downstreamFailed
+            case (500..., _): .internalError
+            default: .other
+            }
+        }
+    }
+
+    /// What kind of refusal the service answered with; nil when there was no answer, or a successful one.
+    public var problemKind: Problem.Kind? {
+        if case .service(let problem) = self { problem.kind } else { nil }
+    }
+}
+
+extension ConnectError: CustomStringConvertible {
+    /// A stable word for programs.
+    public var code: String {
+        switch self {
+        case .input: "invalid_input"
+        case .network(let error): error.code
+        case .account(let error): error.code
+        case .service(let problem): problem.code ?? problem.kind.word
+        case .malformed: "malformed_answer"
+        }
+    }
+
+    /// What happened, whose fault it is and what to do.
+    public var description: String {
+        switch self {
+        case .input(let member, let problem): "\(member): \(problem)"
+        case .network(let error): "\(error)"
+        case .account(let error): "\(error)"
+        case .service(let problem): "\(problem)"
+        case .malformed(let answer, let member, let expected, let found):
+            "the answer of \(answer) cannot be understood: \(member) should be \(expected) but is \(found)"
+        }
+    }
+}
+
+extension ConnectError.Problem: CustomStringConvertible {
+    public var description: String {
+        let words = [code, message].compactMap(\.self).joined(separator: ", ")
+        let places = details.map { [$0.parameter, $0.message].compactMap(\.self).joined(separator: ": ") }
+        return "IFTTT answered with status \(status)" + (words.isEmpty ? "" : ": \(words)")
+            + (places.isEmpty ? "" : " (\(places.joined(separator: "; ")))") + "; \(kind.advice)"
+    }
+}
+
+extension ConnectError.Problem.Kind {
+    var word: String {
+        switch self {
+        case .malformedRequest: "malformed_request"
+        case .unauthorized: "unauthorized"
+        case .forbidden: "forbidden"
+        case .notFound: "not_found"
+        case .invalidParameters: "invalid_parameters"
+        case .downstreamFailed: "downstream_failed"
+        case .internalError, .other: "service_error"
+        }
+    }
+
+    /// Whose turn it is.
+    var advice: String {
+        switch self {
+        case .malformedRequest: "the app's request is wrong"
+        case .unauthorized: "the user token or service key is missing, expired or not for this service"
+        case .forbidden: "these credentials do not suffice; a pending connection has to be configured first"
+        case .notFound: "it does not exist, or is not visible with these credentials"
+        case .invalidParameters: "change the parameters that it names"
+        case .downstreamFailed: "a service behind IFTTT failed; try again later"
+        case .internalError: "the fault is IFTTT's; try again later"
+        case .other: "the answer is not one that this request can have"
+        }
+    }
+}
+
+extension ConnectError {
+    /// Gives a failure of the floor below its place here; a cancellation and this module's own errors stay what they
+    /// are.
+    static func placing(_ error: any Error) -> any Error {
+        switch error {
+        case let error as TransportError: ConnectError.network(error)
+        case HandshakeError.network(let error): ConnectError.network(error)
+        case let error as HandshakeError: ConnectError.account(error)
+        case let error as OAuthError: ConnectError.account(.exchange(error))
+        default: error
+        }
+    }
+
+    /// Whether asking once more may help: the peer was not there, or said so itself.
+    var isPassing: Bool {
+        switch self {
+        case .network(.insecure), .network(.tooLarge): false
+        case .network: true
+        case .service(let problem): [429, 500, 502, 503, 504].contains(problem.status)
+        default: false
+        }
+    }
+}

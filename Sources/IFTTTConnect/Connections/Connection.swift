@@ -1,0 +1,198 @@
+/// A bundle that links the partner's service with one or more others (dossier 1.1).
+///
+/// Text comes as the service sent it: names and descriptions may hold markup, line breaks and control characters, and a
+/// view has to show them as text. Addresses are checked (``WebAddress``).
+public struct Connection: Sendable, Hashable, Codable, Identifiable {
+    public let id: ConnectionID
+    /// The title.
+    public let name: String
+    /// What it does; may be long.
+    public let description: String
+    /// Its page at IFTTT.
+    public let url: WebAddress
+    /// Whether it is on for this user.
+    public let status: Status
+    /// The services that it links, at least one of them primary, in the service's order.
+    public let services: [Service]
+    /// The picture, when there is one.
+    public let coverImage: CoverImage?
+    /// What the connection can do.
+    public let features: [Feature]
+    /// What was there before features; deprecated at the service (dossier 1.6).
+    public let valuePropositions: [ValueProposition]
+    /// The user's configuration; nil when the caller is not known or has not turned the connection on.
+    public let userConnection: UserConnection?
+
+    /// The partner's own service: the first primary one.
+    public let primaryService: Service
+
+    /// The services that the partner's is linked with.
+    public var worksWithServices: [Service] { services.filter { !$0.isPrimary } }
+
+    /// The service whose icon and colour dress the button: the first that is not primary, else the primary one.
+    public var connectingService: Service { services.first { !$0.isPrimary } ?? primaryService }
+
+    /// States a connection.
+    ///
+    /// - Returns: nil when none of the services is primary.
+    public init?(
+        id: ConnectionID, name: String, description: String, url: WebAddress, status: Status, services: [Service],
+        coverImage: CoverImage? = nil, features: [Feature] = [], valuePropositions: [ValueProposition] = [],
+        userConnection: UserConnection? = nil
+    ) {
+        guard let primary = services.first(where: \.isPrimary) else { return nil }
+        self.id = id
+        self.name = name
+        self.description = description
+        self.url = url
+        self.status = status
+        self.services = services
+        self.coverImage = coverImage
+        self.features = features
+        self.valuePropositions = valuePropositions
+        self.userConnection = userConnection
+        primaryService = primary
+    }
+
+    private init(_ other: Connection, status: Status) {
+        id = other.id
+        name = other.name
+        description = other.description
+        url = other.url
+        self.status = status
+        services = other.services
+        coverImage = other.coverImage
+        features = other.features
+        valuePropositions = other.valuePropositions
+        userConnection = other.userConnection
+        primaryService = other.primaryService
+    }
+
+    /// The same connection in another state, for what is known without having been fetched.
+    public func with(_ status: Status) -> Connection {
+        status == self.status ? self : Connection(self, status: status)
+    }
+}
+
+extension Connection {
+    /// Whether a connection is on for the user (dossier 1.3).
+    public enum Status: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The user never turned it on, or deleted it.
+        case neverEnabled = "never_enabled"
+        /// It is on.
+        case enabled
+        /// It was on and is off.
+        case disabled
+        /// No user could be determined: the request was anonymous, or the service says something new.
+        case unknown
+    }
+
+    /// A service that a connection links (dossier 1.4).
+    public struct Service: Sendable, Hashable, Codable, Identifiable {
+        public let id: String
+        /// The full name.
+        public let name: String
+        /// The name for a button.
+        public let shortName: String
+        /// Whether it is the partner's own.
+        public let isPrimary: Bool
+        /// The icon for the knob, in one colour.
+        public let monochromeIconURL: WebAddress
+        /// The icon in its own colours.
+        public let colorIconURL: WebAddress?
+        public let brandColor: BrandColor
+        /// Its page at IFTTT.
+        public let url: WebAddress
+        /// What developers can reach of it.
+        public let triggers: [Component]
+        public let queries: [Component]
+        public let actions: [Component]
+
+        public init(
+            id: String, name: String, shortName: String, isPrimary: Bool, monochromeIconURL: WebAddress,
+            colorIconURL: WebAddress? = nil, brandColor: BrandColor, url: WebAddress, triggers: [Component] = [],
+            queries: [Component] = [], actions: [Component] = []
+        ) {
+            self.id = id
+            self.name = name
+            self.shortName = shortName
+            self.isPrimary = isPrimary
+            self.monochromeIconURL = monochromeIconURL
+            self.colorIconURL = colorIconURL
+            self.brandColor = brandColor
+            self.url = url
+            self.triggers = triggers
+            self.queries = queries
+            self.actions = actions
+        }
+    }
+
+    /// A trigger, query or action as a service or a feature lists it (dossier 1.4 and 1.7).
+    public struct Component: Sendable, Hashable, Codable {
+        /// Its identifier: a service's own, or a feature's.
+        public let id: String
+        /// What it is of its service, such as `exit_region_location`; nil where a service lists it.
+        public let kindID: String?
+        /// Whose it is; nil where a service lists it.
+        public let serviceID: String?
+        public let label: String?
+        public let fieldOptionsURL: WebAddress?
+        /// Where it is run; nil when it cannot be.
+        public let runURL: WebAddress?
+        public let fields: [FieldDefinition]
+
+        public init(
+            id: String, kindID: String? = nil, serviceID: String? = nil, label: String? = nil,
+            fieldOptionsURL: WebAddress? = nil, runURL: WebAddress? = nil, fields: [FieldDefinition] = []
+        ) {
+            self.id = id
+            self.kindID = kindID
+            self.serviceID = serviceID
+            self.label = label
+            self.fieldOptionsURL = fieldOptionsURL
+            self.runURL = runURL
+            self.fields = fields
+        }
+    }
+
+    /// What a connection can do (dossier 1.7).
+    public struct Feature: Sendable, Hashable, Codable {
+        /// The identifier; nil in answers that leave it out.
+        public let id: String?
+        public let title: String
+        public let details: String?
+        public let iconURL: WebAddress
+        public let fieldOptionsURL: WebAddress?
+        public let fields: [FieldDefinition]
+        public let triggers: [Component]
+        public let queries: [Component]
+        public let actions: [Component]
+
+        public init(
+            id: String?, title: String, details: String? = nil, iconURL: WebAddress, fieldOptionsURL: WebAddress? = nil,
+            fields: [FieldDefinition] = [], triggers: [Component] = [], queries: [Component] = [],
+            actions: [Component] = []
+        ) {
+            self.id = id
+            self.title = title
+            self.details = details
+            self.iconURL = iconURL
+            self.fieldOptionsURL = fieldOptionsURL
+            self.fields = fields
+            self.triggers = triggers
+            self.queries = queries
+            self.actions = actions
+        }
+    }
+
+    /// A reason to turn the connection on; superseded by features (dossier 1.6).
+    public struct ValueProposition: Sendable, Hashable, Codable {
+        public let description: String
+        public let iconURL: WebAddress
+
+        public init(description: String, iconURL: WebAddress) {
+            self.description = description
+            self.iconURL = iconURL
+        }
+    }
+}

@@ -1,0 +1,120 @@
+public import OAuth
+
+/// The type of a field, as the service spells it; one that is not known is kept (dossier 1.9).
+public struct FieldType: RawRepresentable, Sendable, Hashable, Codable {
+    public let rawValue: String
+
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public static let text = FieldType(rawValue: "TEXT_FIELD")
+    public static let textArea = FieldType(rawValue: "TEXT_AREA")
+    public static let select = FieldType(rawValue: "COLLECTION_SELECT")
+    public static let doubleSelect = FieldType(rawValue: "DOUBLE_COLLECTION_SELECT")
+    public static let checkboxes = FieldType(rawValue: "CHECKBOX_MULTI")
+    public static let point = FieldType(rawValue: "LOCATION_POINT")
+    public static let area = FieldType(rawValue: "LOCATION_RADIUS")
+    public static let enteringArea = FieldType(rawValue: "LOCATION_ENTER")
+    public static let leavingArea = FieldType(rawValue: "LOCATION_EXIT")
+    public static let crossingArea = FieldType(rawValue: "LOCATION_ENTER_OR_EXIT")
+    /// The other spelling of ``crossingArea``.
+    public static let crossingAreaDocumented = FieldType(rawValue: "LOCATION_ENTER_AND_EXIT")
+
+    /// Which crossings of an area a field is about.
+    public enum Crossing: Sendable, Hashable {
+        case entry, exit, both
+    }
+
+    /// Which crossings a field of this type is about; nil when it is no geofence. Both spellings of the two-way type
+    /// count.
+    public var crossing: Crossing? {
+        switch self {
+        case .enteringArea: .entry
+        case .leavingArea: .exit
+        case .crossingArea, .crossingAreaDocumented: .both
+        default: nil
+        }
+    }
+}
+
+/// A field of a trigger, query, action or feature (dossier 1.9).
+public struct FieldDefinition: Sendable, Hashable, Codable {
+    public let id: String
+    public let label: String?
+    public let type: FieldType
+    public let isRequired: Bool
+    public let isHidden: Bool
+    /// What it holds unless the user chooses; nil when there is nothing.
+    public let defaultValue: FieldValue?
+
+    public init(
+        id: String, label: String? = nil, type: FieldType, isRequired: Bool = false, isHidden: Bool = false,
+        defaultValue: FieldValue? = nil
+    ) {
+        self.id = id
+        self.label = label
+        self.type = type
+        self.isRequired = isRequired
+        self.isHidden = isHidden
+        self.defaultValue = defaultValue
+    }
+}
+
+/// What a field holds, told by its form; a form that is not known is kept as it came (dossier 1.9).
+public enum FieldValue: Sendable, Hashable {
+    case text(String)
+    /// One of the options that the service offers for the field.
+    case option(Option)
+    case options([Option])
+    case location(LocationValue)
+    /// A value of another form, kept as it came.
+    case other(JSONValue)
+
+    /// An entry of a list to choose from.
+    public struct Option: Sendable, Hashable, Codable {
+        /// The heading under which it stands.
+        public let group: String?
+        public let label: String?
+        /// What is stored and sent; opaque.
+        public let value: String
+
+        public init(group: String? = nil, label: String? = nil, value: String) {
+            self.group = group
+            self.label = label
+            self.value = value
+        }
+    }
+}
+
+/// A place: a point, or an area with a radius (dossier 1.9).
+public struct LocationValue: Sendable, Hashable, Codable {
+    /// Degrees north, −90 to 90.
+    public let latitude: Double
+    /// Degrees east, −180 to 180.
+    public let longitude: Double
+    /// Metres; nil for a point.
+    public let radius: Double?
+    public let address: String?
+    public let description: String?
+    /// How close a map should look at it.
+    public let zoom: Double?
+
+    /// States a place.
+    ///
+    /// - Returns: nil when the latitude, longitude or radius is outside its range. A radius is above 0.
+    public init?(
+        latitude: Double, longitude: Double, radius: Double? = nil, address: String? = nil, description: String? = nil,
+        zoom: Double? = nil
+    ) {
+        guard (-90...90).contains(latitude), (-180...180).contains(longitude),
+            radius.map({ $0 > 0 && $0.isFinite }) ?? true, zoom?.isFinite ?? true
+        else { return nil }
+        self.latitude = latitude
+        self.longitude = longitude
+        self.radius = radius
+        self.address = address
+        self.description = description
+        self.zoom = zoom
+    }
+}

@@ -1,0 +1,103 @@
+public import OAuth
+
+extension FieldValue {
+    /// Reads a value by its form. Nothing is lost: what has no form that is known stays ``other(_:)``.
+    public init(json: JSONValue) {
+        switch json {
+        case .string(let text): self = .text(text)
+        case .array(let elements):
+            let options = elements.compactMap { $0.object.flatMap { Option(reading: Members($0)) } }
+            self = options.count == elements.count ? .options(options) : .other(json)
+        case .object(let object):
+            let members = Members(object)
+            if let place = LocationValue(reading: members) {
+                self = .location(place)
+            } else if let option = Option(reading: members) {
+                self = .option(option)
+            } else {
+                self = .other(json)
+            }
+        default: self = .other(json)
+        }
+    }
+
+    /// The value as JSON, in the newer spelling.
+    public var json: JSONValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .option(let option): option.json
+        case .options(let options): .array(options.map(\.json))
+        case .location(let place): place.json
+        case .other(let value): value
+        }
+    }
+
+    /// What updates and runs send for this value: of an option its opaque value alone (dossier 2.9).
+    var sent: JSONValue {
+        switch self {
+        case .option(let option): .string(option.value)
+        case .options(let options): .array(options.map { .string($0.value) })
+        case .text, .location, .other: json
+        }
+    }
+}
+
+extension FieldValue.Option {
+    init?(reading members: Members) {
+        guard let value = members.text("value") else { return nil }
+        self.init(group: members.text("group"), label: members.text("label"), value: value)
+    }
+
+    var json: JSONValue {
+        .object([
+            "group": group.map(JSONValue.string) ?? .null, "label": label.map(JSONValue.string) ?? .null,
+            "value": .string(value),
+        ])
+    }
+}
+
+extension LocationValue {
+    /// Reads both spellings of the coordinates (dossier 1.9; 10.2, W28).
+    init?(reading members: Members) {
+        guard let latitude = members.number("lat") ?? members.number("latitude"),
+            let longitude = members.number("lng") ?? members.number("longitude")
+        else { return nil }
+        self.init(
+            latitude: latitude, longitude: longitude, radius: members.number("radius"),
+            address: members.text("address"), description: members.text("description"), zoom: members.number("zoom"))
+    }
+
+    var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "lat": .number(Self.spelled(latitude)), "lng": .number(Self.spelled(longitude)),
+        ]
+        members["radius"] = radius.map { .number(Self.spelled($0)) }
+        members["address"] = address.map(JSONValue.string)
+        members["description"] = description.map(JSONValue.string)
+        members["zoom"] = zoom.map { .number(Self.spelled($0)) }
+        return .object(members)
+    }
+
+    /// A finite number as JSON spells it, whole ones without a fraction.
+    private static func spelled(_ number: Double) -> String {
+        number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : "\(number)"
+    }
+}
+
+extension FieldValue: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do {
+            self.init(json: try JSONValue(parsing: Array(text.utf8)))
+        } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a field's value")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        // As one text: the form of a value is the service's own, and numbers keep their spelling.
+        var container = encoder.singleValueContainer()
+        try container.encode(json.json)
+    }
+}

@@ -1,0 +1,95 @@
+import OAuth
+
+/// Reads the members of an answer's object by the rules of dossier 1.2: null is absent, what is not asked for is ignored,
+/// truth values and numbers may be spelled as strings, and a string must be one.
+struct Members {
+    /// Which answer this is, for errors.
+    let answer: String
+    /// Where in the answer the object stands, with a dot behind it; empty at the top.
+    let place: String
+    let members: [String: JSONValue]
+
+    init(_ value: JSONValue, answer: String, place: String = "") throws(ConnectError) {
+        guard let members = value.object else {
+            throw .malformed(
+                answer: answer, member: place.isEmpty ? "content" : place, expected: "an object", found: value.described
+            )
+        }
+        self.init(members, answer: answer, place: place)
+    }
+
+    init(_ members: [String: JSONValue], answer: String = "", place: String = "") {
+        self.answer = answer
+        self.place = place.isEmpty ? "" : place + "."
+        self.members = members
+    }
+
+    subscript(name: String) -> JSONValue? {
+        members[name].flatMap { $0 == .null ? nil : $0 }
+    }
+
+    func wrong(_ name: String, expected: String) -> ConnectError {
+        .malformed(answer: answer, member: place + name, expected: expected, found: self[name]?.described ?? "nothing")
+    }
+
+    /// A text; nil when absent or of another type.
+    func text(_ name: String) -> String? { self[name]?.string }
+
+    /// A text that must be there.
+    func requiredText(_ name: String) throws(ConnectError) -> String {
+        guard let text = text(name) else { throw wrong(name, expected: "a text") }
+        return text
+    }
+
+    /// An address; nil when absent or none.
+    func address(_ name: String) -> WebAddress? { text(name).flatMap(WebAddress.init(rawValue:)) }
+
+    /// True or false, also as a text; nil when absent or of another type.
+    func bool(_ name: String) -> Bool? {
+        switch self[name] {
+        case .bool(let truth): truth
+        case .string("true"): true
+        case .string("false"): false
+        default: nil
+        }
+    }
+
+    /// A finite number, also as a text; nil when absent or of another type.
+    func number(_ name: String) -> Double? { self[name]?.lenientNumber }
+
+    /// The list under a name; an absent one, or what is none, is empty.
+    func list(_ name: String) -> [JSONValue] { self[name]?.array ?? [] }
+
+    /// The objects of the list under a name that a reader takes; the others are dropped (dossier 1.2).
+    func objects<Value>(_ name: String, _ read: (Members) -> Value?) -> [Value] {
+        list(name).enumerated().compactMap { index, value in
+            value.object.flatMap { read(Members($0, answer: answer, place: "\(place)\(name)[\(index)]")) }
+        }
+    }
+}
+
+extension JSONValue {
+    /// A finite number, or a text that spells one as JSON does (dossier 1.2).
+    var lenientNumber: Double? {
+        let spelling: String
+        switch self {
+        case .number(let number): spelling = number
+        case .string(let text):
+            // Swift reads more than JSON has: `inf`, `0x1p3`.
+            guard (1...40).contains(text.utf8.count), text.utf8.allSatisfy({ "0123456789.+-eE".utf8.contains($0) })
+            else { return nil }
+            spelling = text
+        default: return nil
+        }
+        return Double(spelling).flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// The kind of value, and the value itself where it is short and harmless.
+    var described: String {
+        switch self {
+        case .string(let text): "“\(quoted(hidingTokens(in: String(text.prefix(200))), limit: 60))”"
+        case .number(let spelling): quoted(spelling, limit: 40)
+        default: kind
+        }
+    }
+}

@@ -1,0 +1,426 @@
+import Foundation
+import IFTTTConnect
+import OAuth
+import Testing
+
+private typealias Failure = ConnectActivation.Failure
+
+@Suite("Rough paths of the activation")
+struct RoughPathTests {
+    private func shown(_ status: Connection.Status = .neverEnabled, email: String = "ada@example.com") throws -> Player
+    {
+        var player = try Player(status, email: email)
+        player.play(.appeared)
+        return player
+    }
+
+    // MARK: Loading
+
+    @Test(
+        "F005, W6: why loading failed is said by its own reason, and the user can try again",
+        arguments: [
+            Failure.unreachable, .notFound, .service(status: 500, code: nil, message: nil),
+            .unreadableAnswer("services"), .unauthorized,
+        ])
+    func loadingFailed(_ reason: ConnectActivation.Failure) throws {
+        var player = try Player()
+        player.world.connection = .failure(reason)
+        player.play(.appeared)
+        #expect(player.activation.state == .loadingFailed && player.activation.failure == reason)
+        #expect(player.effects.last == .watchConnectivity)
+        player.world.connection = .success(try Balcony.connection())
+        player.play(.retryLoading)
+        #expect(player.activation.state == .connected && player.activation.failure == nil)
+        #expect(player.effects.contains(.stopWatchingConnectivity))
+    }
+
+    @Test("F006: loading begins again by itself when there is a network")
+    func connectivity() throws {
+        var player = try Player()
+        player.world.connection = .failure(.unreachable)
+        player.play(.appeared)
+        player.world.connection = .success(try Balcony.connection())
+        player.play(.connectivityReturned, .connectivityReturned)
+        #expect(player.states == [.loading, .loadingFailed, .loading, .connected])
+    }
+
+    @Test("W10: an expired token is dropped once, and the button is shown all the same")
+    func expiredTokenOnLoad() throws {
+        var player = try Player()
+        player.isSilent = true
+        player.play(.appeared)
+        guard case .fetch(let first)? = player.pending.first else { return }
+        player.play(.fetched(first, .failure(.unauthorized)))
+        #expect(player.activation.state == .loading && player.effects.contains(.dropToken))
+        guard case .fetch(let second)? = player.pending.last else { return }
+        #expect(first != second)
+        player.play(.fetched(second, .success(try Balcony.connection(.unknown))))
+        #expect(player.activation.state == .initial)
+    }
+
+    @Test("an answer about another connection is none")
+    func otherConnection() throws {
+        var player = try Player()
+        let other = Balcony.json().replacing("\"aB3dE5fG\"", with: "\"another1\"")
+        player.world.connection = .success(try Connection(parsing: Array(other.utf8)))
+        player.play(.appeared)
+        #expect(player.activation.state == .loadingFailed && player.activation.failure?.code == "malformed_answer")
+    }
+
+    // MARK: Who the user is
+
+    @Test("W10: an expired token does not block the way: the user is asked, or the app knows")
+    func expiredToken() throws {
+        for hasApp in [false, true] {
+            var player = try shown()
+            player.world.circumstances.hasUserToken = true
+            player.world.circumstances.isAppInstalled = hasApp
+            player.connect()
+            #expect(player.effects.contains(.dropToken))
+            #expect(
+                player.activation.state
+                    == (hasApp ? .goingToService(.app) : .enteringEmail(.init("ada@example.com"))))
+        }
+    }
+
+    @Test("W5: a look-up that fails is no new user: the address stays, the reason is shown")
+    func couldNotAsk() throws {
+        var player = try shown()
+        player.world.account = .couldNotAsk(.unreachable)
+        player.connect()
+        player.play(.confirmEmail("grace@example.com"))
+        #expect(player.activation.state == .enteringEmail(.init("grace@example.com")))
+        #expect(player.activation.failure == .unreachable && player.destination == nil)
+        #expect(player.outcomes == [.failed(.unreachable)])
+        player.world.account = .exists
+        player.play(.confirmEmail("grace@example.com"))
+        #expect(player.activation.state == .goingToService(.web) && player.activation.failure == nil)
+    }
+
+    @Test("offline while the token is looked up: back to Connect with the reason, and the token stays")
+    func offline() throws {
+        var player = try shown()
+        player.world.circumstances.hasUserToken = true
+        player.world.user = .couldNotAsk(.unreachable)
+        player.connect()
+        #expect(player.activation.state == .initial && player.activation.failure == .unreachable)
+        #expect(!player.effects.contains(.dropToken))
+        player.world.user = .login("ada_l")
+        player.connect()
+        #expect(player.activation.state == .goingToService(.web))
+    }
+
+    @Test("offline while a connection is turned on again: the reason, not the service's pages")
+    func offlineWhileEnabling() throws {
+        var player = try shown(.disabled)
+        player.world.circumstances.hasUserToken = true
+        player.world.enabling = .failure(.unreachable)
+        player.connect()
+        #expect(player.activation.state == .initial && player.activation.failure == .unreachable)
+        player.world.enabling = .failure(.unauthorized)
+        player.connect()
+        #expect(player.effects.contains(.dropToken))
+        #expect(player.activation.state == .enteringEmail(.init("ada@example.com")))
+    }
+
+    @Test("W13: codes are read when they are needed, anew before the user leaves")
+    func freshCodes() throws {
+        var player = try shown()
+        player.world.circumstances.oauthCode = Secret("stale")
+        player.connect()
+        player.world.circumstances.oauthCode = Secret("fresh")
+        player.play(.confirmEmail("ada@example.com"))
+        #expect(try #require(player.destination?.url).contains("&code=fresh"))
+    }
+
+    @Test("the app's own provider may fail, and says why")
+    func providerFails() throws {
+        var player = try shown()
+        player.isSilent = true
+        player.connect()
+        guard case .gather(let ticket)? = player.pending.last else { return }
+        player.play(.gathered(ticket, .failure(.credentials("no session"))))
+        #expect(player.activation.state == .initial && player.activation.failure == .credentials("no session"))
+    }
+
+    // MARK: The email field
+
+    @Test("W8, W26: any suggestion, also none, leads to the field; white space around it is taken away")
+    func suggestions() throws {
+        for (suggestion, text) in [
+            ("", ""), ("not an address", "not an address"), (" ada@example.com ", "ada@example.com"),
+        ] {
+            var player = try shown(email: suggestion)
+            player.connect()
+            #expect(player.activation.state == .enteringEmail(.init(text)))
+        }
+    }
+
+    @Test("F015: an invalid address is said to be so for two seconds, or until it is edited")
+    func invalid() throws {
+        var player = try shown()
+        player.connect()
+        player.play(.confirmEmail("ada at example"))
+        #expect(player.activation.state == .enteringEmail(.init("ada at example", isInvalid: true)))
+        let deadline = try #require(player.deadline)
+        #expect(player.effects.last == .start(deadline, seconds: 2))
+        player.play(.deadlinePassed(deadline))
+        #expect(player.activation.state == .enteringEmail(.init("ada at example")))
+        player.play(.confirmEmail("x"), .editEmail("xy"))
+        #expect(player.activation.state == .enteringEmail(.init("xy")))
+        player.play(.confirmEmail("x"))
+        let second = try #require(player.deadline)
+        player.play(.deadlinePassed(deadline))
+        #expect(player.activation.state == .enteringEmail(.init("x", isInvalid: true)))
+        player.play(.deadlinePassed(second))
+        #expect(player.activation.state == .enteringEmail(.init("x")))
+    }
+
+    @Test("F013: what was typed is kept, at most 320 characters of it")
+    func typed() throws {
+        var player = try shown()
+        player.connect()
+        player.play(.editEmail("gra"))
+        #expect(player.activation.state == .enteringEmail(.init("gra")))
+        player.play(.editEmail(String(repeating: "x", count: 1_000_000)))
+        #expect(player.activation.state == .enteringEmail(.init(String(repeating: "x", count: 320))))
+    }
+
+    // MARK: Leaving
+
+    @Test("F034: an app or a browser that cannot be opened is reported, and one can try again")
+    func openingFailed() throws {
+        for (hasApp, reason) in [(true, Failure.appNotOpened), (false, .browserNotOpened)] {
+            var player = try shown()
+            player.world.circumstances.isAppInstalled = hasApp
+            player.world.circumstances.hasUserToken = true
+            player.world.user = .login("ada_l")
+            player.connect()
+            player.play(.openingFailed(try #require(player.openTicket)))
+            #expect(player.activation.state == .initial && player.activation.failure == reason)
+            player.connect()
+            #expect(player.activation.state == .goingToService(hasApp ? .app : .web))
+        }
+    }
+
+    @Test("F060: without a browser and without the app it cannot work")
+    func unavailable() throws {
+        var player = try shown()
+        player.world.circumstances.canOpenPages = false
+        player.connect()
+        #expect(player.activation.state == .unavailable)
+    }
+
+    @Test("F032: closing the page leads back to Connect without a failure, and a late notice of it does nothing")
+    func closed() throws {
+        var player = try shown()
+        player.world.circumstances.hasUserToken = true
+        player.world.user = .login("ada_l")
+        player.connect()
+        let first = try #require(player.openTicket)
+        player.play(.browserClosed(first))
+        #expect(player.activation.state == .initial && player.activation.failure == nil)
+        #expect(player.outcomes == [.cancelled])
+        player.connect()
+        player.play(.browserClosed(first))
+        #expect(player.activation.state == .goingToService(.web))
+        try player.comeBack()
+        player.play(.browserClosed(try #require(player.openTicket)))
+        #expect(player.activation.state == .connected && player.outcomes.count == 2)
+    }
+
+    @Test("double taps: a second wish changes nothing, wherever the first has led")
+    func doubleTaps() throws {
+        var player = try shown()
+        player.isSilent = true
+        player.connect()
+        let before = player.activation
+        player.connect()
+        player.play(.disconnect, .confirmDisconnection, .confirmEmail("ada@example.com"), .appeared, .retryLoading)
+        #expect(player.activation == before)
+    }
+
+    @Test("answers that come twice, late or to nobody change nothing")
+    func lateAnswers() throws {
+        var player = try shown()
+        player.isSilent = true
+        player.connect()
+        guard case .gather(let ticket)? = player.pending.last else { return }
+        player.play(.cancel)
+        let before = player.activation
+        player.play(
+            .gathered(ticket, .success(.init())), .userLookedUp(ticket, .login("eve")),
+            .accountLookedUp(ticket, .exists), .enabled(ticket, .success(try Balcony.connection())),
+            .disabled(ticket, .success(try Balcony.connection(.disabled))),
+            .fetched(ticket, .success(try Balcony.connection())), .openingFailed(ticket), .browserClosed(ticket))
+        #expect(player.activation == before)
+    }
+
+    // MARK: Turning off
+
+    @Test("F040, F042, W1: turning off asks first, then tells, then is off")
+    func confirmed() throws {
+        var player = try shown(.enabled)
+        player.play(.disconnect, .disconnect)
+        #expect(player.activation.state == .confirmingDisconnection)
+        player.play(.keepConnection)
+        #expect(player.activation.state == .connected && player.outcomes.isEmpty)
+        player.play(.disconnect, .confirmDisconnection)
+        #expect(player.activation.state == .disconnected)
+        #expect(player.outcomes == [.disconnected(try Balcony.connection(.disabled))])
+        player.play(.deadlinePassed(try #require(player.deadline)))
+        #expect(player.states.suffix(4) == [.confirmingDisconnection, .disconnecting, .disconnected, .initial])
+    }
+
+    @Test("W1: turning off can be taken back, until the time is over")
+    func undo() throws {
+        var player = try Player(.enabled) { $0.disconnection = .undoable(seconds: 5) }
+        player.play(.appeared, .disconnect)
+        #expect(player.activation.state == .undoableDisconnection(seconds: 5))
+        let first = try #require(player.deadline)
+        player.play(.keepConnection, .deadlinePassed(first))
+        #expect(player.activation.state == .connected && player.effects.contains(.cancel(first)))
+        player.play(.disconnect, .deadlinePassed(first))
+        #expect(player.activation.state == .undoableDisconnection(seconds: 5))
+        player.play(.deadlinePassed(try #require(player.deadline)))
+        #expect(player.activation.state == .disconnected)
+    }
+
+    @Test("who says so turns off with one tap")
+    func immediate() throws {
+        var player = try Player(.enabled) { $0.disconnection = .immediate }
+        player.play(.appeared, .disconnect)
+        #expect(player.activation.state == .disconnected)
+    }
+
+    @Test("F041, W7: turning off that fails leads back to connected, with the reason")
+    func disconnectFails() throws {
+        for reason in [Failure.unreachable, .unauthorized, .service(status: 500, code: nil, message: nil)] {
+            var player = try shown(.enabled)
+            player.world.disabling = .failure(reason)
+            player.play(.disconnect, .confirmDisconnection)
+            #expect(player.activation.state == .connected && player.activation.failure == reason)
+            #expect(player.outcomes == [.failed(reason)])
+            #expect(player.effects.contains(.dropToken) == (reason == .unauthorized))
+        }
+    }
+
+    @Test("a service that says yes and leaves it on is not believed")
+    func stillOn() throws {
+        var player = try shown(.enabled)
+        player.world.disabling = .success(try Balcony.connection(.enabled))
+        player.play(.disconnect, .confirmDisconnection)
+        #expect(player.activation.state == .connected && player.activation.failure == .notConfirmed(.enabled))
+    }
+
+    @Test("it can be turned on again while the notice is still shown")
+    func onAgain() throws {
+        var player = try shown(.enabled)
+        player.play(.disconnect, .confirmDisconnection)
+        let notice = try #require(player.deadline)
+        player.connect()
+        player.play(.deadlinePassed(notice))
+        #expect(player.activation.state == .enteringEmail(.init("ada@example.com")))
+    }
+
+    // MARK: Another process
+
+    private func reborn(_ player: Player) throws -> ConnectActivation {
+        try JSONDecoder().decode(ConnectActivation.self, from: JSONEncoder().encode(player.activation))
+    }
+
+    @Test("an activation survives the app being killed while the browser is open")
+    func survives() throws {
+        var player = try shown()
+        player.connect()
+        player.play(.confirmEmail("ada@example.com"))
+        let redirect = try player.redirect("next_step=complete&user_token=t1")
+        player.activation = try reborn(player)
+        player.play(.restored, .redirected(redirect, at: 1001))
+        #expect(player.activation.state == .connected && player.storedTokens == ["t1"])
+    }
+
+    @Test("what is stored holds no token and no code")
+    func storesNoSecret() throws {
+        var player = try shown()
+        player.world.circumstances.isAppInstalled = true
+        player.world.circumstances.oauthCode = Secret("oauth-code-1")
+        player.world.circumstances.inviteCode = Secret("invite-code-1")
+        player.connect()
+        var stored = String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
+        try player.comeBack("next_step=complete&user_token=user-token-1")
+        stored += String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
+        for secret in ["oauth-code-1", "invite-code-1", "user-token-1"] { #expect(!stored.contains(secret)) }
+    }
+
+    @Test("a process that ended while it waited for an answer goes on where the user can decide")
+    func restored() throws {
+        var player = try shown()
+        player.isSilent = true
+        player.connect()
+        player.activation = try reborn(player)
+        player.isSilent = false
+        player.play(.restored)
+        #expect(player.activation.state == .initial)
+
+        var disconnecting = try shown(.enabled)
+        disconnecting.isSilent = true
+        disconnecting.play(.disconnect, .confirmDisconnection)
+        disconnecting.activation = try reborn(disconnecting)
+        disconnecting.isSilent = false
+        disconnecting.world.connection = .success(try Balcony.connection(.disabled))
+        disconnecting.play(.restored)
+        #expect(disconnecting.activation.state == .initial)
+    }
+
+    @Test("a process that ended while a redirect was being confirmed asks again")
+    func restoredWhileConfirming() throws {
+        var player = try shown()
+        player.world.circumstances.hasUserToken = true
+        player.world.user = .login("ada_l")
+        player.connect()
+        player.isSilent = true
+        try player.comeBack()
+        #expect(player.activation.state == .connecting)
+        player.activation = try reborn(player)
+        player.isSilent = false
+        player.play(.restored)
+        #expect(player.activation.state == .connected)
+    }
+
+    @Test("what was stored by somebody else is checked when it is read")
+    func damaged() throws {
+        let player = try shown()
+        let stored = String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
+        for (good, bad) in [("aB3dE5fG", "../../x"), ("gardenapp:", "javascript:"), ("52.5201", "xx")] {
+            #expect(stored.contains(good) || good == "gardenapp:" || good == "52.5201")
+            let changed = stored.replacing(good, with: bad)
+            guard changed != stored else { continue }
+            #expect(throws: (any Error).self) {
+                try JSONDecoder().decode(ConnectActivation.self, from: Data(changed.utf8))
+            }
+        }
+    }
+
+    // MARK: Analytics
+
+    @Test("F099: the events of a new user's run, in their order")
+    func analytics() throws {
+        var player = try Player { $0.appName = "Garden App" }
+        player.play(.appeared)
+        player.connect()
+        player.play(.confirmEmail("nonsense"), .confirmEmail("ada@example.com"))
+        try player.comeBack()
+        player.play(.disconnect, .confirmDisconnection)
+        let id = ConnectionID(rawValue: Balcony.id)
+        let before = try Balcony.connection(.neverEnabled)
+        #expect(
+            player.reports
+                == [
+                    .connectionShown(before, appName: "Garden App"), id.map(AnalyticsEvent.emailShown),
+                    id.map(AnalyticsEvent.emailConfirmed), id.map(AnalyticsEvent.emailConfirmed),
+                    .connectionClicked(before), .turnedOn(before), id.map(AnalyticsEvent.connectingShown),
+                    .connectionClicked(try Balcony.connection()),
+                ].compactMap(\.self))
+    }
+}

@@ -1,0 +1,124 @@
+import IFTTTConnect
+import OAuth
+import Testing
+
+/// Plays runs of an activation: a world that answers every question at once, and a list of what was seen.
+struct Player {
+    /// What the world is like.
+    struct World {
+        var connection: Result<Connection, ConnectActivation.Failure>
+        /// What is found after the user came back.
+        var connectionAfter: Result<Connection, ConnectActivation.Failure>
+        var circumstances = ConnectActivation.Circumstances()
+        var user = ConnectActivation.UserLookUp.nobody
+        var account = ConnectActivation.AccountLookUp.doesNotExist
+        var enabling: Result<Connection, ConnectActivation.Failure> = .failure(.notFound)
+        var disabling: Result<Connection, ConnectActivation.Failure>
+
+        init(_ status: Connection.Status) throws {
+            connection = .success(try Balcony.connection(status))
+            connectionAfter = .success(try Balcony.connection(.enabled))
+            disabling = .success(try Balcony.connection(.disabled))
+        }
+    }
+
+    var world: World
+    var activation: ConnectActivation
+    /// Every state that was reached, in order, without repetitions.
+    private(set) var states: [ConnectActivation.State] = []
+    private(set) var effects: [ConnectActivation.Effect] = []
+    /// What has been asked and not answered; only filled while the world is silent.
+    private(set) var pending: [ConnectActivation.Effect] = []
+    /// Whether the world keeps its answers to itself.
+    var isSilent = false
+    private(set) var destination: ConnectActivation.Destination?
+    private(set) var openTicket: ConnectActivation.Ticket?
+    private(set) var deadline: ConnectActivation.Deadline?
+    private var wasAway = false
+    private var wishes: UInt8 = 0
+
+    init(
+        _ status: Connection.Status = .neverEnabled, email: String = "ada@example.com",
+        change: (inout ConnectActivation.Configuration) -> Void = { _ in }
+    ) throws {
+        world = try World(status)
+        activation = ConnectActivation(try Self.configuration(email: email, change: change))
+    }
+
+    static func configuration(
+        email: String = "ada@example.com", change: (inout ConnectActivation.Configuration) -> Void = { _ in }
+    ) throws -> ConnectActivation.Configuration {
+        var configuration = ConnectActivation.Configuration(
+            try ConnectionID(Balcony.id), returningTo: try ReturnAddress("gardenapp://connect_callback"),
+            suggestedEmail: email)
+        change(&configuration)
+        return configuration
+    }
+
+    var outcomes: [ConnectActivation.Outcome] {
+        effects.compactMap { if case .deliver(let outcome) = $0 { outcome } else { nil } }
+    }
+
+    var refusals: [RedirectRefusal] {
+        effects.compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } }
+    }
+
+    var reports: [AnalyticsEvent] {
+        effects.compactMap { if case .report(let event) = $0 { event } else { nil } }
+    }
+
+    var storedTokens: [String] {
+        effects.compactMap { if case .storeToken(let token) = $0 { token.secret.reveal() } else { nil } }
+    }
+
+    mutating func play(_ events: ConnectActivation.Event...) {
+        for event in events { take(event) }
+    }
+
+    /// The user wants it on: each time with a state of its own.
+    mutating func connect(at time: Double = 1000) {
+        wishes += 1
+        let wish = wishes
+        take(.connect(AttemptState(random: RandomSource { Array(repeating: wish, count: $0) }), at: time))
+    }
+
+    /// The redirect that belongs to where the user was sent last.
+    func redirect(_ items: String) throws -> String {
+        let url = try #require(destination?.url)
+        let state = try #require(url.split(separator: "state%3D").last?.prefix { $0 != "&" })
+        return "gardenapp://connect_callback?state=\(state)&\(items)"
+    }
+
+    mutating func comeBack(_ items: String = "next_step=complete&user_token=t1", at time: Double = 1001) throws {
+        take(.redirected(try redirect(items), at: time))
+    }
+
+    private mutating func take(_ event: ConnectActivation.Event) {
+        let new = activation.handle(event)
+        if states.last != activation.state { states.append(activation.state) }
+        effects += new
+        for effect in new { answer(effect) }
+    }
+
+    private mutating func answer(_ effect: ConnectActivation.Effect) {
+        switch effect {
+        case .open(let ticket, let place): (openTicket, destination, wasAway) = (ticket, place, true)
+        case .start(let started, _): deadline = started
+        default: break
+        }
+        guard !isSilent else {
+            pending.append(effect)
+            return
+        }
+        switch effect {
+        case .fetch(let ticket): take(.fetched(ticket, wasAway ? world.connectionAfter : world.connection))
+        case .gather(let ticket): take(.gathered(ticket, .success(world.circumstances)))
+        case .lookUpUser(let ticket): take(.userLookedUp(ticket, world.user))
+        case .lookUpAccount(let ticket, _): take(.accountLookedUp(ticket, world.account))
+        case .enable(let ticket): take(.enabled(ticket, world.enabling))
+        case .disable(let ticket): take(.disabled(ticket, world.disabling))
+        case .dropToken: world.circumstances.hasUserToken = false
+        default: break
+        }
+    }
+}
