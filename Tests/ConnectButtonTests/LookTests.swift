@@ -57,7 +57,9 @@ struct LookTests {
             (colors.aboutSecondary, colors.about[scheme]), (colors.aboutInk, colors.aboutManage[scheme]),
         ]
         for (color, ground) in pairs { #expect(color[scheme].contrast(with: ground) >= 4.5) }
-        #expect(colors.focus[scheme].contrast(with: page) >= 3)
+        for ground in [page, colors.pill[scheme], colors.about[scheme]] {
+            #expect(colors.focus[scheme].contrast(with: ground) >= 3)
+        }
     }
 
     @Test("the size is the description's: 70 high, at most 329 wide")

@@ -314,7 +314,7 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${u(G.labelInset)}; padding-block: ${u(8)}; white-space: nowrap;
   font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
 [data-knob=start] .switch > span { padding-inline-start: ${u(G.labelInsetAtKnob)} } [data-knob=end] .switch > span { padding-inline-end: ${u(G.labelInsetAtKnob)} }
-.wraps .switch > span { white-space: normal; overflow-wrap: anywhere; text-wrap: balance }
+.switch.wraps > span { white-space: normal; overflow-wrap: anywhere; text-wrap: balance }
 .pulses .switch > span { animation: pulse ${M.pulse}s linear infinite alternate }
 @keyframes pulse { to { opacity: ${M.pulseOpacity} } }
 .knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${u(G.knobDiameter)};
@@ -331,7 +331,7 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .email input { flex: 1; min-inline-size: 0; padding-inline: ${u(G.emailInset)} ${u(12)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
   font-size: ${u(T.email)}; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
 .email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
-.email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.focus.light} }
+.email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.emailInk.light} }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
 .email button { flex: none; inline-size: ${u(G.confirm)}; border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
   background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
@@ -347,9 +347,9 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none }
 .celebrates .check { visibility: visible } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span { opacity: 0 }
 .footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere }
-.footer .text { margin: 0; display: inline; color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
+.footer p { margin: 0; display: inline } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
-.footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; border-radius: ${u(4)}; text-align: center }
+.footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
 .footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
 .footer button:active { opacity: ${M.pressOpacity} }
 :host([footer=none]) .footer:not([data-needed]) { display: none }
@@ -861,7 +861,7 @@ export class ConnectButton extends HTMLElement {
 
   /** What the component says by itself: that it loads, and that it could not reach its server. */
   #showLocally(step, error) {
-    const preferred = [this.getAttribute("locale"), this.closest("[lang]")?.lang, ...navigator.languages]
+    const preferred = [this.getAttribute("locale"), ...navigator.languages]
     const locale = this.#answer?.locale ?? preferred.filter(Boolean).map(matchingLocale).find(Boolean) ?? "en-US"
     const say = name => WORDS[locale][WORD_NAMES.indexOf(name)] ?? ""
     const mark = text => text.split(/(IFTTT)/).filter(Boolean).map(piece => ({ text: piece, style: piece === "IFTTT" ? "mark" : "plain" }))
@@ -1127,7 +1127,7 @@ export class ConnectButton extends HTMLElement {
     if (!before || about?.open) return
     const changed = before.state.step !== this.#answer.state.step
     const target = { email: field, choice: choices.lastElementChild }[look.input] ?? control
-    const isLost = inside && !this.#root.activeElement
+    const isLost = inside && (!inside.isConnected || inside.closest("[inert], [hidden]"))
     const follows = inside && changed && (look.input === "email" || look.input === "choice")
     // A field that is filled in already does not raise the keyboard of a touched screen (4.5).
     if (follows && target === field && field.value && this.#pointerType === "touch") return
