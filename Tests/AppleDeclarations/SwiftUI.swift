@@ -134,13 +134,12 @@ public struct DragGesture: Gesture {
         get { fatalError() }
         nonmutating set {}
     }
-    public var projectedValue: Binding<Value> { Binding() }
+    public var projectedValue: Binding<Value> { fatalError() }
 }
 extension State where Value: ExpressibleByNilLiteral {
     public init() { self.init(wrappedValue: nil) }
 }
 @propertyWrapper public struct Binding<Value> {
-    init() {}
     public init(get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void) {}
     public var wrappedValue: Value { fatalError() }
 }

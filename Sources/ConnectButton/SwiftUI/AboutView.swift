@@ -6,7 +6,7 @@
         let state: ConnectButtonState
         let about: ConnectButtonFace.About?
         let unit: Double
-        let close: () -> Void
+        let close: @MainActor () -> Void
 
         @Environment(\.openURL) private var openURL
 
@@ -27,12 +27,16 @@
                             Image(systemName: "arrow.forward").accessibilityHidden(true)
                             icon(connection.connecting)
                         }
-                        Button { open(connection.url) } label: {
-                            RunsText(runs: about.title).font(.custom("AvenirNext-DemiBold", fixedSize: type.aboutTitle * unit))
+                        Button {
+                            open(connection.url)
+                        } label: {
+                            RunsText(runs: about.title).font(
+                                .custom("AvenirNext-DemiBold", fixedSize: type.aboutTitle * unit))
                         }
                         ForEach(Array(zip(Self.icons, about.benefits)), id: \.0) { icon, benefit in
                             HStack(spacing: 24 * unit) {
-                                Image(systemName: icon).foregroundStyle(Color(colors.aboutSecondary.dark)).accessibilityHidden(true)
+                                Image(systemName: icon).foregroundStyle(Color(colors.aboutSecondary.dark))
+                                    .accessibilityHidden(true)
                                 Text(verbatim: benefit)
                             }
                         }
@@ -50,12 +54,18 @@
         @ViewBuilder private func links(_ about: ConnectButtonFace.About) -> some View {
             if let manage = state.manageURL, ConnectButtonLook(state.step).isOn { pillow(about.manage, manage) }
             if let store = state.storeURL { pillow(about.store, store) }
-            Button { open(Self.terms) } label: { RunsText(runs: about.legal) }
-                .foregroundStyle(Color(colors.aboutSecondary.dark))
+            Button {
+                open(Self.terms)
+            } label: {
+                RunsText(runs: about.legal)
+            }
+            .foregroundStyle(Color(colors.aboutSecondary.dark))
         }
 
         private func pillow(_ title: String, _ url: URL) -> some View {
-            Button { open(url) } label: {
+            Button {
+                open(url)
+            } label: {
                 Text(verbatim: title).font(.custom("AvenirNext-Bold", fixedSize: type.aboutManage * unit))
                     .frame(maxWidth: .infinity)
                     .padding(16 * unit)
@@ -64,7 +74,9 @@
         }
 
         private func icon(_ service: ConnectButtonService) -> some View {
-            Button { open(service.url) } label: {
+            Button {
+                open(service.url)
+            } label: {
                 AsyncImage(url: service.icon) { image in
                     image.renderingMode(.template).resizable().scaledToFit()
                 } placeholder: {

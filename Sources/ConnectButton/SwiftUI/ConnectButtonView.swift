@@ -16,7 +16,7 @@
         private let face: ConnectButtonFace
         private let suggestedEmail: String
         private let showsFooter: Bool
-        private let send: (ConnectButtonEvent) -> Void
+        private let send: @MainActor (ConnectButtonEvent) -> Void
 
         @State private var isAboutShown = false
         @Environment(\.accessibilityReduceMotion) private var reducesMotion
@@ -32,7 +32,7 @@
         ///   - send: Takes what the user does.
         public init(
             _ state: ConnectButtonState, locale: ConnectButtonLocale = .americanEnglish, suggestedEmail: String = "",
-            showsFooter: Bool = true, send: @escaping (ConnectButtonEvent) -> Void
+            showsFooter: Bool = true, send: @escaping @MainActor (ConnectButtonEvent) -> Void
         ) {
             self.state = state
             face = ConnectButtonFace(state, in: locale)
@@ -52,7 +52,9 @@
                     }
                 }
                 .frame(maxWidth: geometry.maximumWidth * unit)
-                .animation(reducesMotion ? nil : .easeInOut(duration: ConnectButtonMotion.standard.change), value: state.step)
+                .animation(
+                    reducesMotion ? nil : .easeInOut(duration: ConnectButtonMotion.standard.change), value: state.step
+                )
                 .sheet(isPresented: $isAboutShown) {
                     AboutView(state: state, about: face.about, unit: unit) { isAboutShown = false }
                 }

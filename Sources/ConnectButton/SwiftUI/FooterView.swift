@@ -5,7 +5,7 @@
     struct FooterView: View {
         let face: ConnectButtonFace
         let unit: Double
-        let act: (ConnectButtonFace.Action.Kind) -> Void
+        let act: @MainActor (ConnectButtonFace.Action.Kind) -> Void
 
         @Environment(\.colorScheme) private var colorScheme
 
@@ -14,12 +14,20 @@
             let type = ConnectButtonType.standard
             VStack(spacing: 0) {
                 if face.tone == .lead && face.about != nil {
-                    Button { act(.about) } label: { text }.textCase(.uppercase)
+                    Button {
+                        act(.about)
+                    } label: {
+                        text
+                    }.textCase(.uppercase)
                 } else {
                     text
                 }
                 ForEach(face.actions, id: \.kind) { action in
-                    Button { act(action.kind) } label: { Text(verbatim: action.title).underline() }
+                    Button {
+                        act(action.kind)
+                    } label: {
+                        Text(verbatim: action.title).underline()
+                    }
                 }
             }
             .font(.custom("AvenirNext-DemiBold", fixedSize: type.footer * unit))

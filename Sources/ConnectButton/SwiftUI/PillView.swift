@@ -7,7 +7,7 @@
         let face: ConnectButtonFace
         let unit: Double
         let suggestedEmail: String
-        let send: (ConnectButtonEvent) -> Void
+        let send: @MainActor (ConnectButtonEvent) -> Void
 
         /// The part of a change that a finger has done, or `nil`.
         @State private var dragged: Double?
@@ -30,7 +30,8 @@
                 ZStack {
                     Capsule().fill(Color(ground))
                     ProgressBar(
-                        progress: state.progress, undo: state.undo, color: Color(progressColor), reducesMotion: reducesMotion)
+                        progress: state.progress, undo: state.undo, color: Color(progressColor),
+                        reducesMotion: reducesMotion)
                     content
                     if look.knob != .hidden { knob(in: proxy.size.width) }
                 }
@@ -55,11 +56,16 @@
 
         @ViewBuilder private var content: some View {
             switch look.input {
-            case .email: EmailView(state: state, face: face, unit: unit, palette: palette, suggestedEmail: suggestedEmail, send: send)
+            case .email:
+                EmailView(
+                    face: face, unit: unit, palette: palette,
+                    email: state.email.flatMap { $0.isEmpty ? nil : $0 } ?? suggestedEmail, send: send)
             case .choice:
                 HStack(spacing: geometry.knobInset * unit) {
                     ForEach(face.choices, id: \.kind) { choice in
-                        Button { choice.kind.event.map(send) } label: {
+                        Button {
+                            choice.kind.event.map(send)
+                        } label: {
                             label(choice.title).frame(maxWidth: .infinity, maxHeight: .infinity)
                         }
                         .background(Color(progressColor), in: Capsule())
@@ -74,24 +80,34 @@
         /// A real switch to assistive technology; while the service is waited for, a button.
         @ViewBuilder private var control: some View {
             if look.input == .proceed {
-                Button { send(.proceed) } label: { label(face.label).frame(maxWidth: .infinity, maxHeight: .infinity) }
-                    .accessibilityLabel(Text(verbatim: face.name))
+                Button {
+                    send(.proceed)
+                } label: {
+                    label(face.label).frame(maxWidth: .infinity, maxHeight: .infinity)
+                }
+                .accessibilityLabel(Text(verbatim: face.name))
             } else {
-                Button { look.input.event.map(send) } label: {
+                Button {
+                    look.input.event.map(send)
+                } label: {
                     ZStack {
-                        label(face.label).opacity(1 - (dragged ?? 0)).modifier(Breathing(isOn: look.pulses && !reducesMotion))
-                        label(face.toggled).opacity(dragged.map { max(0, ($0 - motion.labelInFrom) / (1 - motion.labelInFrom)) } ?? 0)
+                        label(face.label).opacity(1 - (dragged ?? 0)).modifier(
+                            Breathing(isOn: look.pulses && !reducesMotion))
+                        label(face.toggled).opacity(
+                            dragged.map { max(0, ($0 - motion.labelInFrom) / (1 - motion.labelInFrom)) } ?? 0)
                     }
                     .frame(maxWidth: .infinity, maxHeight: .infinity)
                 }
                 .disabled(look.input == .none)
                 .accessibilityRepresentation {
-                    Toggle(isOn: Binding(get: { look.isOn }, set: { _ in look.input.event.map(send) })) {
-                        Text(verbatim: face.name)
-                    }
-                    .disabled(look.input == .none)
+                    Toggle(isOn: isOn) { Text(verbatim: face.name) }.disabled(look.input == .none)
                 }
             }
+        }
+
+        private var isOn: Binding<Bool> {
+            let (isOn, event, send) = (look.isOn, look.input.event, send)
+            return Binding(get: { isOn }, set: { @MainActor _ in event.map(send) })
         }
 
         private func label(_ text: String) -> some View {
@@ -144,7 +160,8 @@
             Circle()
                 .fill(Color(palette.knob))
                 .shadow(
-                    color: Color.black.opacity(geometry.knobShadowOpacity), radius: geometry.knobShadowRadius * unit / 2, x: 0,
+                    color: Color.black.opacity(geometry.knobShadowOpacity),
+                    radius: geometry.knobShadowRadius * unit / 2, x: 0,
                     y: geometry.knobShadowOffset * unit
                 )
                 .overlay {
