@@ -164,8 +164,8 @@ class ButtonServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                name = self.path.split("/")[-2]
-                outer.messages.append({"connection": name, "type": self.headers["Content-Type"], **json.loads(body)})
+                name = urlsplit(self.path).path.split("/")[-2]
+                outer.messages.append({"connection": name, "path": self.path, "type": self.headers["Content-Type"], **json.loads(body)})
                 queue = outer.replies.get(name, [])
                 reply = queue.pop(0) if queue else outer.states.get(name, (404, {}, 0))
                 if callable(reply):

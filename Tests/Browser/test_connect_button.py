@@ -1,6 +1,8 @@
 """`<connect-button>` as a person meets it: pointer, touch, keyboard, screen reader; every state, light, dark, narrow, mirrored."""
 
+import gzip
 import json
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from button_page import CATALOGUE, VECTORS, ButtonServer, heard, overflow, plain, serving, word
+from button_page import CATALOGUE, SCRIPT, VECTORS, ButtonServer, heard, overflow, plain, serving, word
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
@@ -186,7 +188,7 @@ def test_a_tap_turns_on_and_says_which_state_it_saw(page: Page, server: ButtonSe
     server.answers(script.answer("email", revision=5, email="ada@example.com"))
     switch(page).click()
     shown(page, "email")
-    assert server.messages == [{"connection": "one", "type": "application/json", "event": "turn_on", "revision": 4, "token": "token-1"}]
+    assert server.messages == [{"connection": "one", "path": "/connect/one/events", "type": "application/json", "event": "turn_on", "revision": 4, "token": "token-1"}]
 
 
 def test_double_taps_are_one(page: Page, server: ButtonServer) -> None:
@@ -270,6 +272,7 @@ def test_disconnecting_asks_and_can_be_declined(page: Page, server: ButtonServer
     server.answers(script.answer("confirm_disconnect", revision=2), script.answer("connected", revision=3),
                    script.answer("confirm_disconnect", revision=4), script.answer("disconnecting", revision=5, progress="indeterminate"))
     switch(page).click()
+    shown(page, "confirm_disconnect")
     assert footer(page) == "Disconnect Location?"
     page.get_by_role("button", name="Keep").click()
     shown(page, "connected")
@@ -531,7 +534,7 @@ def test_the_about_page_opens_closes_and_gives_the_focus_back(page: Page, server
     person = opened(page, server, server.script().answer("connected"))
     person.go_to("WORKS WITH")
     person.keys("Enter")
-    dialog = page.get_by_role("dialog", name="IFTTT connects Lumen with Location")
+    dialog = page.get_by_role("dialog", name=re.compile("IFTTT connects .Lumen. with .Location."))
     expect(dialog).to_be_visible()
     links = {plain(link.get_attribute("aria-label") or link.inner_text()): link.get_attribute("href") for link in dialog.get_by_role("link").all()}
     assert links == {"Lumen Garden": "https://ifttt.com/lumen_garden", "Location Service": "https://ifttt.com/location",
@@ -718,7 +721,40 @@ def test_a_prefetched_answer_is_drawn_without_asking(page: Page, server: ButtonS
 
 def test_the_buttons_own_locale_is_asked_for(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script(locale="ko").answer("connect"), locale="ko_KR")
-    assert server.asked == ["/connect/one?locale=ko_KR"]
+    server.answers(server.script(locale="ko").answer("verifying", revision=2))
+    switch(page).click()
+    shown(page, "verifying")
+    assert server.asked == ["/connect/one?locale=ko_KR"] and server.messages[0]["path"] == "/connect/one/events?locale=ko_KR"
+
+
+def test_a_button_that_is_moved_while_it_loads_goes_on_loading(page: Page, server: ButtonServer) -> None:
+    server.shows(server.script().answer("connect"), delay=0.3)
+    page.goto(server.url())
+    shown(page, "loading")
+    page.evaluate("document.querySelector('main').append(one)")
+    shown(page, "connect")
+
+
+def test_a_key_after_a_scroll_over_the_button_is_heard(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(has_touch=True, width=360)
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("verifying", revision=2))
+    box = page.locator("#one .pill").bounding_box()
+    finger = Finger(page)
+    finger.touch("touchStart", box["x"] + 200, box["y"] + 35)
+    finger.touch("touchMove", box["x"] + 200, box["y"] + 75)
+    finger.touch("touchEnd")
+    page.wait_for_timeout(50)
+    switch(page).focus()
+    page.keyboard.press("Enter")
+    shown(page, "verifying")
+
+
+def test_progress_is_one_for_a_screen_reader(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connecting", progress=0.6))
+    bar = page.get_by_role("progressbar", name="Connecting…")
+    expect(bar).to_have_attribute("aria-valuenow", "60")
 
 
 def test_the_button_speaks_before_any_server_does(open_page: OpenPage, server: ButtonServer) -> None:
@@ -903,3 +939,7 @@ def test_drags_and_releases_are_decided_as_in_swift(module: Page) -> None:
 
 def test_locales_are_matched_as_in_swift(module: Page) -> None:
     assert module.evaluate("pairs => pairs.map(([text]) => [text, button.matchingLocale(text)])", VECTORS["locales"]) == VECTORS["locales"]
+
+
+def test_the_component_is_small() -> None:
+    assert len(gzip.compress(SCRIPT.read_bytes(), 9)) <= 25_000

@@ -15,7 +15,7 @@
  *       block-size: calc(124.2 * max(1px, .0625rem)) }
  *
  * Server
- *   GET  {base}/{connection}            an answer; `?locale=` when the button has one of its own. Sets nothing.
+ *   GET  {base}/{connection}            an answer. Sets nothing. This and the others get `?locale=` when the button has one of its own.
  *   POST {base}/{connection}/events     `{ event, email?, revision, token }`; a new answer, with `open` if the person has to go somewhere.
  *                                       What is about an older revision changes nothing and is answered with the present one.
  *   GET  {base}/{connection}/changes    answers as server-sent events; without it the button asks again from time to time
@@ -327,7 +327,7 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .knob .black { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
 .scrubbed * { transition: none !important }
 .email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.emailMorph}s, visibility ${M.emailMorph}s }
-[data-input=email] .email { opacity: 1; visibility: visible }
+[data-input=email] .email { opacity: 1; visibility: visible; transition-duration: ${M.emailMorph}s, 0s }
 .email input { flex: 1; min-inline-size: 0; padding-inline: ${u(G.emailInset)} ${u(12)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
   font-size: ${u(T.email)}; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
 .email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
@@ -506,8 +506,9 @@ export class ConnectButton extends HTMLElement {
     if (!this.#answer && inside) {
       try { this.answer = JSON.parse(inside.textContent) } catch { this.#given = false }
     }
-    if (!this.#answer) this.#load()
-    else this.#follow()
+    if (!this.#answer || this.#answer.isLocal) return void this.#load()
+    this.#follow()
+    this.#load(true)
   }
 
   disconnectedCallback() {
@@ -542,9 +543,11 @@ export class ConnectButton extends HTMLElement {
   /** Asks the server again. */
   refresh() { return this.#load(true) }
 
-  get #url() {
+  #url(route = "") {
     const base = new URL(this.getAttribute("base") || "/connect", document.baseURI)
-    return `${base.href.replace(/\/+$/, "")}/${encodeURIComponent(this.getAttribute("connection") ?? "")}`
+    const locale = this.getAttribute("locale")
+    return `${base.origin}${base.pathname.replace(/\/+$/, "")}/${encodeURIComponent(this.getAttribute("connection") ?? "")}${route}`
+      + (locale ? `?locale=${encodeURIComponent(locale.slice(0, 64))}` : "")
   }
 
   get #look() { return TOKENS.looks[this.#answer?.state.step ?? "loading"] }
@@ -570,9 +573,10 @@ export class ConnectButton extends HTMLElement {
     on(pill, "pointermove", event => this.#moved(event))
     on(pill, "pointerup", event => this.#lifted(event))
     on(pill, "pointercancel", event => this.#lifted(event, true))
-    on(pill, "lostpointercapture", event => this.#lifted(event, true))
+    // A finger is captured by the switch until the pill takes it over: that loss is none.
+    on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
-    on(window, "online", () => { if (this.#answer?.state.failure && !this.#unsent) this.#load() })
+    on(window, "online", () => { if (this.#answer?.isLocal && this.#answer.state.failure && !this.#unsent) this.#load() })
     on(window, "pageshow", event => { if (event.persisted) this.#load(true) })
     on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#load(true) })
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
@@ -590,8 +594,7 @@ export class ConnectButton extends HTMLElement {
     this.#loading?.abort()
     const { signal } = this.#loading = new AbortController()
     if (!quiet) this.#showLocally("loading")
-    const locale = this.getAttribute("locale")
-    const url = this.#url + (locale ? `?locale=${encodeURIComponent(locale.slice(0, 64))}` : "")
+    const url = this.#url()
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
         const answer = await ask(url, {}, signal)
@@ -644,14 +647,14 @@ export class ConnectButton extends HTMLElement {
     const message = () => ({ method: "POST", headers: { "Content-Type": "application/json" },
                              body: JSON.stringify({ event, email, revision: this.#answer.revision, token: this.#answer.token }) })
     try {
-      return await ask(`${this.#url}/events`, message(), signal)
+      return await ask(this.#url("/events"), message(), signal)
     } catch (error) {
       if (error.status !== 403) throw error
       // The session, and its token with it, was renewed. What the person saw has to be still so.
-      const fresh = await ask(this.#url, {}, signal)
+      const fresh = await ask(this.#url(), {}, signal)
       if (fresh.state.step !== this.#answer.state.step) return { ...fresh, open: null }
       this.#answer = { ...this.#answer, token: fresh.token, revision: fresh.revision }
-      return ask(`${this.#url}/events`, message(), signal)
+      return ask(this.#url("/events"), message(), signal)
     }
   }
 
@@ -667,7 +670,7 @@ export class ConnectButton extends HTMLElement {
     if (this.#given || this.#answer.isLocal || !(FOLLOWED.includes(step) || undo)) return this.#unfollow()
     if (this.#following) return
     const { signal } = this.#following = new AbortController()
-    const changes = new EventSource(`${this.#url}/changes`)
+    const changes = new EventSource(this.#url("/changes"))
     signal.addEventListener("abort", () => changes.close())
     changes.onmessage = event => {
       if (event.data.length > MOST_BYTES) return
@@ -760,11 +763,11 @@ export class ConnectButton extends HTMLElement {
     if (!drag || event.pointerId !== drag.id) return
     // The click that follows still has to know that the finger moved.
     drag.id = null
+    setTimeout(() => { if (this.#drag === drag) this.#drag = null })
     if (!drag.active) return
     drag.active = false
     drag.ended = true
     cancelAnimationFrame(drag.frame)
-    setTimeout(() => { if (this.#drag === drag) this.#drag = null })
     const [first, last] = [drag.samples[0], drag.samples.at(-1)]
     const isFresh = last && event.timeStamp - last.time < 100 && last.time > first.time
     const speed = isFresh ? (last.x - first.x) / (last.time - first.time) * 1000 / drag.width : 0
@@ -827,8 +830,7 @@ export class ConnectButton extends HTMLElement {
       this.#scrub(released.part)
       if (!isOver) requestAnimationFrame(step)
       else if (to === 0) this.#stopScrubbing()
-      else if (released.after) released.after()
-      else released.isThere = true
+      else if (!this.#sending) this.#spring(1, 0, 0)  // Nobody asked for what would end it.
     }
     requestAnimationFrame(step)
   }
@@ -1082,6 +1084,10 @@ export class ConnectButton extends HTMLElement {
     this.#part.countdown?.cancel()
     this.#part.countdown = null
     const isKnown = Number.isFinite(progress)
+    const isShown = isKnown || progress === "indeterminate"
+    const attributes = { role: isShown ? "progressbar" : null, "aria-label": isShown ? this.#answer.face.label : null,
+                         "aria-valuenow": isKnown ? Math.round(progress * 100) : null }
+    for (const [name, value] of Object.entries(attributes)) value === null ? bar.removeAttribute(name) : bar.setAttribute(name, value)
     bar.className = `bar${progress === "indeterminate" && !undo ? " sweeps" : isKnown || undo ? " part" : ""}`
     const sign = body.dir === "rtl" ? 1 : -1
     bar.style.transform = isKnown ? `translateX(${sign * 100 * (1 - progress)}%)` : ""
