@@ -17,14 +17,14 @@ struct ActivationStateTests {
     }
 
     private static func connection(_ status: Connection.Status) throws -> Connection {
-        try #require(
-            Connection(
-                id: #require(ConnectionID(rawValue: "aB3dE5fG")), name: "Water", description: "",
-                url: #require(WebAddress(rawValue: "https://ifttt.com/connections/aB3dE5fG")), status: status,
-                services: [
-                    service("lumen_garden", "Lumen Garden", "Lumen", primary: true),
-                    service("location", "Location Service", "Location", primary: false),
-                ]))
+        let id = try #require(ConnectionID(rawValue: "aB3dE5fG"))
+        let url = try #require(WebAddress(rawValue: "https://ifttt.com/connections/aB3dE5fG"))
+        let services = [
+            try service("lumen_garden", "Lumen Garden", "Lumen", primary: true),
+            try service("location", "Location Service", "Location", primary: false),
+        ]
+        return try #require(
+            Connection(id: id, name: "Water", description: "", url: url, status: status, services: services))
     }
 
     private static func activation(
@@ -67,7 +67,7 @@ struct ActivationStateTests {
     func loading() throws {
         var activation = ConnectActivation(try Self.activation(.enabled).configuration)
         #expect(ConnectButtonState(activation).step == .loading)
-        let ticket = try #require(ticket(activation.handle(.appeared)))
+        let ticket = try #require(self.ticket(activation.handle(.appeared)))
         _ = activation.handle(.fetched(ticket, .failure(.unreachable)))
         #expect(ConnectButtonState(activation).step == .loadingFailed)
         #expect(ConnectButtonState(activation).failure?.kind == .unavailable)
@@ -84,7 +84,7 @@ struct ActivationStateTests {
         ])
     func reasons(_ failure: ConnectActivation.Failure, _ kind: ConnectButtonFailure.Kind) throws {
         var activation = ConnectActivation(try Self.activation(.enabled).configuration)
-        let ticket = try #require(ticket(activation.handle(.appeared)))
+        let ticket = try #require(self.ticket(activation.handle(.appeared)))
         _ = activation.handle(.fetched(ticket, .failure(failure)))
         let shown = try #require(ConnectButtonState(activation).failure)
         #expect(shown.kind == kind)
@@ -96,7 +96,7 @@ struct ActivationStateTests {
         var activation = try Self.activation(.neverEnabled)
         let event = try #require(
             ConnectButtonEvent.turnOn.activationEvent(for: activation, at: 0, attempt: { AttemptState() }))
-        let gathering = try #require(ticket(activation.handle(event)))
+        let gathering = try #require(self.ticket(activation.handle(event)))
         #expect(ConnectButtonState(activation).step == .verifying)
         #expect(ConnectButtonState(activation).progress == .indeterminate)
         #expect(ConnectButtonState(activation).isCancellable)
@@ -149,7 +149,7 @@ struct ActivationStateTests {
         ])
     func stillOn(_ failure: ConnectActivation.Failure) throws {
         var activation = try Self.activation(.enabled, disconnection: .immediate)
-        let ticket = try #require(ticket(activation.handle(.disconnect)))
+        let ticket = try #require(self.ticket(activation.handle(.disconnect)))
         #expect(ConnectButtonState(activation).step == .disconnecting)
         _ = activation.handle(.disabled(ticket, .failure(failure)))
         let state = ConnectButtonState(activation)
@@ -164,7 +164,7 @@ struct ActivationStateTests {
     @Test("a successful disconnection is shown as such")
     func disconnected() throws {
         var activation = try Self.activation(.enabled, disconnection: .immediate)
-        let ticket = try #require(ticket(activation.handle(.disconnect)))
+        let ticket = try #require(self.ticket(activation.handle(.disconnect)))
         _ = activation.handle(.disabled(ticket, .success(try Self.connection(.disabled))))
         #expect(ConnectButtonState(activation).step == .disconnected)
     }
