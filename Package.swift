@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Nearby", targets: ["Nearby"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
+        .library(name: "ConnectButton", targets: ["ConnectButton"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -130,9 +131,20 @@ let package = Package(
             dependencies: ["RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
-            name: "Nearby", dependencies: ["Handshake", "OAuth", "Beacons", "DBus", "DesktopServices"], swiftSettings: strict),
+            name: "Nearby", dependencies: ["Handshake", "OAuth", "Beacons", "DBus", "DesktopServices"],
+            swiftSettings: strict),
         .testTarget(
-            name: "NearbyTests", dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake"], swiftSettings: strict),
+            name: "NearbyTests", dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake"],
+            swiftSettings: strict),
+
+        // Floor 3: the button, as data and in two renderings.
+        .target(
+            name: "ConnectButton", dependencies: ["IFTTTConnect"],
+            resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.js")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConnectButtonTests", dependencies: ["ConnectButton", "IFTTTConnect"], exclude: ["Vectors.json"],
+            swiftSettings: strict),
 
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(

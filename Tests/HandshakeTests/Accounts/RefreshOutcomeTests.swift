@@ -58,7 +58,7 @@ struct RefreshOutcomeTests {
 
     @Test(
         "E4: only a rejected refresh token ends the session, and it is not tried again",
-        arguments: SandboxService.Name.allCases)
+        arguments: SandboxService.Name.withSignIn)
     func rejected(_ name: SandboxService.Name) async throws {
         let world = try await World(name)
         let (handshake, account) = try await world.signedIn()

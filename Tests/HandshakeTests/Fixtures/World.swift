@@ -81,6 +81,11 @@ struct World: Sendable {
     }
 }
 
+extension SandboxService.Name {
+    /// The services that one signs in to by OAuth. IFTTT gives its tokens otherwise.
+    static let withSignIn = allCases.filter { $0 != .ifttt }
+}
+
 /// The sandbox's user at the browser: consents at once.
 struct ApprovingBrowser: Browser {
     let sandbox: Sandbox

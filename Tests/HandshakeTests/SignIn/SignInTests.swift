@@ -10,7 +10,7 @@ import Testing
 struct SignInTests {
     @Test(
         "A1, A3: a user signs in at every service with PKCE by S256 and a state of 256 bits",
-        arguments: SandboxService.Name.allCases)
+        arguments: SandboxService.Name.withSignIn)
     func everyService(_ name: SandboxService.Name) async throws {
         let world = try await World(name)
         let shown = Mutex<SignInPage?>(nil)
@@ -237,7 +237,7 @@ struct SignInTests {
         }
     }
 
-    @Test("I7: an app's client has no secret to give away", arguments: SandboxService.Name.allCases)
+    @Test("I7: an app's client has no secret to give away", arguments: SandboxService.Name.withSignIn)
     func publicClient(_ name: SandboxService.Name) async throws {
         let world = try await World(name)
         let client = try world.client()
