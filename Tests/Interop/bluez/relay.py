@@ -13,35 +13,29 @@ import time
 import dbus
 import dbus.bus
 
-AIR = "org.example.Air1"
-
 
 class Side:
-    """One of the two rooms' ends: its simulator, and what it was shown of the other one."""
+    """One of the two machines: its simulator, and what it was shown of the other one."""
 
     def __init__(self, address):
-        # The bus may be found before the daemon on it.
         self.bus = dbus.bus.BusConnection(address)
-        self.seen = {}
+        # When each address was heard last.
+        self.heard = {}
 
-    def call(self, method, *arguments):
-        return self.bus.call_blocking("org.bluez", "/", AIR, method, *self.packed(arguments))
-
-    @staticmethod
-    def packed(arguments):
-        return (arguments[0], arguments[1:]) if arguments else ("", ())
+    def call(self, method, signature="", *arguments):
+        return self.bus.call_blocking("org.bluez", "/", "org.example.Air1", method, signature, arguments)
 
     def sent(self):
         return [(str(address), bytes(data)) for address, data in self.call("Transmissions")]
 
     def hear(self, address, data, rssi):
-        self.seen[address] = time.monotonic()
+        self.heard[address] = time.monotonic()
         self.call("Sight", "snay", address, rssi, dbus.ByteArray(data))
 
     def forget(self, patience):
-        for address, last in list(self.seen.items()):
+        for address, last in list(self.heard.items()):
             if time.monotonic() - last > patience:
-                del self.seen[address]
+                del self.heard[address]
                 try:
                     self.call("Lose", "s", address)
                 except dbus.DBusException:
@@ -67,7 +61,8 @@ if __name__ == "__main__":
     options.add_argument("--patience", type=float, default=3)
     chosen = options.parse_args()
     one, other = map(Side, chosen.buses)
-    one.sent(), other.sent()
+    for side in (one, other):
+        side.sent()
     print("ready", flush=True)
     while True:
         carry(one, other, chosen.rssi, chosen.patience)

@@ -102,7 +102,7 @@ struct BlueZAdvertisingTests {
             let (broadcasts, announce) = AsyncThrowingStream.makeStream(of: Broadcast.self)
             let sending = Sending(try air.radio(), broadcasts)
             announce.yield(.data(try AdvertisingData(received: Packets.iBeacon)))
-            await sending.wait(for: .sending)
+            try await sending.wait(for: .sending)
             let before = try await air.transmissions
             announce.yield(.data(try AdvertisingData(received: Packets.altBeacon)))
             try await air.until { try await air.onAir == [Packets.altBeacon] }
@@ -110,7 +110,7 @@ struct BlueZAdvertisingTests {
             #expect(before.map(\.data) == [Packets.iBeacon])
             #expect(before.first?.address != after.first?.address)
             announce.yield(.silence)
-            await sending.wait(for: .silent)
+            try await sending.wait(for: .silent)
             try await air.until { try await air.onAir.isEmpty }
         }
     }

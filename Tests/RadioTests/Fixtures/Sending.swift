@@ -10,7 +10,10 @@ final class Sending: Sendable {
     init(_ radio: some Radio, _ broadcasts: some AsyncSequence<Broadcast, any Error> & Sendable) {
         let (statuses, announce) = AsyncStream.makeStream(of: RadioStatus.self)
         self.statuses = statuses
-        task = Task { try await radio.advertise(broadcasts) { announce.yield($0) } }
+        task = Task {
+            defer { announce.finish() }
+            try await radio.advertise(broadcasts) { announce.yield($0) }
+        }
     }
 
     convenience init(_ radio: some Radio, _ bytes: [UInt8]) throws {
@@ -20,14 +23,17 @@ final class Sending: Sendable {
     deinit { task.cancel() }
 
     /// The next status.
+    ///
+    /// - Throws: What ended the sending.
     func next() async throws -> RadioStatus {
         for await status in statuses { return status }
+        try await task.value
         throw CancellationError()
     }
 
     /// Waits for a status, whatever comes before.
-    func wait(for wanted: RadioStatus) async {
-        for await status in statuses where status == wanted { return }
+    func wait(for wanted: RadioStatus) async throws {
+        while try await next() != wanted {}
     }
 
     func cancel() { task.cancel() }
