@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Handshake
 import OAuth
+import Radio
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,6 +38,7 @@ struct Doctor: AsyncParsableCommand {
                     cure: "correct the file, or set HANDSHAKE_HOME"))
         }
         findings += [browser(), listener(), trust(), clock(), terminal()]
+        findings += await bluetooth()
         print(findings)
         if findings.contains(where: { $0.verdict == .missing }) {
             throw CommandError(status: .defect, code: "unhealthy", message: "something that sign-in needs is missing")
@@ -138,6 +140,26 @@ struct Doctor: AsyncParsableCommand {
             : Finding(
                 name: "terminal", verdict: .limited, detail: "no terminal: nothing is asked",
                 cure: "none needed in scripts")
+    }
+
+    /// Only people nearby need a radio, so nothing here makes the machine unhealthy.
+    private func bluetooth() async -> [Finding] {
+        #if os(Linux)
+            do throws(RadioError) {
+                let radio = try BlueZRadio(environment: ProcessInfo.processInfo.environment)
+                return await radio.diagnosis().findings.map(Self.finding)
+            } catch {
+                return [Finding(name: "bluetooth bus", verdict: .limited, detail: error.fault, cure: error.cure)]
+            }
+        #else
+            return AppleRadio().diagnosis().findings.map(Self.finding)
+        #endif
+    }
+
+    private static func finding(_ found: RadioDiagnosis.Finding) -> Finding {
+        Finding(
+            name: "bluetooth \(found.topic.rawValue)", verdict: found.verdict == .good ? .works : .limited,
+            detail: found.text, cure: found.cure)
     }
 
     private func print(_ findings: [Finding]) {

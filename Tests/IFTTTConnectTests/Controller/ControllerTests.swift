@@ -218,7 +218,7 @@ struct ControllerTests {
         let ifttt = ifttt()
         let controller = ConnectController(
             ConnectActivation(configuration), tokens: nil, surroundings: ConnectSurroundings(browser: browser),
-            through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
+            through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: ContinuousClock())))
         let (_, outcome, got) = try await outcome(of: controller) { state in
             if state == .initial { controller.connect() }
             if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
