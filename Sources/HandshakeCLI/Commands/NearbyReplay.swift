@@ -60,7 +60,8 @@ struct NearbyReplay: AsyncParsableCommand {
             // A recording has no clock but its own.
             let start = Mutex<Timestamp?>(nil)
             try await circle.watch(
-                replay, log: log, alerts: AlertPlace.terminal.open(reporter), reporter, time: time
+                replay, log: log, alerts: AlertPlace.terminal.open(reporter), reporter, pace: .recorded,
+                time: time
             ) { time in
                 start.withLock { start in
                     let first = start ?? time

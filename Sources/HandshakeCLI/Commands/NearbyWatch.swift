@@ -98,16 +98,18 @@ struct NearbyCircle: Sendable {
     ///   - log: where encounters are kept.
     ///   - alerts: where the user is told.
     ///   - reporter: is told everything.
+    ///   - pace: how time passes.
     ///   - time: the clock of the packets.
     ///   - elapsed: the time since some fixed moment, given the tick's.
     func watch(
         _ radio: any Radio, log: EncounterLog, alerts: any Alerts, _ reporter: NearbyReporter,
-        time: ScanTime = .system, elapsed: @escaping @Sendable (Timestamp) -> Duration
+        pace: PeopleNearby.Pace = .live, time: ScanTime = .system,
+        elapsed: @escaping @Sendable (Timestamp) -> Duration
     ) async throws {
         let packets = radio.scan(for: .beacons).advertisements { reporter.note($0) }
         let updates = RangingUpdates(of: packets, settings: Self.ranging, time: time)
         let sightings = SightingLists(of: updates, recognition: recognition, elapsed: elapsed)
-        let people = PeopleNearby(log: log, ignoring: own, alerts: alerts, clock: time.clock, whoIs: whoIs)
+        let people = PeopleNearby(log: log, ignoring: own, alerts: alerts, pace: pace, clock: time.clock, whoIs: whoIs)
         try await people.run(on: sightings) { reporter.note($0) }
     }
 

@@ -20,12 +20,13 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
         case .desktop:
             let environment = ProcessInfo.processInfo.environment
             guard let addresses = try? Address.session(environment: environment) else { return terminal }
-            let desktop = DesktopAlerts(on: addresses, application: "Handshake", fallback: terminal) { page in
+            // What programs read is told to them in any case, and once.
+            let fallback: any Alerts = Output.isJSON ? NoAlerts() : terminal
+            let desktop = DesktopAlerts(on: addresses, application: "Handshake", fallback: fallback) { page in
                 // A page that cannot be opened is no reason to stop watching.
                 guard let address = try? EndpointURL(page, security: .allowingInsecureLoopback) else { return }
                 try? SystemBrowser(environment: environment).open(address)
             }
-            // What scripts read is complete wherever people are told.
             return BothAlerts(first: desktop, second: Output.isJSON ? terminal : nil)
         }
     }

@@ -1,5 +1,6 @@
 public import Handshake
 import OAuth
+import Synchronization
 
 /// Sends the user to the service. Always to a browser of the user's own or to the IFTTT app, never to a view inside the
 /// app, which could read the password (RFC 8252, section 8.12) and knows nobody who is signed in already.
@@ -32,8 +33,9 @@ public struct LoopbackBrowser: ConnectBrowser {
     private let show: @Sendable (SignInPage) async throws -> Void
     private let port: UInt16
     private let path: String
+    private let first: HeldListener
 
-    /// Finds a port.
+    /// Takes a port, and keeps it until the first page has been answered. Later pages take it again.
     ///
     /// - Parameters:
     ///   - browser: what shows the page.
@@ -42,11 +44,11 @@ public struct LoopbackBrowser: ConnectBrowser {
     /// - Throws: ``ConnectError`` when the port is taken or the path is not one.
     public init(_ browser: some Browser, port: UInt16? = nil, path: String = "/connect_callback") throws(ConnectError) {
         do {
-            // Opened to learn the port, and again for each page: a listener serves one redirect.
             let listener = try LoopbackListener(port: port, path: path)
             let address = try EndpointURL(listener.redirectURI.string, security: .allowingInsecureLoopback)
             returnAddress = try ReturnAddress(listener.redirectURI.string)
             self.port = UInt16(clamping: address.origin.port)
+            first = HeldListener(listener)
         } catch let error as ConnectError {
             throw error
         } catch {
@@ -57,7 +59,8 @@ public struct LoopbackBrowser: ConnectBrowser {
     }
 
     public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
-        let listener = try LoopbackListener(port: port, path: path)
+        // A listener serves one redirect.
+        let listener = try first.take() ?? LoopbackListener(port: port, path: path)
         let page = try destination.page(returningTo: listener.redirectURI)
         return try await withThrowingTaskGroup(of: String?.self) { group in
             group.addTask {
@@ -77,6 +80,19 @@ public struct LoopbackBrowser: ConnectBrowser {
             }
             throw CancellationError()
         }
+    }
+}
+
+/// The listener that holds the port until it is needed. A class, because a browser is a value and the port is not.
+private final class HeldListener: Sendable {
+    private let listener: Mutex<LoopbackListener?>
+
+    init(_ listener: LoopbackListener) {
+        self.listener = Mutex(listener)
+    }
+
+    func take() -> LoopbackListener? {
+        listener.withLock { $0.take() }
     }
 }
 

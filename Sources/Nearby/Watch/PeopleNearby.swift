@@ -29,21 +29,34 @@ public struct PeopleNearby: Sendable {
     private let clock: any Clock<Duration>
     private let whoIs: WhoIs
 
+    /// How time passes between two ticks.
+    public enum Pace: Sendable, Hashable {
+        /// As the clock goes: nobody is waited for.
+        case live
+        /// As somebody reads a recording: the next tick comes when the questions of this one are answered, so that names
+        /// come as early as they would have come on the day.
+        case recorded
+    }
+
+    private let pace: Pace
+
     /// Prepares a watch.
     ///
     /// - Parameters:
     ///   - log: where encounters are kept, and by which rules.
     ///   - own: the user's own number, which is ignored; nil when there is none.
     ///   - alerts: where the user is told.
+    ///   - pace: how time passes between two ticks.
     ///   - clock: what the end of a run waits on.
     ///   - whoIs: says who somebody is. It may take its time, and should end when its task is cancelled.
     public init(
-        log: EncounterLog, ignoring own: UserNumber?, alerts: any Alerts,
+        log: EncounterLog, ignoring own: UserNumber?, alerts: any Alerts, pace: Pace = .live,
         clock: any Clock<Duration> = ContinuousClock(), whoIs: @escaping WhoIs
     ) {
         self.log = log
         self.own = own
         self.alerts = alerts
+        self.pace = pace
         self.clock = clock
         self.whoIs = whoIs
     }
@@ -90,7 +103,12 @@ public struct PeopleNearby: Sendable {
         _ sightings: Sightings, to watch: Watch
     ) async -> Result<Void, any Error> where Sightings.Element == SightingList {
         do {
-            for try await list in sightings { await watch.take(list) }
+            var answers = watch.answers.makeAsyncIterator()
+            for try await list in sightings {
+                await watch.take(list)
+                guard pace == .recorded else { continue }
+                while await watch.isAsking, await answers.next() != nil {}
+            }
             try Task.checkCancellation()
             return .success(())
         } catch {

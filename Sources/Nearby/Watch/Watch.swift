@@ -12,6 +12,10 @@ actor Watch {
     /// Those whose running encounter the log has.
     private var logged: Set<UserNumber> = []
     private var instant = Duration.zero
+    private var questions = 0
+    /// One element when an answer came since the last was read.
+    nonisolated let answers: AsyncStream<Void>
+    private let answered: AsyncStream<Void>.Continuation
     private var hasPruned = false
 
     private let log: EncounterLog
@@ -30,7 +34,11 @@ actor Watch {
         self.report = report
         self.ask = ask
         self.show = show
+        (answers, answered) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
+
+    /// Whether a question has not been answered yet.
+    var isAsking: Bool { questions > 0 }
 
     /// Takes one tick in.
     func take(_ list: SightingList) async {
@@ -42,7 +50,9 @@ actor Watch {
         for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
         for sighting in list.sightings where sighting.person != own { await take(sighting) }
         for person in tracker.people where !introductions.isNobody(person, at: instant) {
-            if introductions.shouldAsk(person, at: instant) { ask.yield(person) }
+            guard introductions.shouldAsk(person, at: instant) else { continue }
+            questions += 1
+            ask.yield(person)
         }
         for (person, until) in waiting where until <= instant { announce(person) }
         await save(all: false)
@@ -52,6 +62,10 @@ actor Watch {
     /// Takes an answer in.
     func note(_ introduction: Introduction, about person: UserNumber) async {
         introductions.note(introduction, about: person, at: instant)
+        defer {
+            questions -= 1
+            answered.yield()
+        }
         switch introduction {
         case .known(let known):
             await report(.introduced(person, known))
