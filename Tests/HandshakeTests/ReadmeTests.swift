@@ -1,8 +1,11 @@
+import Beacons
 import Foundation
 import HTTPTypes
 import Handshake
 import IFTTTConnect
+import Nearby
 import OAuth
+import Radio
 import RecurseCenter
 import Sandbox
 import Testing
@@ -44,6 +47,20 @@ private enum ReadmeExamples {
         return controller
     }
 
+    static func nearby(
+        _ radio: some Radio, _ vault: any Vault, own: UserNumber, alerts: any Alerts,
+        introduce: @escaping PeopleNearby.WhoIs
+    ) async throws {
+        let packets = radio.scan().advertisements()
+        let start = ContinuousClock.now
+        let sightings = SightingLists(of: RangingUpdates(of: packets), recognition: Recognition()) { _ in
+            ContinuousClock.now - start
+        }
+        let log = EncounterLog(in: vault, community: "recurse-center")
+        let people = PeopleNearby(log: log, ignoring: own, alerts: alerts) { await introduce($0) }
+        try await people.run(on: sightings) { print($0) }
+    }
+
     static func server(_ handshake: Handshake, userID: String, requestURL: String) async throws -> Account {
         let begun = try await handshake.beginSignIn(as: userID)
         // Send the user's browser to begun.page.url; then, in the route of your redirect URI, in any process:
@@ -69,7 +86,7 @@ struct ReadmeTests {
         let compiled = Set(try lines(of: here).map { $0.trimmingCharacters(in: .whitespaces) })
         let blocks = try lines(of: root.appending(path: "README.md")).split { $0.hasPrefix("```") && $0 != "```swift" }
             .compactMap { part in part.firstIndex(of: "```swift").map { part[part.index(after: $0)...] } }
-        #expect(blocks.count == 6)
+        #expect(blocks.count == 7)
         for line in blocks.joined() where !line.isEmpty {
             #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
         }
