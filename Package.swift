@@ -93,7 +93,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Beacons", "Handshake", "IFTTTConnect", "Nearby", "Radio", "RecurseCenter", "Sandbox", httpTypes, crypto,
+                "Beacons", "Handshake", "IFTTTConnect", "Nearby", "Radio", "RecurseCenter", "Sandbox", httpTypes,
+                crypto,
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),

@@ -14,13 +14,19 @@ extension Never: View {
 @resultBuilder public struct ViewBuilder {
     public static func buildBlock() -> EmptyView { EmptyView() }
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
-    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<(repeat each Content)> {
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
+        (repeat each Content)
+    > {
         TupleView()
     }
     public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
     public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
-    public static func buildEither<First: View, Second: View>(first: First) -> ConditionalContent<First, Second> { .init() }
-    public static func buildEither<First: View, Second: View>(second: Second) -> ConditionalContent<First, Second> { .init() }
+    public static func buildEither<First: View, Second: View>(first: First) -> ConditionalContent<First, Second> {
+        .init()
+    }
+    public static func buildEither<First: View, Second: View>(second: Second) -> ConditionalContent<First, Second> {
+        .init()
+    }
 }
 
 public protocol Primitive: View where Body == Never {}
@@ -33,7 +39,9 @@ extension Optional: View where Wrapped: View {
 }
 
 public struct EmptyView: Primitive { nonisolated public init() {} }
+// swift-format-ignore: UseSynthesizedInitializer
 public struct TupleView<Content>: Primitive { nonisolated init() {} }
+// swift-format-ignore: UseSynthesizedInitializer
 public struct ConditionalContent<First: View, Second: View>: Primitive { nonisolated init() {} }
 
 public struct HorizontalAlignment: Sendable {
@@ -46,7 +54,8 @@ public struct Alignment: Sendable {
 public enum TextAlignment: Sendable { case leading, center, trailing }
 
 public struct VStack<Content: View>: Primitive {
-    public init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
+    public init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content)
+    {}
 }
 public struct HStack<Content: View>: Primitive {
     public init(alignment: VerticalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
@@ -56,7 +65,8 @@ public struct ZStack<Content: View>: Primitive {
 }
 public struct ScrollView<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: Primitive {
-    public init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content) {}
+    public init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content)
+    {}
 }
 public struct GeometryProxy { public var size: CGSize { .zero } }
 public struct GeometryReader<Content: View>: Primitive {
@@ -77,7 +87,8 @@ public struct Image: Primitive {
 }
 public struct AsyncImage<Content: View>: Primitive {
     public init<I: View, P: View>(
-        url: URL?, scale: CGFloat = 1, @ViewBuilder content: @escaping (Image) -> I, @ViewBuilder placeholder: @escaping () -> P
+        url: URL?, scale: CGFloat = 1, @ViewBuilder content: @escaping (Image) -> I,
+        @ViewBuilder placeholder: @escaping () -> P
     ) where Content == ConditionalContent<I, P> {}
 }
 public struct Button<Label: View>: Primitive {
@@ -95,6 +106,7 @@ public protocol Shape: Sendable, View {}
 extension Shape {
     nonisolated public func fill<S: ShapeStyle>(_ content: S) -> FilledShape { FilledShape() }
 }
+// swift-format-ignore: UseSynthesizedInitializer
 public struct FilledShape: Primitive { nonisolated init() {} }
 public struct Capsule: Shape, Primitive { nonisolated public init() {} }
 public struct Circle: Shape, Primitive { nonisolated public init() {} }
@@ -115,7 +127,9 @@ public struct Animation: Sendable {
     public static func linear(duration: TimeInterval) -> Animation { Animation() }
     public static func spring(duration: TimeInterval, bounce: Double) -> Animation { Animation() }
 }
-public func withAnimation<Result>(_ animation: Animation?, _ body: () throws -> Result) rethrows -> Result { try body() }
+public func withAnimation<Result>(_ animation: Animation?, _ body: () throws -> Result) rethrows -> Result {
+    try body()
+}
 
 @MainActor @preconcurrency public protocol Gesture {}
 public struct DragGesture: Gesture {
@@ -140,7 +154,9 @@ extension State where Value: ExpressibleByNilLiteral {
     public init() { self.init(wrappedValue: nil) }
 }
 @propertyWrapper public struct Binding<Value> {
-    public init(get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void) {}
+    public init(
+        get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void
+    ) {}
     public var wrappedValue: Value { fatalError() }
 }
 @propertyWrapper public struct Environment<Value> {
@@ -174,11 +190,14 @@ public struct EdgeSet: OptionSet, Sendable {
     @ViewBuilder @MainActor @preconcurrency func body(content: Content) -> Body
 }
 public struct ModifierContent<Modifier>: Primitive {}
+// swift-format-ignore: UseSynthesizedInitializer
 public struct Modified: Primitive { nonisolated init() {} }
 
 extension View {
     nonisolated public func modifier<T: ViewModifier>(_ modifier: T) -> Modified { Modified() }
-    nonisolated public func frame(width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center) -> Modified { Modified() }
+    nonisolated public func frame(width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center)
+        -> Modified
+    { Modified() }
     nonisolated public func frame(
         minWidth: CGFloat? = nil, idealWidth: CGFloat? = nil, maxWidth: CGFloat? = nil, minHeight: CGFloat? = nil,
         idealHeight: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center
@@ -188,10 +207,13 @@ extension View {
     nonisolated public func offset(x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
     nonisolated public func opacity(_ opacity: Double) -> Modified { Modified() }
     nonisolated public func scaledToFit() -> Modified { Modified() }
-    nonisolated public func shadow(color: Color, radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
+    nonisolated public func shadow(color: Color, radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0) -> Modified {
+        Modified()
+    }
     nonisolated public func background<S: ShapeStyle>(_ style: S) -> Modified { Modified() }
     nonisolated public func background<S: ShapeStyle, T: Shape>(_ style: S, in shape: T) -> Modified { Modified() }
-    nonisolated public func overlay<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> Modified { Modified() }
+    nonisolated public func overlay<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> Modified
+    { Modified() }
     nonisolated public func clipShape<S: Shape>(_ shape: S) -> Modified { Modified() }
     nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> Modified { Modified() }
     nonisolated public func font(_ font: Font?) -> Modified { Modified() }
@@ -214,7 +236,9 @@ extension View {
     ) -> Modified { Modified() }
     nonisolated public func accessibilityLabel(_ label: Text) -> Modified { Modified() }
     nonisolated public func accessibilityHidden(_ hidden: Bool) -> Modified { Modified() }
-    nonisolated public func accessibilityRepresentation<V: View>(@ViewBuilder representation: () -> V) -> Modified { Modified() }
+    nonisolated public func accessibilityRepresentation<V: View>(@ViewBuilder representation: () -> V) -> Modified {
+        Modified()
+    }
 }
 extension Text { public enum Case: Sendable { case uppercase, lowercase } }
 public typealias TextCase = Text.Case
