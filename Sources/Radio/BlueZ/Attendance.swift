@@ -70,6 +70,9 @@ struct Attendance: Sendable {
                 do {
                     return try await connection.object(path, of: owner)
                         .setProperty("Powered", of: .adapter, to: true)
+                } catch is CancellationError {
+                    // It is on already: the change was told before the answer came.
+                    throw CancellationError()
                 } catch {
                     let failure = RadioError(error, operation: "switching Bluetooth on", adapter: name)
                     return session.status(.unavailable(failure ?? .poweredOff(adapter: name)))
