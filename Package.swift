@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "DBus", targets: ["DBus"]),
         .library(name: "DesktopServices", targets: ["DesktopServices"]),
+        .library(name: "SecretServiceVault", targets: ["SecretServiceVault"]),
         .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Nearby", targets: ["Nearby"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
@@ -105,6 +106,14 @@ let package = Package(
         .testTarget(
             name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures"], swiftSettings: strict),
 
+        // Floor 2: a vault whose key the desktop keeps.
+        .target(
+            name: "SecretServiceVault", dependencies: ["Handshake", "DBus", "DesktopServices"], swiftSettings: strict),
+        .testTarget(
+            name: "SecretServiceVaultTests",
+            dependencies: ["SecretServiceVault", "BusFixtures", "DBus", "DesktopServices", "Handshake"],
+            swiftSettings: strict),
+
         // Floor 2: one kit a service.
         .target(
             name: "Sequencing",
@@ -167,7 +176,8 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Beacons", "DBus", "Handshake", "Nearby", "Radio", "RecurseCenter", "Sandbox", "Sequencing",
+                "Beacons", "DBus", "Handshake", "Nearby", "Radio", "RecurseCenter", "Sandbox", "SecretServiceVault",
+                "Sequencing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],

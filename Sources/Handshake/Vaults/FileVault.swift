@@ -50,13 +50,38 @@ public final class FileVault: Vault {
     ///   ``VaultError/damaged(what:reason:)`` when `vault.json` is damaged, of an unknown format, or missing beside
     ///   other files; ``VaultError/denied(what:reason:)`` and ``VaultError/unavailable(_:)`` for what the operating
     ///   system says.
-    public init(
+    public convenience init(
         directory: String, keyFile: String, patience: Duration = .seconds(60),
         clock: any Clock<Duration> = .continuous
     ) throws(VaultError) {
+        try self.init(directory: directory, key: .file(KeyFile(path: keyFile)), patience: patience, clock: clock)
+    }
+
+    /// Opens a vault whose master key is kept elsewhere, or makes it in an empty or missing folder.
+    ///
+    /// When two make the same vault at once, one of them succeeds; for the other the key is the wrong one, and
+    /// ``VaultIdentifier/ofVault(in:)`` says under which identifier the right one is kept.
+    ///
+    /// - Parameters:
+    ///   - directory: the vault's folder, as for the other initialiser.
+    ///   - identifier: under what the key is kept; a new vault gets it.
+    ///   - masterKey: the key.
+    ///   - patience: as for the other initialiser.
+    ///   - clock: as for the other initialiser.
+    /// - Throws: as the other initialiser; ``VaultError/locked(_:)`` when the key is another vault's.
+    public convenience init(
+        directory: String, identifier: VaultIdentifier, masterKey: VaultMasterKey, patience: Duration = .seconds(60),
+        clock: any Clock<Duration> = .continuous
+    ) throws(VaultError) {
+        try self.init(
+            directory: directory, key: .given(masterKey.key, id: identifier.bytes), patience: patience, clock: clock)
+    }
+
+    private init(
+        directory: String, key: KeySource, patience: Duration, clock: any Clock<Duration>
+    ) throws(VaultError) {
         self.patience = patience
         self.clock = clock
-        let key = KeyFile(path: keyFile)
         store = RecordStore(in: try Folder.openOrMake(Folder.trimmed(directory), isOurs: true))
         locks = Self.openLocks(in: store.folder)
         seal =
@@ -200,7 +225,7 @@ extension FileVault {
 
     /// Makes a vault in an empty folder, unless somebody else did so first.
     private static func setUp(
-        _ folder: borrowing Folder, with key: KeyFile, holding locks: FileLocks, patience: Duration
+        _ folder: borrowing Folder, with key: KeySource, holding locks: FileLocks, patience: Duration
     ) throws(VaultError) -> RecordSeal {
         let path = folder.path(of: VaultDescription.fileName)
         try awaitBriefly(patience, for: path) { () throws(VaultError) in try locks.take(FileLocks.setup) }
@@ -217,8 +242,8 @@ extension FileVault {
         }
         // A vault is as durable as its folder's own name, which somebody may have made this moment and died.
         try Folder.open(Folder.split(folder.path).folder, isOurs: false)?.synchronize()
-        let id = VaultDescription.newID()
-        let seal = RecordSeal(vault: id, master: try key.readOrMake(protecting: folder, patience: patience))
+        let (id, master) = try key.make(protecting: folder, patience: patience)
+        let seal = RecordSeal(vault: id, master: master)
         try VaultDescription(id: id, check: seal.check).write(in: folder)
         return seal
     }
@@ -228,16 +253,13 @@ extension VaultDescription {
     /// The seal of the vault that this describes.
     ///
     /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another one's.
-    func seal(with key: KeyFile, in folder: borrowing Folder) throws(VaultError) -> RecordSeal {
+    func seal(with key: KeySource, in folder: borrowing Folder) throws(VaultError) -> RecordSeal {
         guard let master = try key.read(protecting: folder) else {
-            throw .locked(
-                "its key file \(key.path) is missing; put it back. If it is lost, so are the records: move \(folder.path) away "
-                    + "and sign in again")
+            throw .locked(key.missing(from: folder.path))
         }
         let seal = RecordSeal(vault: id, master: master)
         guard seal.check == check else {
-            throw .locked(
-                "the key in \(key.path) is not the one that \(folder.path) was made with; put the right key file back")
+            throw .locked("\(key.name) is not the one that \(folder.path) was made with; put the right one back")
         }
         return seal
     }

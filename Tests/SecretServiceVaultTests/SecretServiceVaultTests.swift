@@ -1,0 +1,123 @@
+import BusFixtures
+import DBus
+import DesktopServices
+import Foundation
+import Handshake
+import SecretServiceVault
+import Testing
+
+/// The keyring is gnome-keyring, on a bus of its own.
+@Suite(
+    "The vault whose key the keyring keeps",
+    .enabled(if: Tool.areInstalled(.busDaemon, .keyring), "dbus-daemon or gnome-keyring-daemon is not installed"),
+    .timeLimit(.minutes(1)))
+struct SecretServiceVaultTests {
+    private let key = VaultKey(.registration, ["example"])
+
+    private func startKeyring(_ bus: BusDaemon, password: String) async throws -> Child {
+        let connection = try await bus.connect()
+        var presence = try await connection.presence(of: "org.freedesktop.secrets").makeAsyncIterator()
+        _ = try await presence.next()
+        let keyring = try bus.start(.keyring, ["--foreground", "--unlock", "--components=secrets"], input: password)
+        _ = try await presence.next()
+        return keyring
+    }
+
+    private func open(_ bus: BusDaemon, _ name: String = "vault") async throws -> FileVault {
+        try await SecretServiceVault.open(
+            directory: bus.folder + "/" + name, on: try Address.list(bus.addressText), promptTime: nil)
+    }
+
+    @Test("BE-26: what was kept is there again after the keyring was unlocked again, and the key is in no file")
+    func reopened() async throws {
+        let bus = try await BusDaemon()
+        let first = try await startKeyring(bus, password: "test-password")
+        let vault = try await open(bus)
+        try await vault.update(key) { try await $0.replace(with: [1, 2, 3]) }
+        await first.stop()
+        let second = try await startKeyring(bus, password: "test-password")
+        #expect(try await open(bus).record(key) == [1, 2, 3])
+        second.end()
+        let files = FileManager.default.enumerator(atPath: bus.folder + "/vault")?.compactMap { $0 as? String } ?? []
+        #expect(files.contains("vault.json"))
+        #expect(!files.contains { $0.contains("key") })
+    }
+
+    @Test("BE-26: a locked keyring is an error, and nothing is made or lost")
+    func locked() async throws {
+        let bus = try await BusDaemon()
+        let first = try await startKeyring(bus, password: "test-password")
+        try await open(bus).update(key) { try await $0.replace(with: [1]) }
+        await first.stop()
+        let second = try await startKeyring(bus, password: "wrong")
+        await #expect {
+            try await open(bus)
+        } throws: { error in
+            if case VaultError.locked = error { true } else { false }
+        }
+        await #expect(throws: VaultError.self) { try await open(bus, "another") }
+        #expect(!FileManager.default.fileExists(atPath: bus.folder + "/another"))
+        await second.stop()
+        let third = try await startKeyring(bus, password: "test-password")
+        #expect(try await open(bus).record(key) == [1])
+        third.end()
+    }
+
+    @Test("a keyring that lost the key says so, and no new key is made over the old records")
+    func lost() async throws {
+        let bus = try await BusDaemon()
+        let keyring = try await startKeyring(bus, password: "test-password")
+        defer { keyring.end() }
+        _ = try await open(bus)
+        _ = try await bus.run(.secretTool, ["clear", "application", "handshake"])
+        await #expect {
+            try await open(bus)
+        } throws: { error in
+            if case VaultError.locked(let reason) = error { reason.contains("does not have the key") } else { false }
+        }
+    }
+
+    @Test("of many who make the same vault at once, all get the same one, and one key stays")
+    func race() async throws {
+        let bus = try await BusDaemon()
+        let keyring = try await startKeyring(bus, password: "test-password")
+        defer { keyring.end() }
+        try await withThrowingTaskGroup { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let vault = try await open(bus)
+                    try await vault.update(VaultKey(.registration, ["\(number)"])) {
+                        try await $0.replace(with: [UInt8(number)])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let vault = try await open(bus)
+        for number in 0..<8 {
+            #expect(try await vault.record(VaultKey(.registration, ["\(number)"])) == [UInt8(number)])
+        }
+        let kept = try await bus.run(.secretTool, ["search", "--all", "application", "handshake"])
+        #expect(kept.split(separator: "\n").count { $0.hasPrefix("label") } == 1)
+    }
+
+    @Test("without a keyring nothing is made, and the error says what to do")
+    func noKeyring() async throws {
+        let bus = try await BusDaemon()
+        await #expect {
+            try await open(bus)
+        } throws: { error in
+            if case VaultError.unavailable = error { true } else { false }
+        }
+        #expect(!FileManager.default.fileExists(atPath: bus.folder + "/vault"))
+    }
+
+    @Test("a key that was given does not print")
+    func secrets() {
+        let key = VaultMasterKey.random()
+        let digits = key.reveal().map(String.init).joined(separator: ", ")
+        var dumped = ""
+        dump(key, to: &dumped)
+        for text in ["\(key)", String(reflecting: key), dumped] { #expect(!text.contains(digits)) }
+    }
+}
