@@ -97,6 +97,8 @@ let package = Package(
                 httpTypes, crypto, logging, .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             resources: [
                 .embedInCode("Sequencing/Console/file-selector.js"), .embedInCode("Sequencing/Console/console.js"),

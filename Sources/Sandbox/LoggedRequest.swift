@@ -1,3 +1,5 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -6,8 +8,8 @@
 
 /// One request that a service received, without anything secret in it.
 ///
-/// Only the names of parameters are kept, of `Authorization` only its scheme and of the body only `grant_type`, so that
-/// a log may be printed. Requests to `/_sandbox` are not logged. Source: Recurse Center dossier, section 6, row "log".
+/// Only the names of parameters are kept, of `Authorization` only its scheme, of the body only `grant_type`, and of the
+/// other fields those that say which program asks, so that a log may be printed. Requests to `/_sandbox` are not logged. Source: Recurse Center dossier, section 6, row "log".
 public struct LoggedRequest: Sendable, Equatable {
     /// The service that was asked.
     public let service: SandboxService.Name
@@ -23,6 +25,9 @@ public struct LoggedRequest: Sendable, Equatable {
     public let grantType: String?
     /// The scheme of the `Authorization` field, such as `Basic` or `Bearer`.
     public let authorizationScheme: String?
+    /// The values of `IFTTT-SDK-Version`, `IFTTT-SDK-Platform`, `IFTTT-SDK-Anonymous-Id` and `X-Request-ID` by these
+    /// names, as far as they came (IFTTT Connect dossier, section 2.2).
+    public let clientFields: [String: String]
     /// The status that was answered; nil when a fault closed the connection without an answer.
     public let status: Int?
     /// When the answer was decided, on the sandbox's clock; a delay comes after it.
@@ -37,15 +42,24 @@ public struct LoggedRequest: Sendable, Equatable {
         self.formParameterNames = form.names
         self.grantType = form["grant_type"]
         self.authorizationScheme = request.authorizationScheme
+        self.clientFields = Self.clientFieldNames.reduce(into: [:]) { fields, name in
+            if let field = HTTPField.Name(name) { fields[name] = request.headers[field] }
+        }
         self.status = status
         self.at = Date(timeIntervalSince1970: seconds)
     }
+
+    private static let clientFieldNames = [
+        "IFTTT-SDK-Version", "IFTTT-SDK-Platform", "IFTTT-SDK-Anonymous-Id", "X-Request-ID",
+    ]
 
     var json: JSON {
         [
             "service": .string(service.rawValue), "method": .string(method), "path": .string(path),
             "query_parameter_names": JSON(queryParameterNames), "form_parameter_names": JSON(formParameterNames),
             "grant_type": JSON(grantType), "authorization_scheme": JSON(authorizationScheme),
+            "client_fields": .object(
+                clientFields.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .string($0.value)) }),
             "status": status.map(JSON.number) ?? .null, "at": .number(Int(at.timeIntervalSince1970)),
         ]
     }

@@ -1,5 +1,11 @@
-/// Local stand-ins for the services that a client talks to: Sequencing.com, the Recurse Center, and a server that
-/// keeps to the standards.
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Local stand-ins for the services that a client talks to: Sequencing.com, the Recurse Center, a server that keeps
+/// to the standards, and IFTTT.
 ///
 /// A sandbox lives inside this process, listens on loopback and keeps everything in memory. Any number run beside each
 /// other. It is written from the services' dossiers alone and shares no code with the client, so that one misreading
@@ -18,7 +24,7 @@
 /// `POST /_sandbox/expire-access-tokens`, `POST /_sandbox/revoke-refresh-tokens`, and at the Recurse Center
 /// `POST /_sandbox/unauthorized`.
 ///
-/// A class, since it owns three listening sockets that end with it: a sandbox that is let go stops by itself.
+/// A class, since it owns four listening sockets that end with it: a sandbox that is let go stops by itself.
 public final class Sandbox: Sendable {
     /// Sequencing.com.
     public let sequencing: SandboxService
@@ -26,12 +32,14 @@ public final class Sandbox: Sendable {
     public let recurseCenter: SandboxService
     /// The server that keeps to the standards; its issuer is its origin.
     public let standard: SandboxService
+    /// IFTTT Connect and its partner service.
+    public let ifttt: SandboxService
 
     let standIns: SandboxStandIns
     private let panel: ControlPanel
     private let listeners: [Listener]
 
-    /// Starts a sandbox; it returns when all three services listen.
+    /// Starts a sandbox; it returns when all four services listen.
     ///
     /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``; then nothing is left listening.
     public static func start(_ configuration: Configuration = .init()) async throws -> Sandbox {
@@ -64,11 +72,13 @@ public final class Sandbox: Sendable {
         recurseCenter = standIns.recurseCenter.server.service(
             personalAccessToken: RecurseCenterFixtures.personalAccessToken)
         standard = standIns.standard.server.service()
+        ifttt = standIns.ifttt.server.service(connect: SandboxConnect())
         panel.description = descriptionJSON()
     }
 
     deinit {
         for listener in listeners { listener.cancel() }
+        standIns.ifttt.store.webhooks.cancel()
     }
 
     /// Stops all services and returns when their ports are free.
@@ -77,14 +87,18 @@ public final class Sandbox: Sendable {
     /// up. It may be called any number of times, also at once.
     public func stop() async {
         for listener in listeners { listener.cancel() }
+        standIns.ifttt.store.webhooks.cancel()
         for listener in listeners { await listener.ended() }
+        await standIns.ifttt.store.webhooks.ended()
     }
 
     /// The one JSON object that describes the sandbox: every service's origin, clients and users.
     ///
     /// Its members are stable and in a stable order, in snake_case.
     public func descriptionJSON() -> String {
-        let services = [sequencing, recurseCenter, standard].map { JSON.Member(name: $0.name.rawValue, value: $0.json) }
+        let services = [sequencing, recurseCenter, standard, ifttt].map {
+            JSON.Member(name: $0.name.rawValue, value: $0.json)
+        }
         return JSON.object([JSON.Member(name: "services", value: .object(services))]).text
     }
 
@@ -121,6 +135,11 @@ extension Sandbox {
     /// Times that the services state (`created_at`, `iat`, `exp`, `auth_time`) are of this clock too.
     public func advanceClock(by seconds: Double) {
         panel.clock.advance(by: seconds)
+    }
+
+    /// Stops the clock of all services at a time; from then on it moves only when it is advanced.
+    public func holdClock(at time: Date) {
+        panel.clock.hold(at: time.timeIntervalSince1970)
     }
 
     /// Ends all access tokens that this service has issued; later ones work. The personal access token is not touched.

@@ -3,12 +3,13 @@ extension Sandbox {
     public struct Configuration: Sendable {
         /// The address to listen on, `127.0.0.1` by default. Anything that is not loopback exposes the fixtures.
         public var host: String
-        /// 0 lets the kernel choose three ports; N makes the services listen on N (`sequencing`), N + 1
-        /// (`recurse-center`) and N + 2 (`standard`).
+        /// 0 lets the kernel choose four ports; N makes the services listen on N (`sequencing`), N + 1
+        /// (`recurse-center`), N + 2 (`standard`) and N + 3 (`ifttt`).
         public var port: Int
         /// The faults to begin with.
         public var faults: [FaultRule]
-        /// Seconds that access tokens live at every service; nil keeps each dossier's own: 3600, 7200 and 3600.
+        /// Seconds that access tokens live at every service; nil keeps each dossier's own: 3600, and 7200 at the
+        /// Recurse Center.
         public var accessTokenLifetime: Int?
 
         /// Makes a configuration.

@@ -1,4 +1,4 @@
-/// One of the three stand-ins: where it listens and who is registered there.
+/// One of the four stand-ins: where it listens and who is registered there.
 public struct SandboxService: Sendable {
     /// The stand-ins by name, as the command line and fault rules write them.
     public enum Name: String, Sendable, CaseIterable {
@@ -8,6 +8,8 @@ public struct SandboxService: Sendable {
         case recurseCenter = "recurse-center"
         /// A server that keeps to the standards: RFC 6749, 6750, 7009, 7636, 7662, 8414, 9207, OpenID Connect Core.
         case standard = "standard"
+        /// IFTTT Connect with a partner service (IFTTT Connect dossier, section 11).
+        case ifttt = "ifttt"
     }
 
     /// Which stand-in this is.
@@ -20,6 +22,8 @@ public struct SandboxService: Sendable {
     public let users: [SandboxUser]
     /// A token of the first user that never expires; only the Recurse Center has one (its dossier, section 2.2).
     public let personalAccessToken: String?
+    /// What apps and partners need to know at IFTTT; nil everywhere else.
+    public let connect: SandboxConnect?
 }
 
 /// A client that is registered with a stand-in.
@@ -69,6 +73,7 @@ extension SandboxService {
         if name == .standard { json = json.adding("issuer", .string(origin)) }
         json = json.adding("clients", .array(clients.map(\.json))).adding("users", .array(users.map(\.json)))
         return json.adding("personal_access_token", personalAccessToken.map(JSON.string))
+            .adding("connect", connect?.json)
     }
 }
 

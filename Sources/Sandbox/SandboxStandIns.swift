@@ -1,8 +1,9 @@
-/// The three stand-ins of one sandbox, in the order of their ports.
+/// The four stand-ins of one sandbox, in the order of their ports.
 struct SandboxStandIns: Sendable {
     let sequencing: SequencingStandIn
     let recurseCenter: RecurseCenterStandIn
     let standard: StandardStandIn
+    let ifttt: IFTTTStandIn
 
     init(panel: ControlPanel, accessTokenLifetime: Int?) {
         func server(_ dialect: Dialect) -> AuthorizationServer {
@@ -14,10 +15,12 @@ struct SandboxStandIns: Sendable {
             server: server(RecurseCenterFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 7200)))
         standard = StandardStandIn(
             server: server(StandardFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
+        ifttt = IFTTTStandIn(
+            server: server(IFTTTFixtures.partnerDialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
     }
 
     var all: [any StandIn] {
-        [sequencing, recurseCenter, standard]
+        [sequencing, recurseCenter, standard, ifttt]
     }
 
     subscript(name: SandboxService.Name) -> any StandIn {
@@ -25,15 +28,16 @@ struct SandboxStandIns: Sendable {
         case .sequencing: sequencing
         case .recurseCenter: recurseCenter
         case .standard: standard
+        case .ifttt: ifttt
         }
     }
 }
 
 extension AuthorizationServer {
     /// The public description of the service, once it listens.
-    func service(personalAccessToken: String? = nil) -> SandboxService {
+    func service(personalAccessToken: String? = nil, connect: SandboxConnect? = nil) -> SandboxService {
         SandboxService(
             name: dialect.name, origin: origin, clients: dialect.clients, users: dialect.users,
-            personalAccessToken: personalAccessToken)
+            personalAccessToken: personalAccessToken, connect: connect)
     }
 }

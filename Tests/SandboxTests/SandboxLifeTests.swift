@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A sandbox's life")
 struct SandboxLifeTests {
-    @Test("it starts with three services that answer at once")
+    @Test("it starts with four services that answer at once")
     func starts() async throws {
         let clock = ContinuousClock()
         var times: [Duration] = []
@@ -12,7 +12,7 @@ struct SandboxLifeTests {
             let start = clock.now
             let sandbox = try await Sandbox.start()
             times.append(clock.now - start)
-            for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+            for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard, sandbox.ifttt] {
                 let answer = try await WireClient(origin: service.origin).send("GET", "/")
                 #expect(answer.status == 200)
             }
@@ -42,12 +42,13 @@ struct SandboxLifeTests {
         }
     }
 
-    @Test("a given port puts the services on it and the next two")
+    @Test("a given port puts the services on it and the next three")
     func fixedPorts() async throws {
         let (sandbox, base) = try await sandboxOnFixedPorts()
         #expect(sandbox.sequencing.origin == "http://127.0.0.1:\(base)")
         #expect(sandbox.recurseCenter.origin == "http://127.0.0.1:\(base + 1)")
         #expect(sandbox.standard.origin == "http://127.0.0.1:\(base + 2)")
+        #expect(sandbox.ifttt.origin == "http://127.0.0.1:\(base + 3)")
         await sandbox.stop()
     }
 
@@ -61,13 +62,13 @@ struct SandboxLifeTests {
         await sandbox.stop()
     }
 
-    /// A sandbox on three ports below the range from which the kernel chooses, so that other tests are not in the way.
+    /// A sandbox on four ports below the range from which the kernel chooses, so that other tests are not in the way.
     private func sandboxOnFixedPorts() async throws -> (Sandbox, Int) {
         for _ in 0..<50 {
             let base = Int.random(in: 20_000..<30_000)
             if let sandbox = try? await Sandbox.start(.init(port: base)) { return (sandbox, base) }
         }
-        throw WireClient.Failure(description: "no three free ports in a row")
+        throw WireClient.Failure(description: "no four free ports in a row")
     }
 
     @Test("stopping is idempotent, frees the ports and does not wait for endless answers or idle connections")
@@ -110,10 +111,10 @@ struct SandboxLifeTests {
     func description() async throws {
         try await withSandbox { sandbox in
             let text = sandbox.descriptionJSON()
-            let order = ["sequencing", "recurse-center", "standard"].compactMap {
+            let order = ["sequencing", "recurse-center", "standard", "ifttt"].compactMap {
                 text.range(of: "\"\($0)\":")?.lowerBound
             }
-            #expect(order.count == 3)
+            #expect(order.count == 4)
             #expect(order == order.sorted())
             let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
             let services = try #require(parsed?["services"] as? [String: [String: Any]])

@@ -28,7 +28,7 @@ struct RunSandbox: AsyncParsableCommand {
     var quiet = false
 
     func run() async throws {
-        guard (0...65_533).contains(port) else { throw CommandError.usage("--port is 0 to 65533") }
+        guard (0...65_532).contains(port) else { throw CommandError.usage("--port is 0 to 65532") }
         if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime is at least 1 second") }
         let rules = try fault.map { rule throws(FaultRuleError) in try FaultRule(parsing: rule) }
         let sandbox = try await Sandbox.start(
@@ -47,7 +47,7 @@ struct RunSandbox: AsyncParsableCommand {
     }
 
     private func describe(_ sandbox: Sandbox) {
-        for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard] {
+        for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard, sandbox.ifttt] {
             Output.result("\(service.name.rawValue)  \(service.origin)")
             for client in service.clients {
                 Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? "  public"))

@@ -12,6 +12,7 @@ enum DocumentChange: Sendable, Equatable {
     func applied(to document: JSON) -> JSON {
         switch document {
         case .number(let number): self == .numbersAsStrings ? .string(String(number)) : document
+        case .decimal(let number): self == .numbersAsStrings ? .string(String(number)) : document
         case .string(let text): number(text) ?? document
         case .array(let values): .array(values.map(applied(to:)))
         case .object(let members): .object(members.compactMap(applied(to:)))

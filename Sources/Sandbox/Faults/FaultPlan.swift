@@ -34,6 +34,10 @@ struct FaultPlan: Sendable {
     init(taking rules: inout [FaultRule], for request: IncomingRequest, at service: SandboxService.Name) {
         var spent: [Int] = []
         for index in rules.indices where rules[index].fits(request, at: service) {
+            if rules[index].skipped > 0 {
+                rules[index].skipped -= 1
+                continue
+            }
             if let remaining = rules[index].remaining {
                 rules[index].remaining = remaining - 1
                 if remaining <= 1 { spent.append(index) }
@@ -62,18 +66,25 @@ struct FaultPlan: Sendable {
         case .drop:
             _ = process()
             return .dropped
-        case .body(let text):
-            var answer = process()
-            answer.status = 200
-            answer.body = AnswerBody(Array(text.utf8))
-            answer.headers[.contentType] = "application/json"
-            return .whole(finished(answer))
+        case .body(let text): return .whole(finished(Self.replacing(process(), status: 200, with: text)))
+        case .empty: return .whole(finished(Answer(status: process().status)))
+        case .malformed:
+            let answer = process()
+            return .whole(finished(Self.replacing(answer, status: answer.status, with: #"{"type":"connection","id":"#)))
         case .status(let code, let body): return .whole(finished(Self.failure(code, body)))
         case .redirect(let url, let status): return .whole(finished(.redirect(to: url, status: status)))
         case .garbage: return .whole(finished(Self.garbage))
         case .endless: return .endless
         case .huge(let bytes): return .huge(bytes: bytes)
         }
+    }
+
+    private static func replacing(_ answer: Answer, status: Int, with text: String) -> Answer {
+        var answer = answer
+        answer.status = status
+        answer.body = AnswerBody(Array(text.utf8))
+        answer.headers[.contentType] = "application/json"
+        return answer
     }
 
     private func finished(_ answer: Answer) -> Answer {

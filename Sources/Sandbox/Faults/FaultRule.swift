@@ -1,6 +1,6 @@
 /// A rule by which a sandbox misbehaves on purpose.
 ///
-/// A rule is one line: `[SERVICE] [METHOD] PATH => ACTION [xN]`.
+/// A rule is one line: `[SERVICE] [METHOD] PATH => ACTION [#N] [xN]`.
 ///
 /// ```
 /// /token => delay 0.05                                every service: the answer is held back for 50 ms
@@ -16,11 +16,14 @@
 /// /v2/StartApp => numbers-as-strings                  the usual answer with "IdJob":"800123"
 /// /oauth2/token => strings-as-numbers                 the usual answer with "expires_in":3600
 /// /DataSourceList => without Sex                      the usual answer without that member, however deep
+/// ifttt /v2/me => malformed #3                        the third answer alone is JSON that breaks off
+/// ifttt POST /v2/sdk/events => empty                  the usual status without a body
 /// ```
 ///
-/// **SERVICE** is `sequencing`, `recurse-center`, `standard`, or `*` (as when it is left out). **METHOD** is in capital
+/// **SERVICE** is `sequencing`, `recurse-center`, `standard`, `ifttt`, or `*` (as when it is left out). **METHOD** is in capital
 /// letters; left out, any fits. **PATH** is compared exactly, or up to a `*` at its end; one that contains `?` is
-/// compared with path and query. **xN** makes the rule apply N times and then disappear.
+/// compared with path and query. **#N** makes the rule wait for the N-th request that fits, and apply to it alone; **xN**
+/// makes the rule apply N times and then disappear. `#3 x2` is for the third and fourth request.
 ///
 /// | action | is the request processed? | then |
 /// |---|---|---|
@@ -31,6 +34,8 @@
 /// | `without NAME` | yes | all members of this name are missing from a JSON answer |
 /// | `null NAME` | yes | all members of this name are null in a JSON answer |
 /// | `body JSON` | yes | status 200 with this body |
+/// | `empty` | yes | the usual status and no body |
+/// | `malformed` | yes | the usual status and JSON that breaks off |
 /// | `cut BYTES` | yes | the headers with the true `Content-Length`, then that many bytes, then the connection closes |
 /// | `drop` | yes: tokens really rotate | the connection closes without an answer |
 /// | `status CODE [BODY]` | no | that status; `BODY` is JSON or text |
@@ -48,6 +53,8 @@ public struct FaultRule: Sendable, Equatable {
         case header(name: String, value: String)
         case change(DocumentChange)
         case body(String)
+        case empty
+        case malformed
         case cut(bytes: Int)
         case drop
         case status(Int, body: String)
@@ -69,6 +76,8 @@ public struct FaultRule: Sendable, Equatable {
     let method: String?
     let path: String
     let action: Action
+    /// How many fitting requests the rule still lets pass.
+    var skipped: Int
     /// How often the rule still applies; nil is always.
     var remaining: Int?
 
@@ -84,7 +93,7 @@ public struct FaultRule: Sendable, Equatable {
         service = route.service
         method = route.method
         path = route.path
-        remaining = reader.repetition()
+        (skipped, remaining) = reader.occurrence()
         action = try reader.action()
     }
 

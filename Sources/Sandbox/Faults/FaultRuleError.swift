@@ -10,7 +10,7 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
     case methodUnclear(found: String)
     /// The path does not begin with a slash, or has a `*` that is not its last character.
     case pathUnclear(found: String)
-    /// The action is none of the fourteen.
+    /// The action is none of the sixteen.
     case actionUnknown(found: String)
     /// An action's argument is missing or of the wrong kind.
     case argumentUnclear(action: String, found: String, expected: String)
@@ -19,7 +19,7 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .arrowMissing(let rule):
-            "A fault rule reads '[SERVICE] [METHOD] PATH => ACTION [xN]'; there is no '=>' in '\(rule)'."
+            "A fault rule reads '[SERVICE] [METHOD] PATH => ACTION [#N] [xN]'; there is no '=>' in '\(rule)'."
         case .routeUnclear(let found):
             "Before '=>' expected '[SERVICE] [METHOD] PATH', found '\(found)'."
         case .serviceUnknown(let found):
@@ -29,7 +29,7 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
         case .pathUnclear(let found):
             "Expected a path that begins with '/' and may end in '*', found '\(found)'."
         case .actionUnknown(let found):
-            "Expected an action (delay, status, cut, garbage, drop, redirect, endless, huge, header, body, "
+            "Expected an action (delay, status, cut, garbage, drop, redirect, endless, huge, header, body, empty, malformed, "
                 + "numbers-as-strings, strings-as-numbers, without, null), found '\(found)'."
         case .argumentUnclear(let action, let found, let expected):
             "The action '\(action)' expects \(expected), found '\(found)'."

@@ -34,9 +34,16 @@ struct FaultRuleReader {
         }
     }
 
-    /// Takes `xN` off the end of the action, if it is there.
-    mutating func repetition() -> Int? {
-        guard let last = actionText.split(whereSeparator: \.isWhitespace).last, last.first == "x",
+    /// Takes `#N` and `xN` off the end of the action, as far as they are there.
+    mutating func occurrence() -> (skipped: Int, remaining: Int?) {
+        let late = number(after: "x")
+        let position = number(after: "#")
+        let early = late ?? number(after: "x")
+        return (position.map { $0 - 1 } ?? 0, early ?? (position == nil ? nil : 1))
+    }
+
+    private mutating func number(after mark: Character) -> Int? {
+        guard let last = actionText.split(whereSeparator: \.isWhitespace).last, last.first == mark,
             let count = Int(last.dropFirst()), count > 0, last.dropFirst().allSatisfy(\.isNumber)
         else { return nil }
         actionText = Self.trimmed(actionText.dropLast(last.count))
@@ -63,7 +70,7 @@ struct FaultRuleReader {
                 throw Self.unclear(word, rest, "the name of a member")
             }
             return .change(word == "null" ? .null(name: rest) : .without(name: rest))
-        case "garbage", "drop", "endless", "numbers-as-strings", "strings-as-numbers":
+        case "garbage", "drop", "endless", "empty", "malformed", "numbers-as-strings", "strings-as-numbers":
             guard rest.isEmpty else { throw Self.unclear(word, rest, "no argument") }
             return Self.bare(word)
         default: throw .actionUnknown(found: word)
@@ -74,6 +81,8 @@ struct FaultRuleReader {
         switch word {
         case "garbage": .garbage
         case "drop": .drop
+        case "empty": .empty
+        case "malformed": .malformed
         case "numbers-as-strings": .change(.numbersAsStrings)
         case "strings-as-numbers": .change(.stringsAsNumbers)
         default: .endless

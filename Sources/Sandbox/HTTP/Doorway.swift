@@ -22,12 +22,13 @@ struct Doorway: HTTPResponder {
 
     init(_ standIn: any StandIn, panel: ControlPanel) {
         let server = standIn.server
+        let dialect = standIn.frontDialect
         let control = ControlRoutes(server: server, panel: panel).table(and: standIn.controlRoutes)
         var table = standIn.routes
         let stated = table.routes
         table.routes.append(
             Route("GET", path: "/", note: "what this service offers") { _ in
-                Pages(dialect: server.dialect).front(origin: server.origin, routes: stated, control: control.routes)
+                Pages(dialect: dialect).front(origin: server.origin, routes: stated, control: control.routes)
             })
         self.name = server.dialect.name
         self.panel = panel

@@ -16,6 +16,8 @@ struct IncomingRequest: Sendable {
     let form: FormParameters
     let headers: HTTPFields
     let body: [UInt8]
+    /// What the variable segments of the route's path stand for.
+    var variables: [String: String] = [:]
 
     init(method: String, target: String, headers: HTTPFields = [:], body: [UInt8] = []) {
         self.method = method

@@ -9,6 +9,8 @@ enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
     case number(Int)
+    /// A finite number that is not an integer.
+    case decimal(Double)
     case string(String)
     case array([JSON])
     case object([Member])
@@ -39,6 +41,7 @@ enum JSON: Sendable, Equatable {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .number(let value): String(value)
+        case .decimal(let value): value.isFinite ? String(value) : "null"
         case .string(let value): Self.quoted(value)
         case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
         case .object(let members):
@@ -66,10 +69,11 @@ enum JSON: Sendable, Equatable {
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+    ExpressibleByFloatLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     init(stringLiteral value: String) { self = .string(value) }
     init(integerLiteral value: Int) { self = .number(value) }
+    init(floatLiteral value: Double) { self = .decimal(value) }
     init(booleanLiteral value: Bool) { self = .bool(value) }
     init(nilLiteral: ()) { self = .null }
     init(arrayLiteral elements: JSON...) { self = .array(elements) }

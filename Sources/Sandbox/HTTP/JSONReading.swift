@@ -6,7 +6,7 @@
 
 /// Reading of JSON request bodies.
 ///
-/// The members of an object come in the order of their names. A number that is not an integer is kept as its text.
+/// The members of an object come in the order of their names.
 extension JSON: Decodable {
     private struct MemberName: CodingKey {
         let stringValue: String
@@ -39,7 +39,7 @@ extension JSON: Decodable {
         if container.decodeNil() { return .null }
         if let flag = try? container.decode(Bool.self) { return .bool(flag) }
         if let number = try? container.decode(Int.self) { return .number(number) }
-        if let number = try? container.decode(Double.self) { return .string(String(number)) }
+        if let number = try? container.decode(Double.self) { return .decimal(number) }
         return .string(try container.decode(String.self))
     }
 
@@ -60,6 +60,7 @@ extension JSON: Decodable {
         switch self {
         case .string(let text): text
         case .number(let number): String(number)
+        case .decimal(let number): String(number)
         default: nil
         }
     }

@@ -16,6 +16,15 @@ enum PercentCoding {
 
     /// `+` becomes a space and `%XX` a byte; a broken escape stays as it is.
     static func formDecoded(_ text: some StringProtocol) -> String {
+        decoded(text, plus: UInt8(ascii: " "))
+    }
+
+    /// `%XX` becomes a byte, as in a path; a broken escape stays as it is.
+    static func pathDecoded(_ text: some StringProtocol) -> String {
+        decoded(text, plus: UInt8(ascii: "+"))
+    }
+
+    private static func decoded(_ text: some StringProtocol, plus: UInt8) -> String {
         let source = Array(text.utf8)
         var bytes: [UInt8] = []
         var index = 0
@@ -26,7 +35,7 @@ enum PercentCoding {
                 bytes.append(high << 4 | low)
                 index += 3
             } else {
-                bytes.append(source[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : source[index])
+                bytes.append(source[index] == UInt8(ascii: "+") ? plus : source[index])
                 index += 1
             }
         }

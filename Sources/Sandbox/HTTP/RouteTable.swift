@@ -3,6 +3,7 @@ import HTTPTypes
 /// One route of a stand-in, with the words that its front page uses for it.
 struct Route: Sendable {
     let methods: [String]
+    /// Compared exactly, but for segments such as `{id}`, which stand for any one segment that is not empty.
     let path: String
     let note: String
     let answer: @Sendable (IncomingRequest) -> Answer
@@ -20,6 +21,24 @@ struct Route: Sendable {
     func takes(_ method: String) -> Bool {
         methods.isEmpty || methods.contains(method == "HEAD" ? "GET" : method)
     }
+
+    /// What the path's variable segments stand for, decoded; nil when the route is for other paths.
+    func variables(in requested: String) -> [String: String]? {
+        guard path.contains("{") else { return path == requested ? [:] : nil }
+        let pattern = path.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = requested.split(separator: "/", omittingEmptySubsequences: false)
+        guard pattern.count == segments.count else { return nil }
+        var variables: [String: String] = [:]
+        for (expected, segment) in zip(pattern, segments) {
+            if expected.first == "{", expected.last == "}" {
+                guard !segment.isEmpty else { return nil }
+                variables[String(expected.dropFirst().dropLast())] = PercentCoding.pathDecoded(segment)
+            } else if expected != segment {
+                return nil
+            }
+        }
+        return variables
+    }
 }
 
 /// The routes of a stand-in and what it says to everything else.
@@ -31,8 +50,10 @@ struct RouteTable: Sendable {
     var hidesWrongMethods = false
 
     func answer(_ request: IncomingRequest) -> Answer {
-        let candidates = routes.filter { $0.path == request.path }
+        let candidates = routes.filter { $0.variables(in: request.path) != nil }
         if let route = candidates.first(where: { $0.takes(request.method) }) {
+            var request = request
+            request.variables = route.variables(in: request.path) ?? [:]
             var answer = route.answer(request)
             if request.method == "HEAD" { answer.body = AnswerBody([]) }
             return answer

@@ -6,10 +6,13 @@ protocol StandIn: Sendable {
     var server: AuthorizationServer { get }
     /// What the stand-in serves.
     var routes: RouteTable { get }
+    /// In whose words the front page speaks.
+    var frontDialect: Dialect { get }
     /// The control routes that only this stand-in has.
     var controlRoutes: [Route] { get }
 }
 
 extension StandIn {
     var controlRoutes: [Route] { [] }
+    var frontDialect: Dialect { server.dialect }
 }

@@ -15,6 +15,7 @@ struct Pages: Sendable {
         let service: String
         let isWide: Bool
         let css: String
+        let style: String?
         let content: String
     }
 
@@ -23,17 +24,19 @@ struct Pages: Sendable {
     /// - Parameter formTargets: where a form's answer may redirect, besides this service; Chromium applies
     ///   `form-action` to redirects too.
     /// - Parameter scriptSources: what may run, and fetch from this service; nothing unless said.
+    /// - Parameter style: rules for this page alone, made of our own text.
     func page(
         _ title: String, _ content: String, status: Int = 200, isWide: Bool = false, formTargets: [String] = [],
-        scriptSources: [String] = []
+        scriptSources: [String] = [], style: String = ""
     ) -> Answer {
         let frame = Frame(
             title: "\(title) · \(dialect.title) (sandbox)", brand: dialect.title, service: dialect.name.rawValue,
-            isWide: isWide, css: Stylesheet.text, content: content)
+            isWide: isWide, css: Stylesheet.text, style: style.isEmpty ? nil : style, content: content)
         let scripts =
             scriptSources.isEmpty ? [] : ["script-src \(scriptSources.joined(separator: " "))", "connect-src 'self'"]
+        let styles = ([Stylesheet.hash] + (style.isEmpty ? [] : [Stylesheet.hash(of: style)])).map { "'\($0)'" }
         let policy =
-            ["default-src 'none'", "style-src '\(Stylesheet.hash)'"] + scripts + [
+            ["default-src 'none'", "style-src \(styles.joined(separator: " "))"] + scripts + [
                 "form-action \((["'self'"] + formTargets).joined(separator: " "))", "base-uri 'none'",
                 "frame-ancestors 'none'",
             ]

@@ -64,7 +64,11 @@ extension Pages {
 
     /// The content security policy source for the redirect that a form may end in.
     static func formTargets(_ authorization: AuthorizationRequest) -> [String] {
-        let uri = authorization.redirectURI
+        formTargets(redirect: authorization.redirectURI)
+    }
+
+    /// The same for any address; a `urn:` has none.
+    static func formTargets(redirect uri: String) -> [String] {
         guard let colon = uri.firstIndex(of: ":"), !uri.hasPrefix("urn:") else { return [] }
         let scheme = uri[..<colon]
         guard scheme == "http" || scheme == "https" else { return ["\(scheme):"] }

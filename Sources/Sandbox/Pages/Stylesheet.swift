@@ -8,20 +8,27 @@ import Crypto
 
 /// The one stylesheet of all pages, and the hash by which the content security policy lets it in.
 enum Stylesheet {
-    static let hash = "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+    static let hash = hash(of: text)
 
-    static let text = layout + parts
+    /// What a content security policy names a style element by (CSP Level 3, section 2.3.1).
+    static func hash(of text: String) -> String {
+        "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+    }
+
+    static let text = layout + parts + forms
 
     private static let layout = """
         :root{color-scheme:light dark;--ground:#f5f4f0;--card:#fff;--line:#d8d5cc;--field:#80796b;--ink:#1c2024;\
         --quiet:#53585f;--accent:#24507e;--accent-ink:#fff;--tint:#eef3f8;--bad:#a11b1b;--bad-tint:#fdf0ef}
         .sequencing{--accent:#0b635c;--tint:#eaf4f2}
         .recurse-center{--accent:#2d651d;--tint:#eef5ea}
+        .ifttt{--accent:#222;--tint:#f1f1f1}
         @media (prefers-color-scheme:dark){:root{--ground:#15181b;--card:#1e2226;--line:#383e44;--field:#8b939b;\
         --ink:#eceef0;--quiet:#b4bbc2;--accent:#9ec5ee;--accent-ink:#0d1b29;--tint:#222c36;--bad:#ffb4ab;\
         --bad-tint:#3a2221}
         .sequencing{--accent:#82d2c8;--accent-ink:#06211e;--tint:#1d2e2c}
-        .recurse-center{--accent:#a3d68f;--accent-ink:#0f2108;--tint:#232e1f}}
+        .recurse-center{--accent:#a3d68f;--accent-ink:#0f2108;--tint:#232e1f}
+        .ifttt{--accent:#fff;--accent-ink:#111;--tint:#2b2f33}}
         *{box-sizing:border-box}
         body{margin:0;min-height:100vh;display:flex;flex-direction:column;background:var(--ground);color:var(--ink);\
         font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}
@@ -84,6 +91,29 @@ enum Stylesheet {
         .scopes li::before{content:"";position:absolute;left:.3rem;top:.75rem;width:.5rem;height:.5rem;\
         border-radius:50%;background:var(--accent)}
         .code{display:block;margin:0 0 1rem;padding:.9rem 1rem;font-size:1.05rem;user-select:all}
+
+        """
+
+    private static let forms = """
+        a.button{display:block;min-height:2.75rem;padding:.6rem 1rem;border-radius:.5rem;background:var(--accent);\
+        color:var(--accent-ink);font-weight:600;text-align:center;text-decoration:none}
+        button:hover,a.button:hover{filter:brightness(1.08)}
+        select,textarea{width:100%;min-height:2.75rem;padding:.5rem .75rem;border:1px solid var(--field);\
+        border-radius:.5rem;background:var(--card);color:inherit;font:inherit}
+        select[aria-invalid=true],textarea[aria-invalid=true]{border-color:var(--bad);border-width:2px}
+        fieldset{min-width:0;margin:0 0 1.25rem;padding:1rem;border:1px solid var(--line);border-radius:.5rem}
+        legend{padding:0 .4rem;font-weight:650}
+        .group p{margin:0 0 .25rem;font-weight:600}
+        .parts{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:0 1rem}
+        .parts label{font-weight:400}
+        .unknown .note{display:block;font-weight:400}
+        .fault{margin:-.5rem 0 1rem;color:var(--bad);font-size:.9rem}
+        .surface{display:inline-block;margin:0 0 .75rem;padding:.05rem .5rem;border-radius:.25rem;\
+        background:var(--tint);font-size:.85rem}
+        .band{margin:0 0 1.25rem;padding:1.25rem 1rem;border:1px solid var(--line);border-radius:.5rem;\
+        font-size:1.15rem;font-weight:700}
+        .ways{margin-top:1.5rem;padding-top:1rem;border-top:1px solid var(--line)}
+        .ways summary{padding:.25rem 0;color:var(--quiet);cursor:pointer}
 
         """
 }

@@ -24,7 +24,7 @@ struct Template: Sendable {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <title>{{title}}</title>
-        <style>{{{css}}}</style>
+        <style>{{{css}}}</style>{{#style}}<style>{{{style}}}</style>{{/style}}
         </head>
         <body class="{{service}}{{#isWide}} wide{{/isWide}}">
         <header><p class="brand">{{brand}} <span class="badge">Sandbox</span></p></header>

@@ -2,7 +2,7 @@ import Synchronization
 
 /// What all services of one sandbox share: the clock, the faults and the request log.
 ///
-/// A class, since the three services and the sandbox steer by the same one.
+/// A class, since the four services and the sandbox steer by the same one.
 final class ControlPanel: Sendable {
     let clock = SandboxClock()
     private let faults: Mutex<[FaultRule]>

@@ -9,7 +9,7 @@ import HTTPTypes
 /// | `DELETE /_sandbox/faults` | clears all faults |
 /// | `GET /_sandbox/requests` | this service's request log, one JSON object a line |
 /// | `DELETE /_sandbox/requests` | clears the log of all services |
-/// | `POST /_sandbox/clock` | moves the clock of all services forward by the seconds in the body |
+/// | `POST /_sandbox/clock` | moves the clock of all services forward by the seconds in the body; `=SECONDS` stops it at that time since 1970 |
 /// | `POST /_sandbox/expire-access-tokens` | all present access tokens of this service stop working |
 /// | `POST /_sandbox/revoke-refresh-tokens` | all present refresh tokens of this service stop working |
 struct ControlRoutes {
@@ -72,10 +72,13 @@ struct ControlRoutes {
         [
             Route("POST", path: Self.prefix + "/clock", note: "advance the clock") { [panel] request in
                 let text = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
-                guard let seconds = Double(text), seconds >= 0, seconds.isFinite else {
-                    return .text("Expected the seconds to advance by, 0 or more, as the body.\n", status: 400)
+                let isHeld = text.first == "="
+                guard let seconds = Double(isHeld ? String(text.dropFirst()) : text), (0...1e11).contains(seconds) else {
+                    return .text(
+                        "Expected the seconds to advance by, 0 or more, as the body; or = and the seconds since 1970 "
+                            + "to stop at.\n", status: 400)
                 }
-                panel.clock.advance(by: seconds)
+                if isHeld { panel.clock.hold(at: seconds) } else { panel.clock.advance(by: seconds) }
                 return Self.done
             },
             Route("POST", path: Self.prefix + "/expire-access-tokens", note: "end all access tokens") { [server] _ in

@@ -76,6 +76,7 @@ struct World: Sendable {
         case .sequencing: sandbox.sequencing
         case .recurseCenter: sandbox.recurseCenter
         case .standard: sandbox.standard
+        case .ifttt: sandbox.ifttt
         }
     }
 }

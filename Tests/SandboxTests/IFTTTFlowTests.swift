@@ -1,0 +1,330 @@
+import Foundation
+import Sandbox
+import Testing
+
+@Suite("The IFTTT stand-in: web flow")
+struct IFTTTFlowTests {
+    private static let settings = [
+        ("f0", "on"), ("f0.c0.location.lat", "52.5"), ("f0.c0.location.lng", "13.4"),
+        ("f0.c0.location.radius", "120"), ("f0.c0.location.address", "Sample Square 1"), ("f0.c1.zone", "zone-9"),
+        ("do", "save"),
+    ]
+
+    @Test("S18: a new user's account is made, the code connects the partner, the rest is asked for")
+    func newUser() async throws {
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            let code = try sandbox.issueOAuthCode(for: "garden-1005")
+            let find = "/v2/account/find?email=new%40example.test"
+            #expect(try await steps.send("GET", find).status == 404)
+            let visitor = try await IFTTTVisitor(
+                sandbox,
+                at: IFTTTVisitor.access(
+                    redirect: IFTTTVisitor.redirect + "?state=s%2B1",
+                    [("email", "new@example.test"), ("sdk_create_account", "true"), ("code", code)]))
+            #expect(try await steps.send("GET", find).status == 204)
+            #expect(visitor.heading == "Connect Location")
+            try await visitor.press("allow")
+            #expect(visitor.heading.hasPrefix("Settings of"))
+            try await visitor.submit(Self.settings)
+            let outcome = try visitor.outcome()
+            #expect(outcome.hasPrefix("state=s%2B1&next_step=complete&user_token=utk_"))
+            let token = try #require(OAuthSteps.parameter("user_token", of: visitor.left ?? ""))
+            let answer = try await steps.send("GET", IFTTTSteps.leaving, as: .user(token))
+            #expect(answer.text("user_status") == "enabled")
+            let trigger = "user_connection.user_features.0.user_feature_triggers.0.user_fields.0.value"
+            #expect(answer.number(trigger + ".radius") == 120)
+            #expect(try await steps.send("GET", "/v2/me", as: .user(token)).text("user_login") == "new")
+            #expect(try steps.webhooks() == ["connection/enabled"])
+            let again = try await steps.send("GET", IFTTTSteps.leaving + "?user_id=garden-1005", as: .garden)
+            #expect(again.text("user_status") == "enabled")
+        }
+    }
+
+    @Test("S18: an existing user goes on by mail in another browser; the link works once and not for ever")
+    func mail() async throws {
+        try await withSandbox { sandbox in
+            let target = IFTTTVisitor.access([
+                ("email", "edsger@example.test"), ("available_email_app_schemes[]", "message://"),
+                ("available_email_app_schemes[]", "javascript:alert(1)"),
+            ])
+            let visitor = try await IFTTTVisitor(sandbox, at: target)
+            #expect(visitor.heading == "Check your mail")
+            #expect(visitor.page.text.contains(#"<a href="message://">Open Mail</a>"#))
+            #expect(!visitor.page.text.contains(#"href="javascript"#))
+            let steps = try IFTTTSteps(sandbox)
+            let mail = try #require(try steps.log(.mails).first)
+            #expect(mail["to"] as? String == "edsger@example.test")
+            let link = String(try #require(mail["link"] as? String).dropFirst(sandbox.ifttt.origin.count))
+            let other = try await IFTTTVisitor(sandbox, at: "/mailbox?to=edsger%40example.test")
+            #expect(other.page.text.contains(#"href="\#(link)""#))
+            try await other.get(link)
+            #expect(other.heading == "Welcome back, edsger_d")
+            try await other.submit([])
+            #expect(other.heading == "Connect Location")
+            try await other.get(link)
+            #expect(other.page.status == 410)
+            try await visitor.press("allow")
+            #expect(visitor.page.status == 410)
+            let late = try await IFTTTVisitor(sandbox, at: target)
+            try await late.press("mail")
+            let second = try #require(try steps.log(.mails).last?["link"] as? String)
+            sandbox.advanceClock(by: 901)
+            try await late.get(String(second.dropFirst(sandbox.ifttt.origin.count)))
+            #expect(late.page.status == 410)
+        }
+    }
+
+    @Test("S18: a cookie alone changes nothing: the user says that they are that user; skip_config makes it pending")
+    func cookie() async throws {
+        try await withSandbox { sandbox in
+            let visitor = try await IFTTTVisitor(sandbox, at: "/session")
+            try await visitor.submit([("as", "edsger_d")])
+            #expect(visitor.page.text.contains("<strong>edsger_d</strong>"))
+            try await visitor.get(IFTTTVisitor.access([("username", "edsger_d"), ("skip_config", "true")]))
+            #expect(visitor.heading == "Continue as edsger_d?")
+            try await visitor.press("yes")
+            try await visitor.press("allow")
+            #expect(visitor.heading.hasPrefix("Turn on"))
+            try await visitor.press("yes")
+            #expect(try visitor.outcome() == "next_step=complete&user_token=utk_sandbox_edsger")
+            let steps = try IFTTTSteps(sandbox)
+            let run = IFTTTSteps.leaving + "/actions/lumen_garden.start_drip/run"
+            let answer = try await steps.send("POST", run, as: .garden, body: #"{"user_id":"garden-1004"}"#)
+            #expect(answer.outcome == "403 forbidden")
+        }
+    }
+
+    @Test("S18: a username without its cookie signs in; a wrong password is said in an alert")
+    func signIn() async throws {
+        try await withSandbox { sandbox in
+            let visitor = try await IFTTTVisitor(sandbox, at: IFTTTVisitor.access([("username", "grace_h")]))
+            #expect(visitor.heading == "Sign in to IFTTT")
+            try await visitor.submit([("name", "grace_h"), ("password", "x"), ("do", "sign_in")])
+            #expect(visitor.page.text.contains(#"role="alert" id="problem""#))
+            let before = visitor.cookies
+            try await visitor.submit([("name", "grace_h"), ("password", "nanosecond-wire"), ("do", "sign_in")])
+            #expect(visitor.heading == "Connect Location")
+            #expect(visitor.cookies != before)
+            #expect(visitor.cookieFields.allSatisfy { $0.contains("; HttpOnly; SameSite=Lax") })
+        }
+    }
+
+    @Test("S23: without a code the partner's own pages are used, and refusing there is an error")
+    func partnerPages() async throws {
+        try await withSandbox { sandbox in
+            for isAllowed in [true, false] {
+                let email = isAllowed ? "one@example.test" : "two@example.test"
+                let visitor = try await IFTTTVisitor(
+                    sandbox, at: IFTTTVisitor.access([("email", email), ("sdk_create_account", "true")]))
+                #expect(visitor.heading == "Connect Lumen Garden")
+                try await visitor.press("sign_in")
+                #expect(visitor.heading == "Sign in to Lumen Garden")
+                try await visitor.submit([("email", "new@example.test"), ("password", "fresh-start")])
+                #expect(visitor.heading == "Allow ifttt to use your account?")
+                try await visitor.submit([("op", isAllowed ? "Allow" : "Do not allow")])
+                if isAllowed {
+                    #expect(visitor.heading == "Connect Location")
+                } else {
+                    #expect(visitor.heading == "Not connected")
+                    #expect(visitor.page.text.contains("access_denied"))
+                    try await visitor.submit([("outcome", "auth_error")])
+                    #expect(try visitor.outcome() == "next_step=error&error_type=auth_error")
+                }
+            }
+        }
+    }
+
+    @Test("a partner's user belongs to one account; a used code leads to the partner's page")
+    func oneAccount() async throws {
+        try await withSandbox { sandbox in
+            let code = try sandbox.issueOAuthCode(for: "garden-1001")
+            let new = [("sdk_create_account", "true"), ("code", code)]
+            let first = try await IFTTTVisitor(
+                sandbox, at: IFTTTVisitor.access([("email", "three@example.test")] + new))
+            #expect(first.heading == "Not connected")
+            #expect(first.page.text.contains("ada_l"))
+            let second = try await IFTTTVisitor(
+                sandbox, at: IFTTTVisitor.access([("email", "four@example.test")] + new))
+            #expect(second.heading == "Connect Lumen Garden")
+        }
+    }
+
+    @Test(
+        "every way to fail comes back as section 3.7 says, behind the app's own query",
+        arguments: [
+            ("account_creation", "next_step=error&error_type=account_creation"),
+            ("auth_error", "next_step=error&error_type=auth_error"), ("error", "next_step=error"),
+            ("user_cancelled_configuration", "next_step=user_cancelled_configuration"),
+            ("unknown", "next_step=something_else"), ("nothing", ""), ("complete_without_token", "next_step=complete"),
+            ("verification_failed", "next_step=error&error_type=verification_failed"),
+            ("connection_request_failed", "next_step=error&error_type=connection_request_failed"),
+        ])
+    func failures(_ outcome: String, _ query: String) async throws {
+        try await withSandbox { sandbox in
+            let path = IFTTTVisitor.access(redirect: IFTTTVisitor.redirect + "?state=s1")
+            let app = path.replacingOccurrences(of: "/access/api/", with: "/app/connections/")
+            for target in outcome.hasSuffix("_failed") ? [app] : [path, app] {
+                let visitor = try await IFTTTVisitor(sandbox, at: target)
+                #expect(visitor.page.text.contains(#"name="outcome" value="\#(outcome)""#))
+                try await visitor.submit([("outcome", outcome)])
+                #expect(try visitor.outcome() == "state=s1" + (query.isEmpty ? "" : "&" + query))
+            }
+            let closing = try await IFTTTVisitor(sandbox, at: path)
+            try await closing.press("close")
+            #expect(closing.left == nil && closing.heading == "You can close this page")
+        }
+    }
+
+    @Test(
+        "an address that is not registered, or cannot be one, is a page and never a redirect",
+        arguments: [
+            "otherapp://connect_callback", "gardenapp://connect_callback/more", "gardenapp://connect_callback#x",
+            "http://127.0.0.1/elsewhere", "http://127.0.0.1:80@evil.test/callback", "https://evil.test/callback",
+            "javascript:alert(1)", "gardenapp://connect_callback?a=\r\nSet-Cookie:b", "", "<script>",
+        ])
+    func unregistered(_ redirect: String) async throws {
+        try await withSandbox { sandbox in
+            for entrance in ["/access/api/", "/app/connections/"] {
+                let target = IFTTTVisitor.access(redirect: redirect).replacingOccurrences(
+                    of: "/access/api/", with: entrance)
+                let visitor = try await IFTTTVisitor(sandbox, at: target)
+                #expect(visitor.page.status == 400 && visitor.left == nil)
+                #expect(visitor.heading == "This cannot go on")
+                #expect(!visitor.page.text.contains("<script>"))
+            }
+        }
+    }
+
+    @Test("registered addresses keep their query; on loopback any port fits", arguments: [
+        "http://127.0.0.1:49152/connect_callback?state=a%26b", "http://[::1]:50000/callback", "com.example.app:/callback",
+    ])
+    func registered(_ redirect: String) async throws {
+        try await withSandbox { sandbox in
+            let visitor = try await IFTTTVisitor(sandbox, at: IFTTTVisitor.access(redirect: redirect))
+            try await visitor.submit([("outcome", "error")])
+            #expect(visitor.left == redirect + (redirect.contains("?") ? "&" : "?") + "next_step=error")
+        }
+    }
+
+    @Test("a form without its token, or of another browser, changes nothing")
+    func forgery() async throws {
+        try await withSandbox { sandbox in
+            let visitor = try await IFTTTVisitor(sandbox, at: IFTTTVisitor.access())
+            try await visitor.submit([("outcome", "error")], token: "forged")
+            #expect(visitor.page.status == 410 && visitor.left == nil)
+            let own = try await IFTTTVisitor(sandbox, at: IFTTTVisitor.access())
+            let path = try #require(own.page.text.firstMatch(of: /action="(\/flow\/[^"]+)"/).map { String($0.1) })
+            let foreign = try await IFTTTVisitor(sandbox, at: path)
+            #expect(foreign.page.status == 410)
+            let session = try await IFTTTVisitor(sandbox, at: "/session")
+            try await session.submit([("as", "ada_l")], token: "forged")
+            #expect(session.page.status == 410)
+        }
+    }
+
+    @Test("settings that cannot be used are said beside their fields, and nothing is stored")
+    func settings() async throws {
+        try await withSandbox { sandbox in
+            let visitor = try await IFTTTVisitor(sandbox, at: "/session")
+            try await visitor.submit([("as", "ada_l")])
+            try await visitor.get("/connections/aB3dE5fG/edit")
+            try await visitor.press("yes")
+            #expect(visitor.page.text.contains(#"value="180.5""#))
+            try await visitor.submit(Self.settings.map { $0.0.hasSuffix("lat") ? ($0.0, "91") : $0 })
+            #expect(visitor.page.text.contains("Expected degrees from -90 to 90."))
+            #expect(visitor.page.text.contains(#"value="91""#))
+            let steps = try IFTTTSteps(sandbox)
+            #expect(try steps.webhooks().isEmpty)
+            try await visitor.submit(Self.settings)
+            #expect(visitor.heading == "Done")
+            #expect(try steps.webhooks() == ["connection/updated"])
+        }
+    }
+
+    @Test("S19: the public Connect URL takes a provisional code once and for 48 hours, and delivers no token")
+    func connectURL() async throws {
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            let code = try sandbox.issueOAuthCode(for: "garden-1005")
+            let made = try await steps.send(
+                "POST", "/v2/provisional_access_code", as: .garden, body: #"{"oauth_code":"\#(code)"}"#)
+            let provisional = try #require(made.text("provisional_access_code"))
+            let target =
+                "/connect/pL41nX01?email=new%40example.test&redirect_uri=https%3A%2F%2Fapp.example.test%2Fcallback"
+                + "&skip_config=true&code=\(provisional)"
+            let visitor = try await IFTTTVisitor(sandbox, at: target)
+            #expect(visitor.heading == "Connect Skylark Weather")
+            try await visitor.press("allow")
+            try await visitor.press("yes")
+            #expect(visitor.left == "https://app.example.test/callback?next_step=complete")
+            let again = try await IFTTTVisitor(
+                sandbox, at: target.replacingOccurrences(of: "new%40", with: "newer%40"))
+            #expect(again.heading == "Connect Lumen Garden")
+            for bad in ["/connect/pL41nX01", "/connect/pL41nX01?email=x", "/connect/pL41nX01?email=a%40b.test&skip_config=true"] {
+                #expect(try await IFTTTVisitor(sandbox, at: bad).page.status == 400)
+            }
+        }
+    }
+
+    @Test("an unknown connection, an unknown action and an unpublished service are pages")
+    func entrances() async throws {
+        try await withSandbox { sandbox in
+            let hidden = IFTTTVisitor.access("hIddEn06")
+            for target in [
+                IFTTTVisitor.access("nothing1"), hidden, hidden + "&invite_code=nope",
+                "/app/connections/aB3dE5fG?sdk_return_to=gardenapp%3A%2F%2Fconnect_callback&action=remove",
+            ] {
+                #expect(try await IFTTTVisitor(sandbox, at: target).page.status == 400)
+            }
+            let visitor = try await IFTTTVisitor(sandbox, at: hidden + "&invite_code=orchard-invite-7")
+            #expect(visitor.heading == "Sign in to IFTTT")
+        }
+    }
+
+    @Test("the app knows its user, and edits and shows what is enabled")
+    func app() async throws {
+        try await withSandbox { sandbox in
+            func app(_ action: String) -> String {
+                IFTTTVisitor.access([("action", action)]).replacingOccurrences(
+                    of: "/access/api/", with: "/app/connections/")
+            }
+            let visitor = try await IFTTTVisitor(sandbox, at: app("edit"))
+            #expect(visitor.page.text.contains("IFTTT app"))
+            #expect(visitor.heading == "Continue as ada_l?")
+            try await visitor.press("yes")
+            try await visitor.submit(Self.settings)
+            #expect(try visitor.outcome() == "next_step=complete&user_token=utk_sandbox_ada")
+            let viewer = try await IFTTTVisitor(sandbox, at: app("view"))
+            try await viewer.press("yes")
+            #expect(viewer.page.text.contains("Start when you leave"))
+            let stranger = try await IFTTTVisitor(sandbox, at: app("view") + "&username=edsger_d")
+            try await stranger.press("yes")
+            #expect(stranger.heading == "Not connected")
+            let activating = try await IFTTTVisitor(sandbox, at: app("activation") + "&skip_config=true")
+            try await activating.press("yes")
+            try await activating.press("allow")
+            try await activating.press("yes")
+            #expect(try activating.outcome() == "next_step=complete&user_token=utk_sandbox_ada")
+        }
+    }
+
+    @Test("S20: pages of connections, services and terms escape what they show, and others are not there")
+    func site() async throws {
+        try await withSandbox { sandbox in
+            for (path, text) in [
+                ("/connections/aB3dE5fG", "Water the balcony"), ("/lumen_garden", "Lumen Garden"), ("/terms", "terms"),
+                ("/connections/mArkUp09", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+                ("/odd_paint", "Odd &lt;b&gt;Paint&lt;/b&gt;"),
+            ] {
+                let answer = try await IFTTTVisitor(sandbox, at: path).page
+                #expect(answer.status == 200 && answer.text.contains(text), "\(path)")
+                #expect(!answer.text.contains("<script>") && !answer.text.contains("<b>"))
+                #expect(answer.text.components(separatedBy: "<h1>").count == 2)
+            }
+            for path in ["/connections/hIddEn06", "/connections/nothing1", "/nobody", "/a/b"] {
+                #expect(try await IFTTTVisitor(sandbox, at: path).page.status == 404)
+            }
+        }
+    }
+}
