@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
+        .library(name: "ConnectButton", targets: ["ConnectButton"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -89,6 +90,15 @@ let package = Package(
             name: "IFTTTConnectTests",
             dependencies: ["IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes],
             exclude: ["ROWS.md"], swiftSettings: strict),
+
+        // Floor 3: the button, as data and in two renderings.
+        .target(
+            name: "ConnectButton", dependencies: ["IFTTTConnect"],
+            resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.js")],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConnectButtonTests", dependencies: ["ConnectButton", "IFTTTConnect"], exclude: ["Vectors.json"],
+            swiftSettings: strict),
 
         // Floor 3: the stand-ins. Imports nothing of ours.
         .target(

@@ -1,0 +1,137 @@
+public import IFTTTConnect
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+extension ConnectButtonState {
+    /// What a button shows of an activation.
+    ///
+    /// - Parameters:
+    ///   - activation: The state machine.
+    ///   - isOffline: Whether this device has no network. What cannot be reached is called offline only then (W6).
+    ///   - undoRemaining: Seconds in which a disconnection can still be taken back, as whoever runs the deadline knows it; `nil`
+    ///     is all of them.
+    public init(_ activation: ConnectActivation, isOffline: Bool = false, undoRemaining: Double? = nil) {
+        self.init(Step(activation.state), connection: activation.connection.map(ConnectButtonConnection.init))
+        failure = activation.failure.map { ConnectButtonFailure($0, isOffline: isOffline, step: step) }
+        manageURL = activation.connection.flatMap { URL(string: $0.url.rawValue + "/edit") }
+        switch activation.state {
+        case .enteringEmail(let entry):
+            email = entry.text
+            if entry.isInvalid { failure = ConnectButtonFailure(.invalidEmail) }
+            isCancellable = true
+        case .verifying:
+            progress = .indeterminate
+            isCancellable = true
+        case .creatingAccount(let address):
+            email = address.rawValue
+            progress = .indeterminate
+            isCancellable = true
+        case .goingToService: isCancellable = true
+        case .undoableDisconnection(let seconds):
+            undo = ConnectButtonUndo(remaining: undoRemaining ?? seconds, total: seconds)
+        case .connecting, .disconnecting: progress = .indeterminate
+        case .connected, .pendingConfiguration:
+            next = activation.configuration.disconnection == .confirmed ? .confirmDisconnect : .disconnecting
+        case .idle, .loading, .loadingFailed, .initial, .confirmingDisconnection, .disconnected, .unavailable: break
+        }
+    }
+}
+
+extension ConnectButtonState.Step {
+    init(_ state: ConnectActivation.State) {
+        self =
+            switch state {
+            case .idle, .loading: .loading
+            case .loadingFailed: .loadingFailed
+            case .initial: .connect
+            case .enteringEmail: .email
+            case .verifying: .verifying
+            case .creatingAccount: .creatingAccount
+            case .goingToService: .goingToService
+            case .connecting: .connecting
+            case .connected: .connected
+            case .pendingConfiguration: .pending
+            case .confirmingDisconnection: .confirmDisconnect
+            case .undoableDisconnection, .disconnecting: .disconnecting
+            case .disconnected: .disconnected
+            case .unavailable: .hidden
+            }
+    }
+}
+
+extension ConnectButtonConnection {
+    init(_ connection: Connection) {
+        self.init(
+            id: connection.id.rawValue, url: URL(string: connection.url.rawValue),
+            primary: ConnectButtonService(connection.primaryService),
+            connecting: ConnectButtonService(connection.connectingService))
+    }
+}
+
+extension ConnectButtonService {
+    init(_ service: Connection.Service) {
+        self.init(
+            name: service.name, shortName: service.shortName, icon: URL(string: service.monochromeIconURL.rawValue),
+            brand: ConnectButtonColor(service.brandColor.description), url: URL(string: service.url.rawValue))
+    }
+}
+
+extension ConnectButtonFailure {
+    /// What the user is told of a failure. The kit's own words, which are for developers, are the detail.
+    init(_ failure: ConnectActivation.Failure, isOffline: Bool, step: ConnectButtonState.Step) {
+        let kind: Kind =
+            switch failure {
+            case .unreachable: isOffline ? .offline : .unavailable
+            case .unauthorized: .signInExpired
+            case .notFound: .unknownConnection
+            case .service(status: 403, _, _): .notAllowed
+            case .service: .unavailable
+            case .accountCreationFailed: .accountNotCreated
+            case .configurationCancelled: .cancelled
+            case .appNotOpened: .appNotOpened
+            case .notConfirmed(.enabled): .notDisconnected
+            case .unreadableAnswer, .credentials, .refusedByService, .unknownRedirect, .attemptExpired, .browserNotOpened,
+                .notConfirmed:
+                .interrupted
+            }
+        // Beside "connected", what failed is turning off: the user wants to know that it is still on.
+        let isStillOn = step == .connected || step == .pending
+        self.init(isStillOn && kind != .signInExpired ? .notDisconnected : kind, detail: "\(failure.code): \(failure)")
+    }
+}
+
+extension ConnectButtonEvent {
+    /// What the event is to the state machine, or `nil` when it is nothing in the machine's present state.
+    ///
+    /// ``proceed`` is always `nil`: whoever sent the user to the service opens the same address again.
+    ///
+    /// - Parameters:
+    ///   - activation: The state machine.
+    ///   - time: Now, in seconds since 1970.
+    ///   - attempt: Makes the state of a new attempt.
+    public func activationEvent(
+        for activation: ConnectActivation, at time: Double, attempt: () -> AttemptState
+    ) -> ConnectActivation.Event? {
+        switch self {
+        case .turnOn: .connect(attempt(), at: time)
+        case .turnOff: .disconnect
+        case .email(let text): .confirmEmail(text)
+        case .proceed: nil
+        case .cancel: .cancel
+        case .disconnect: .confirmDisconnection
+        case .keep, .undo: .keepConnection
+        case .retry:
+            switch activation.state {
+            case .loadingFailed: .retryLoading
+            case .initial: .connect(attempt(), at: time)
+            case .connected, .pendingConfiguration: .disconnect
+            case .enteringEmail(let entry): .confirmEmail(entry.text)
+            default: nil
+            }
+        }
+    }
+}

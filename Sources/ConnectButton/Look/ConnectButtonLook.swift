@@ -1,0 +1,74 @@
+/// How a step is drawn: a row of the IFTTT dossier's table 4.4.
+public struct ConnectButtonLook: Sendable, Hashable, Encodable {
+    /// What the pill is filled with.
+    public enum Ground: String, Sendable, Hashable, Encodable {
+        case pill
+        case brand
+        case email
+    }
+
+    /// Where the knob is.
+    public enum Knob: String, Sendable, Hashable, Encodable {
+        case hidden
+        case start
+        case end
+    }
+
+    /// What the pill takes.
+    public enum Input: String, Sendable, Hashable, Encodable {
+        /// Nothing.
+        case none
+        /// A tap, a key or a drag turns on.
+        case turnOn = "turn_on"
+        /// A tap, a key or a drag turns off.
+        case turnOff = "turn_off"
+        /// An email address.
+        case email
+        /// A tap goes on at once.
+        case proceed
+        /// One of two answers.
+        case choice
+    }
+
+    public let ground: Ground
+    public let knob: Knob
+    public let input: Input
+    /// Whether assistive technology hears "on".
+    public let isOn: Bool
+    /// Whether the label pulses.
+    public let pulses: Bool
+
+    init(_ ground: Ground, _ knob: Knob, _ input: Input, isOn: Bool = false, pulses: Bool = false) {
+        self.ground = ground
+        self.knob = knob
+        self.input = input
+        self.isOn = isOn
+        self.pulses = pulses
+    }
+
+    /// How `step` is drawn.
+    ///
+    /// - Parameter step: A row of table 4.4.
+    public init(_ step: ConnectButtonState.Step) {
+        self =
+            switch step {
+            case .hidden: ConnectButtonLook(.pill, .hidden, .none)
+            case .loading: ConnectButtonLook(.pill, .hidden, .none, pulses: true)
+            case .loadingFailed: ConnectButtonLook(.pill, .hidden, .none)
+            case .connect: ConnectButtonLook(.pill, .start, .turnOn)
+            case .email: ConnectButtonLook(.email, .hidden, .email)
+            case .verifying, .creatingAccount: ConnectButtonLook(.pill, .hidden, .none)
+            case .goingToService: ConnectButtonLook(.brand, .hidden, .proceed)
+            case .connecting: ConnectButtonLook(.brand, .hidden, .none)
+            case .connected, .pending: ConnectButtonLook(.pill, .end, .turnOff, isOn: true)
+            case .confirmDisconnect: ConnectButtonLook(.pill, .hidden, .choice, isOn: true)
+            case .disconnecting: ConnectButtonLook(.pill, .hidden, .none)
+            // Whoever wants it on again need not wait for the notice to pass.
+            case .disconnected: ConnectButtonLook(.pill, .hidden, .turnOn)
+            }
+    }
+
+    /// Every step's look, by its name on the wire.
+    public static let all: [String: ConnectButtonLook] = Dictionary(
+        uniqueKeysWithValues: ConnectButtonState.Step.allCases.map { ($0.rawValue, ConnectButtonLook($0)) })
+}

@@ -1,0 +1,1182 @@
+/**
+ * `<connect-button>`: a person connects an app with a service through IFTTT, and disconnects it again.
+ *
+ *     <script type="module" src="/connect/connect-button.js"></script>
+ *     <connect-button connection="aB3dE5fG" base="/connect"></connect-button>
+ *
+ * It draws what its server says and tells the server what the person does; it decides nothing, stores nothing and identifies
+ * nobody. It needs nothing else, makes no HTML from text and runs under `default-src 'none'; script-src 'self';
+ * connect-src 'self'; img-src` of the icons. Light or dark is the `color-scheme` around it; all lengths follow the text size.
+ *
+ * For a page that does not move while the module loads, put this into its style sheet (`ConnectButtonScript.reservation`):
+ *
+ *     connect-button:not(:defined) {
+ *       display: block; inline-size: 100%; margin-inline: auto; max-inline-size: calc(329 * max(1px, .0625rem));
+ *       block-size: calc(124.2 * max(1px, .0625rem)) }
+ *
+ * Server
+ *   GET  {base}/{connection}            an answer; `?locale=` when the button has one of its own. Sets nothing.
+ *   POST {base}/{connection}/events     `{ event, email?, revision, token }`; a new answer, with `open` if the person has to go somewhere.
+ *                                       What is about an older revision changes nothing and is answered with the present one.
+ *   GET  {base}/{connection}/changes    answers as server-sent events; without it the button asks again from time to time
+ *   An answer: `{ revision, token, locale, state, face, open? }`, as `ConnectButtonAnswer` in Swift. Statuses: 401 and 403 (a token
+ *   that is over is renewed once), 404, anything else.
+ *
+ * Attributes
+ *   connection      the connection's id
+ *   base            where the server's routes are (/connect)
+ *   locale          the button's own locale, also for IFTTT's pages; else the server negotiates
+ *   email           an address to suggest; it is sent only when the person confirms it
+ *   theme           light, dark or auto; without it the `color-scheme` around
+ *   footer          none: no footer is drawn; what went wrong is still said there
+ *   target          _blank: what has to be opened is opened in a new tab
+ *
+ * Properties: `answer`, an answer to draw at once (a prefetched one, a preview); a `<script type="application/json">` inside the
+ * element does the same. `refresh()` asks the server.
+ *
+ * Events, none of which bubbles: `change` (`detail` is `{ step, isOn }`), `failure` (`{ kind, detail }`, for the developer).
+ *
+ * Custom properties: --connect-button-pill, -ink, -progress, -footer, -error, -focus, -font. Parts: pill, knob, footer, about.
+ * Sections (4.5), rows (F010) and weaknesses (W1) in comments are the IFTTT dossier's.
+ */
+
+// Written by `HANDSHAKE_WRITE_EMBEDDED=1 swift test --filter EmbeddedCopyTests`; that test compares them, too.
+// >>> embedded
+const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#A8C7FA","light":"#0B57D0"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"heavyPart":0.5,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
+const WORD_NAMES = ["loading","works_with","try_again","offline","unavailable","unknown_connection","not_allowed"]
+const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste offline. Zkontrolujte připojení k internetu.","IFTTT právě neodpovídá.","Toto propojení není dostupné.","Váš účet nemůže toto propojení používat."],"da":["Indlæser …","Fungerer med IFTTT","Prøv igen","Du er offline. Tjek din internetforbindelse.","IFTTT svarer ikke lige nu.","Denne forbindelse er ikke tilgængelig.","Din konto kan ikke bruge denne forbindelse."],"de":["Wird geladen …","Funktioniert mit IFTTT","Erneut versuchen","Du bist offline. Prüfe deine Internetverbindung.","IFTTT antwortet gerade nicht.","Diese Verbindung ist nicht verfügbar.","Dein Konto kann diese Verbindung nicht nutzen."],"en-GB":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t responding at the moment.","This connection isn’t available.","Your account can’t use this connection."],"en-US":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t answering right now.","This connection isn’t available.","Your account can’t use this connection."],"es":["Cargando…","Funciona con IFTTT","Reintentar","Estás sin conexión. Comprueba tu acceso a internet.","IFTTT no responde en este momento.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"es-419":["Cargando…","Funciona con IFTTT","Reintentar","No tienes conexión. Revisa tu acceso a internet.","IFTTT no responde en este momento.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"fi":["Ladataan…","Toimii IFTTT:n kanssa","Yritä uudelleen","Ei verkkoyhteyttä. Tarkista internetyhteytesi.","IFTTT ei vastaa juuri nyt.","Tämä yhteys ei ole käytettävissä.","Tilisi ei voi käyttää tätä yhteyttä."],"fr":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion Internet.","IFTTT ne répond pas pour le moment.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"fr-CA":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion à Internet.","IFTTT ne répond pas pour le moment.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"it":["Caricamento…","Funziona con IFTTT","Riprova","Sei offline. Controlla la connessione a internet.","IFTTT non risponde in questo momento.","Questo collegamento non è disponibile.","Il tuo account non può usare questo collegamento."],"ja":["読み込み中…","IFTTTと連携","もう一度試す","オフラインです。インターネット接続を確認してください。","IFTTTが応答していません。","この接続は利用できません。","お使いのアカウントではこの接続を利用できません。"],"ko":["불러오는 중…","IFTTT와 연동","다시 시도","오프라인입니다. 인터넷 연결을 확인하세요.","지금 IFTTT가 응답하지 않습니다.","이 연결을 사용할 수 없습니다.","사용 중인 계정으로는 이 연결을 쓸 수 없습니다."],"nb":["Laster inn …","Fungerer med IFTTT","Prøv igjen","Du er frakoblet. Sjekk internettforbindelsen.","IFTTT svarer ikke akkurat nå.","Denne tilkoblingen er ikke tilgjengelig.","Kontoen din kan ikke bruke denne tilkoblingen."],"nl":["Laden…","Werkt met IFTTT","Opnieuw proberen","Je bent offline. Controleer je internetverbinding.","IFTTT reageert nu niet.","Deze verbinding is niet beschikbaar.","Je account kan deze verbinding niet gebruiken."],"pl":["Wczytywanie…","Działa z IFTTT","Spróbuj ponownie","Jesteś offline. Sprawdź połączenie z internetem.","IFTTT teraz nie odpowiada.","To połączenie jest niedostępne.","Twoje konto nie może używać tego połączenia."],"pt-BR":["Carregando…","Funciona com IFTTT","Tentar de novo","Você está off-line. Verifique sua conexão com a internet.","A IFTTT não está respondendo agora.","Esta conexão não está disponível.","Sua conta não pode usar esta conexão."],"pt-PT":["A carregar…","Funciona com IFTTT","Tentar novamente","Está offline. Verifique a sua ligação à internet.","A IFTTT não está a responder.","Esta ligação não está disponível.","A sua conta não pode usar esta ligação."],"ru":["Загрузка…","Работает с IFTTT","Повторить","Нет сети. Проверьте подключение к интернету.","IFTTT сейчас не отвечает.","Это подключение недоступно.","Ваш аккаунт не может использовать это подключение."],"sv":["Laddar …","Fungerar med IFTTT","Försök igen","Du är offline. Kontrollera internetanslutningen.","IFTTT svarar inte just nu.","Den här anslutningen är inte tillgänglig.","Ditt konto kan inte använda den här anslutningen."],"zh-Hans":["正在加载…","与 IFTTT 搭配使用","重试","您已离线。请检查互联网连接。","IFTTT 暂时没有响应。","此连接不可用。","您的账户无法使用此连接。"],"zh-Hant":["正在載入…","與 IFTTT 搭配使用","再試一次","您目前離線。請檢查網際網路連線。","IFTTT 目前沒有回應。","此連結無法使用。","您的帳號無法使用此連結。"]}
+// <<< embedded
+
+// MARK: - Colour (4.3)
+
+/** `#rrggbb` as three parts from 0 to 1; anything else is black (1.2). */
+export function color(text) {
+  const digits = /^[\s#]*([0-9a-f]{6})[\s#]*$/i.exec(typeof text === "string" ? text.slice(0, 64) : "")?.[1] ?? "000000"
+  return [0, 2, 4].map(at => parseInt(digits.slice(at, at + 2), 16) / 255)
+}
+
+export const hexadecimal = parts =>
+  "#" + parts.map(part => Math.round(part * 255).toString(16).padStart(2, "0")).join("").toUpperCase()
+
+const brightness = parts => Math.max(...parts)
+
+function withBrightness(parts, wanted) {
+  const clamped = Math.min(Math.max(wanted, 0), 1)
+  return brightness(parts) > 0 ? parts.map(part => part * clamped / brightness(parts)) : parts.map(() => clamped)
+}
+
+/** Darker, or lighter when nearly black. */
+export const contrasting = (parts, up = 0.08, down = 0.15) =>
+  withBrightness(parts, brightness(parts) < 0.25 ? brightness(parts) + up : brightness(parts) - down)
+
+/** The knob by the dossier's arithmetic alone. A difference of exactly 0.2 is too close. */
+export const knobColor = (brand, track) =>
+  Math.abs(brightness(brand) - brightness(track)) < 0.2 + 1e-9 ? contrasting(brand, 0.25, 0.15) : brand
+
+export function luminance(parts) {
+  const [red, green, blue] = parts.map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+export function contrast(one, two) {
+  const [dark, light] = [luminance(one), luminance(two)].sort((a, b) => a - b)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+const WHITE = [1, 1, 1]
+const BLACK = [0, 0, 0]
+
+/** Black or white, whichever reads better. */
+const inkOn = ground => (contrast(ground, WHITE) >= contrast(ground, BLACK) ? WHITE : BLACK)
+
+const mixed = (from, to, share) => from.map((part, at) => part + (to[at] - part) * share)
+
+/** A knob that stands out 3 : 1: the first of twenty mixtures that will do. */
+function visible(knob, track) {
+  const end = luminance(track) < 0.18 ? WHITE : BLACK
+  for (let step = 0; step < 20; step += 1) {
+    const parts = mixed(knob, end, step / 20)
+    if (contrast(parts, track) >= 3) return parts
+  }
+  return end
+}
+
+/** The dossier's progress bar; where text on it does not read, one that goes the other way by a quarter. */
+function progressOn(ground, ink) {
+  const parts = contrasting(ground)
+  return contrast(parts, ink) >= 4.5 ? parts : mixed(ground, ink === WHITE ? BLACK : WHITE, 0.25)
+}
+
+/** A brand's colours as they are drawn: the dossier's, made to meet WCAG AA where they do not. */
+export function palette(brandText, scheme) {
+  const brand = color(brandText)
+  const track = color(TOKENS.colors.pill[scheme])
+  const ink = inkOn(brand)
+  const knob = visible(knobColor(brand, track), track)
+  return Object.fromEntries(Object.entries({
+    ground: brand, ink, progress: progressOn(brand, ink), knob, knobInk: inkOn(knob), confirm: brand,
+    confirmPressed: contrasting(brand, 0.3, 0.15), confirmInk: ink,
+  }).map(([name, parts]) => [name, hexadecimal(parts)]))
+}
+
+// MARK: - The knob under a finger (4.5)
+
+/** How much of the change a finger at `x` has done. */
+export function dragged(x, width, isOn, isRightToLeft) {
+  const { dragLeast, dragMost } = TOKENS.motion
+  if (!(width > 0) || !Number.isFinite(x)) return dragLeast
+  const part = isOn !== isRightToLeft ? 1 - x / width : x / width
+  return Math.min(Math.max(part, dragLeast), dragMost)
+}
+
+/** Whether a release goes on to the end. `velocity` is in widths a second, positive forward. */
+export function completes(isOn, part, velocity) {
+  const { heavyPart, lightBackVelocity, lightStillVelocity, lightPart } = TOKENS.motion
+  if (isOn) return part >= heavyPart
+  return velocity >= -lightBackVelocity && !(Math.abs(velocity) < lightStillVelocity && part < lightPart)
+}
+
+// MARK: - What comes from outside
+
+/** The locale of ours that serves a reader of `identifier`, as `ConnectButtonLocale` does in Swift; or null. */
+export function matchingLocale(identifier) {
+  const name = String(identifier).slice(0, 128).replace(/[.@].*$/s, "").replaceAll("_", "-")
+  let locale
+  try { locale = new Intl.Locale(name).maximize() } catch { return null }
+  const { language, script, region } = locale
+  const isOneOf = text => text.split(" ").includes(region)
+  switch (language) {
+    case "en": return isOneOf("US AS GU MH MP PH PR UM VI 840") ? "en-US" : "en-GB"
+    case "es": return isOneOf("419 AR BO BR BZ CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE") ? "es-419" : "es"
+    case "fr": return region === "CA" ? "fr-CA" : "fr"
+    case "pt": return region === "BR" ? "pt-BR" : "pt-PT"
+    case "no": case "nb": case "nn": return "nb"
+    case "zh": case "cmn": case "yue": return script === "Hant" ? "zh-Hant" : "zh-Hans"
+    default: return Object.hasOwn(WORDS, language) ? language : null
+  }
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** The URL when a page may go there: https, or http on this machine; never with a password in it. */
+export function safeURL(text) {
+  if (typeof text !== "string" || text.length > 8192) return null
+  let url
+  try { url = new URL(text) } catch { return null }
+  if (url.username || url.password) return null
+  return url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname)) ? url.href : null
+}
+
+const record = value => (value && typeof value === "object" && !Array.isArray(value) ? value : {})
+const words = (value, most = 400) => (typeof value === "string" ? value.slice(0, most) : "")
+const list = (value, most = 8) => (Array.isArray(value) ? value.slice(0, most).map(record) : [])
+const among = (value, ...known) => (known.includes(value) ? value : known[0])
+const amount = value => (Number.isFinite(value) ? Math.max(value, 0) : 0)
+const ACTIONS = ["retry", "cancel", "undo", "disconnect", "keep", "about"]
+const FAILURES = /^[a-z_]{1,40}$/
+
+const readRuns = value => list(value, 16).map(run => ({ text: words(run.text, 2000), style: among(run.style, "plain", "mark", "link") }))
+
+const readActions = value => list(value)
+  .filter(action => ACTIONS.includes(action.kind))
+  .map(action => ({ kind: action.kind, title: words(action.title, 100) }))
+
+const readService = value => ({ shortName: words(value.shortName, 200), name: words(value.name, 200), icon: safeURL(value.icon),
+                                brand: hexadecimal(color(value.brand)), url: safeURL(value.url) })
+
+function readState(value) {
+  const connection = record(value.connection)
+  const failure = record(value.failure)
+  const undo = record(value.undo)
+  const { progress } = value
+  return {
+    step: value.step, next: Object.hasOwn(TOKENS.looks, value.next) ? value.next : null, email: words(value.email, 254),
+    connection: value.connection && {
+      url: safeURL(connection.url), primary: readService(record(connection.primary)), connecting: readService(record(connection.connecting)),
+    },
+    failure: FAILURES.test(failure.kind) ? { kind: failure.kind, detail: words(failure.detail, 2000) } : null,
+    progress: Number.isFinite(progress) ? Math.min(Math.max(progress, 0), 1) : among(progress, "none", "indeterminate"),
+    undo: amount(undo.total) > 0 ? { remaining: Math.min(amount(undo.remaining), undo.total), total: undo.total } : null,
+    manageURL: safeURL(value.manageURL), storeURL: safeURL(value.storeURL),
+  }
+}
+
+function readFace(value) {
+  const about = record(value.about)
+  return {
+    label: words(value.label), name: words(value.name), toggled: words(value.toggled), announcement: words(value.announcement, 1000),
+    footer: readRuns(value.footer), tone: among(value.tone, "plain", "lead", "error"), actions: readActions(value.actions),
+    choices: readActions(value.choices), emailField: words(value.emailField, 100), emailConfirm: words(value.emailConfirm, 100),
+    about: value.about && {
+      title: readRuns(about.title), legal: readRuns(about.legal), close: words(about.close, 100), manage: words(about.manage, 100),
+      store: words(about.store, 100),
+      benefits: (Array.isArray(about.benefits) ? about.benefits : []).slice(0, BENEFITS.length).map(text => words(text)),
+    },
+  }
+}
+
+/** An answer of which every part is what it should be, or null when it is none. */
+export function readAnswer(value) {
+  const answer = record(value)
+  const state = record(answer.state)
+  if (!Object.hasOwn(TOKENS.looks, state.step) || typeof state.step !== "string") return null
+  return { revision: Number.isSafeInteger(answer.revision) ? answer.revision : 0, token: words(answer.token, 1024),
+           locale: matchingLocale(answer.locale) ?? "en-US", state: readState(state), face: readFace(record(answer.face)),
+           open: safeURL(answer.open) }
+}
+
+const MOST_BYTES = 256 * 1024
+const PATIENCE = 30_000
+
+class Refusal extends Error {
+  constructor(kind, status = 0) {
+    super(kind)
+    this.kind = kind
+    this.status = status
+  }
+}
+
+/** Asks the server, and reads no more of the answer than an answer can have. */
+async function ask(url, options, signal) {
+  let response, text = ""
+  try {
+    response = await fetch(url, { credentials: "same-origin", cache: "no-store", referrerPolicy: "same-origin", ...options,
+                                  headers: { Accept: "application/json", ...options.headers },
+                                  signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]) })
+    if (response.ok) {
+      const decoder = new TextDecoder()
+      for (let reader = response.body.getReader(), bytes = 0; ;) {
+        const { done, value } = await reader.read()
+        if (done) break
+        if ((bytes += value.length) > MOST_BYTES) {
+          reader.cancel()
+          throw new Refusal("unavailable", response.status)
+        }
+        text += decoder.decode(value, { stream: true })
+      }
+    }
+  } catch (error) {
+    if (signal.aborted || error instanceof Refusal) throw error
+    throw new Refusal(error.name === "TimeoutError" || navigator.onLine ? "unavailable" : "offline")
+  }
+  if (!response.ok) {
+    throw new Refusal({ 401: "not_allowed", 403: "not_allowed", 404: "unknown_connection" }[response.status] ?? "unavailable", response.status)
+  }
+  try {
+    const answer = readAnswer(JSON.parse(text))
+    if (answer) return answer
+  } catch { /* Said below. */ }
+  throw new Refusal("unavailable", response.status)
+}
+
+// MARK: - Drawing
+
+const { geometry: G, type: T, colors: C, motion: M } = TOKENS
+const u = points => `calc(${points} * var(--u))`
+const curve = points => `cubic-bezier(${points.join(", ")})`
+const shade = name => `light-dark(${C[name].light}, ${C[name].dark})`
+const EASE = curve(M.easeInOut)
+const LINE = T.footer * T.footerLineHeight
+
+const STYLE = new CSSStyleSheet()
+STYLE.replaceSync(`
+:host { --u: max(1px, .0625rem); display: block; inline-size: 100%; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto;
+  font-family: var(--connect-button-font, ${T.family}); font-weight: ${T.demiBold}; font-size: ${u(T.footer)}; line-height: ${T.footerLineHeight};
+  letter-spacing: normal; text-align: center; -webkit-text-size-adjust: 100% }
+:host([hidden]), :host(:state(hidden)) { display: none }
+:host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark } :host([theme=auto]) { color-scheme: light dark }
+* { box-sizing: border-box } .switch > span, .text, .action, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
+button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
+button:not([aria-disabled=true]), a { cursor: pointer }
+:focus { outline: none }
+:focus-visible { outline: ${u(3)} solid var(--connect-button-focus, ${shade("focus")}); outline-offset: ${u(2)} }
+.body { --pill: var(--connect-button-pill, ${shade("pill")}); --ink: var(--connect-button-ink, ${shade("pillInk")});
+  --neutral: var(--connect-button-progress, ${shade("progress")}) }
+.pill { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); min-block-size: ${u(G.height)}; border-radius: ${u(G.cornerRadius)}; background: var(--pill);
+  color: var(--ink); touch-action: pan-y; user-select: none; -webkit-user-select: none; -webkit-touch-callout: none }
+.pill > * { grid-area: 1 / 1 }
+.grounds { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; contain: strict }
+.ground { position: absolute; inset: 0; opacity: 0; transition: opacity ${M.change}s ${EASE} }
+.ground.brand { background: var(--brand) } .ground.grey { background: ${shade("emailTrack")} }
+[data-ground=brand] .ground.brand, [data-ground=email] .ground.grey { opacity: 1 }
+[data-ground=brand] { --ink: var(--brand-ink); --neutral: var(--brand-progress) }
+.bar { position: absolute; inset: 0; background: var(--neutral); opacity: 0; transform: translateX(-100%);
+  transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
+.bar.part { opacity: 1 } .bar.sweeps { opacity: 1; inset-inline-end: 60%; transition: opacity ${M.change}s; animation: sweep ${M.indeterminate}s ${EASE} infinite }
+.bar.runs { transition: none }
+@keyframes sweep { from { transform: translateX(-100%) } to { transform: translateX(250%) } }
+@keyframes breathe { from { opacity: .35 } to { opacity: 1 } }
+[dir=rtl] .bar { transform: translateX(100%) } [dir=rtl] .bar.sweeps { animation-direction: reverse; animation-name: sweep-rtl }
+@keyframes sweep-rtl { from { transform: translateX(-250%) } to { transform: translateX(100%) } }
+.switch { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-items: center; border-radius: inherit; color: var(--ink);
+  font-weight: ${T.bold}; line-height: 1.2; transition: opacity ${M.press}s }
+.switch:active:not([aria-disabled=true]) { opacity: ${M.pressOpacity}; transition-delay: ${M.pressDelay}s }
+.switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${u(G.labelInset)}; padding-block: ${u(8)}; white-space: nowrap;
+  font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
+[data-knob=start] .switch > span { padding-inline-start: ${u(G.labelInsetAtKnob)} } [data-knob=end] .switch > span { padding-inline-end: ${u(G.labelInsetAtKnob)} }
+.wraps .switch > span { white-space: normal; overflow-wrap: anywhere; text-wrap: balance }
+.pulses .switch > span { animation: pulse ${M.pulse}s linear infinite alternate }
+@keyframes pulse { to { opacity: ${M.pulseOpacity} } }
+.knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${u(G.knobDiameter)};
+  block-size: ${u(G.knobDiameter)}; border-radius: 50%; display: grid; place-items: center; pointer-events: none; opacity: 0;
+  background: light-dark(var(--knob-light), var(--knob-dark)); color: light-dark(var(--knob-ink-light), var(--knob-ink-dark));
+  box-shadow: 0 ${u(G.knobShadowOffset)} ${u(G.knobShadowRadius)} rgb(0 0 0 / ${G.knobShadowOpacity}); will-change: transform;
+  font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1; transition: transform ${M.change}s ${EASE}, opacity ${M.change}s ${EASE} }
+[data-knob=start] .knob, [data-knob=end] .knob { opacity: 1 }
+.knob img { inline-size: ${u(G.icon)}; block-size: ${u(G.icon)}; object-fit: contain; grid-area: 1 / 1 }
+.knob .black { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
+.scrubbed * { transition: none !important }
+.email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.emailMorph}s, visibility ${M.emailMorph}s }
+[data-input=email] .email { opacity: 1; visibility: visible }
+.email input { flex: 1; min-inline-size: 0; padding-inline: ${u(G.emailInset)} ${u(12)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
+  font-size: ${u(T.email)}; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
+.email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
+.email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.focus.light} }
+.email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
+.email button { flex: none; inline-size: ${u(G.confirm)}; border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
+  background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
+.email button:active { background: var(--confirm-pressed) } .email button:active svg { opacity: .8 }
+[dir=rtl] .email button svg { transform: scaleX(-1) }
+.choices { position: relative; display: flex; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
+.choices button { flex: 1; min-inline-size: 0; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
+  line-height: 1.2; overflow-wrap: anywhere; background: var(--neutral); color: var(--ink) }
+.choices button:last-child { background: var(--ink); color: var(--pill) }
+.choices :focus-visible, .switch:focus-visible { outline-offset: ${u(3)} }
+.check { position: absolute; inset: 0; margin: auto; inline-size: ${u(G.checkMark)}; block-size: ${u(G.checkMark)}; overflow: visible; pointer-events: none;
+  fill: none; stroke: var(--brand-ink); stroke-width: ${G.checkMarkLine}; stroke-linecap: round; stroke-linejoin: round; visibility: hidden }
+.check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none }
+.celebrates .check { visibility: visible } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span { opacity: 0 }
+.footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere }
+.footer .text { margin: 0; display: inline; color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
+.footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
+.footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; border-radius: ${u(4)}; text-align: center }
+.footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
+.footer button:active { opacity: ${M.pressOpacity} }
+:host([footer=none]) .footer:not([data-needed]) { display: none }
+.mark { font-weight: ${T.heavy}; text-transform: none }
+.unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.fades { position: absolute; inset-inline: 0; pointer-events: none }
+dialog { color-scheme: dark; border: 0; padding: 0; background: ${C.about.dark}; color: ${C.aboutInk.dark}; inline-size: min(${u(480)}, 100vw); max-inline-size: none;
+  max-block-size: 100dvh; border-radius: ${u(18)}; text-align: start; overflow: auto; overscroll-behavior: contain; overflow-wrap: anywhere; user-select: text;
+  font-size: ${u(T.aboutRow)} }
+dialog:not([open]) { display: none }
+dialog::backdrop { background: rgb(0 0 0 / .5) }
+@media (max-width: 480px) { dialog { margin: auto 0 0; border-end-start-radius: 0; border-end-end-radius: 0 } }
+.sheet { padding: ${u(20)} ${u(30)} ${u(40)}; animation: rise ${M.change}s ${curve(M.easeOut)} } @keyframes rise { from { transform: translateY(12%); opacity: 0 } }
+.close { display: grid; place-items: center; inline-size: ${u(44)}; block-size: ${u(44)}; margin: ${u(-10)} ${u(-12)} ${u(10)} auto; border-radius: 50% }
+.pair { display: flex; align-items: center; gap: ${u(24)} } .pair a, .pair > span { display: grid; place-items: center; inline-size: ${u(44)}; block-size: ${u(44)};
+  border-radius: ${u(8)}; font-size: ${u(24)}; font-weight: ${T.heavy}; color: inherit; text-decoration: none }
+.pair img { inline-size: 100%; block-size: 100%; object-fit: contain; filter: brightness(0) invert(1) } [dir=rtl] .pair svg { transform: scaleX(-1) }
+h2 { margin: ${u(16)} 0 0; font-size: ${u(T.aboutTitle)}; line-height: 1.2; font-weight: ${T.demiBold} } dialog a { color: inherit }
+h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
+[dir=rtl] dialog { text-align: right } ul { list-style: none; margin: ${u(36)} 0; padding: 0; display: grid; gap: ${u(24)} } li { display: flex; gap: ${u(24)} } li svg { flex: none; color: ${C.aboutSecondary.dark} }
+.pillow { display: block; margin-block: ${u(24)}; padding: ${u(16)}; border-radius: ${u(40)}; background: ${C.aboutManage.dark}; font-size: ${u(T.aboutManage)}; font-weight: ${T.bold};
+  text-align: center; text-decoration: none; line-height: 1.2 } .pillow.store { border: 1px solid ${C.aboutSecondary.dark}; background: none }
+.legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }
+@media (prefers-reduced-motion: reduce) {
+  *, *::before { transition: none !important } .sheet, .pulses .switch > span { animation: none }
+  .bar.sweeps, [dir=rtl] .bar.sweeps { inset: 0; transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
+@media (forced-colors: active) {
+  .pill, .choices button, .email button { border: 1px solid ButtonText; background: ButtonFace } .switch, .choices button, .email button { color: ButtonText !important }
+  .knob { background: ButtonText; border: 1px solid ButtonFace } .knob * { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
+  .ground { display: none } .email input { color: FieldText } .check { stroke: ButtonText } }
+`)
+
+/** An element. Text is always text. */
+function h(name, attributes = {}, ...children) {
+  const element = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) element.setAttribute(key, value)
+  element.append(...children.filter(child => child !== null))
+  return element
+}
+
+function drawing(size, ...shapes) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
+  const [width, height] = size
+  for (const [key, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" })) svg.setAttribute(key, value)
+  for (const [name, attributes] of shapes) {
+    const shape = document.createElementNS("http://www.w3.org/2000/svg", name)
+    for (const [key, value] of Object.entries(attributes)) shape.setAttribute(key, value)
+    svg.append(shape)
+  }
+  return svg
+}
+
+const stroke = d => ["path", { d, fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }]
+const TRIANGLE = [[G.confirmGlyphWidth, G.confirmGlyphHeight], ["path", { d: "M0 0 9 8 0 16z", fill: "currentColor" }]]
+const CROSS = [[25, 25], stroke("M5 5 20 20M20 5 5 20")]
+const ARROW = [[31, 26], stroke("M1 13H29M18 2 29 13 18 24")]
+/** Overlapping squares, a toggle, a padlock, a plug. */
+const BENEFITS = ["M3 3h12v12H3zM9 9h12v12H9z", "M8 6h8a6 6 0 0 1 0 12H8A6 6 0 0 1 8 6zM16 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
+                  "M5 11h14v10H5zM8 11V7a4 4 0 0 1 8 0v4", "M9 3v5M15 3v5M6 8h12v4a6 6 0 0 1-12 0zM12 18v3"]
+
+/** The ring, the dot's curl and the tick, in a square of 42. */
+const TICK = "M14 21.2 19 26.2 28.9 16.3"
+const CHECK = [[G.checkMark, G.checkMark], ["circle", { cx: 21, cy: 21, r: 19.5 }], ["circle", { class: "dot", cx: 0, cy: 0, r: 1.5 }],
+               ["path", { d: TICK, pathLength: 1, "stroke-dasharray": 1, "stroke-dashoffset": 1 }]]
+
+/** From the centre to the left edge through the lower left corner, then to the tick through the upper left one. */
+function curl() {
+  const quadratic = (a, b, c) => Array.from({ length: 13 }, (_, at) => {
+    const t = at / 12
+    return a.map((part, axis) => (1 - t) ** 2 * part + 2 * t * (1 - t) * b[axis] + t * t * c[axis])
+  })
+  return [...quadratic([21, 21], [0, 42], [0, 21]), ...quadratic([0, 21], [0, 0], [14, 21.2]).slice(1)]
+    .map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` }))
+}
+
+/** Ten points to the left, and back with a spring. */
+function shaking() {
+  const pulse = Math.sqrt(M.shakeStiffness / M.shakeMass)
+  const ratio = M.shakeDamping / (2 * Math.sqrt(M.shakeStiffness * M.shakeMass))
+  const seconds = 1
+  const swing = Array.from({ length: 41 }, (_, at) => {
+    const t = at / 40 * seconds
+    return { offset: M.shakeOut + (1 - M.shakeOut) * at / 40,
+             transform: `translateX(${-M.shakeDistance * Math.exp(-ratio * pulse * t) * Math.cos(pulse * Math.sqrt(1 - ratio ** 2) * t)}px)` }
+  })
+  return [[{ offset: 0, transform: "none" }, ...swing], 1000 * seconds / (1 - M.shakeOut)]
+}
+
+/** Steps in which something happens elsewhere, so that the button follows its server. */
+const FOLLOWED = ["loading", "verifying", "creating_account", "going_to_service", "connecting", "disconnecting", "disconnected"]
+/** Steps from which arriving at "on" is drawn with a check mark. */
+const ARRIVED_FROM = ["verifying", "creating_account", "going_to_service", "connecting"]
+const RETRY_AFTER = [2000, 4000, 8000]
+const POLL_AFTER = [2000, 4000, 8000, 15_000, 30_000]
+const FOLLOW_FOR = 10 * 60_000
+const ICON_AFTER = 2000
+
+// MARK: - The element
+
+export class ConnectButton extends HTMLElement {
+  static observedAttributes = ["connection", "base", "locale", "email"]
+
+  #root = this.attachShadow({ mode: "open", delegatesFocus: true })
+  #internals = this.attachInternals()
+  #answer = null          // what is drawn
+  #given = false          // drawn because the page said so, not the server
+  #connected = null       // ends everything when the element leaves the page
+  #loading = null         // ends the load that is going on
+  #sending = false
+  #unsent = null          // the event that could not be sent, for the retry
+  #following = null
+  #drag = null
+  #released = null        // where the knob was let go, while the server is asked
+  #label = ""
+  #iconTried = 0
+  #pointerType = ""
+
+  constructor() {
+    super()
+    this.#root.adoptedStyleSheets = [STYLE]
+    const part = this.#part = {}
+    part.label = h("span")
+    part.switch = h("button", { class: "switch", type: "button", "aria-describedby": "footer" }, part.label)
+    part.bar = h("div", { class: "bar" })
+    part.knob = h("div", { class: "knob", part: "knob", "aria-hidden": "true" })
+    part.field = h("input", { type: "email", name: "email", required: "", autocomplete: "email", inputmode: "email", enterkeyhint: "done", autocapitalize: "none",
+                              spellcheck: "false", maxlength: 254, "aria-describedby": "footer" })
+    part.confirm = h("button", { type: "submit" }, drawing(...TRIANGLE))
+    part.form = h("form", { class: "email", novalidate: "" }, part.field, part.confirm)
+    part.choices = h("div", { class: "choices", role: "group", "aria-describedby": "footer" })
+    part.check = drawing(...CHECK)
+    part.check.setAttribute("class", "check")
+    part.pill = h("div", { class: "pill", part: "pill" },
+      h("div", { class: "grounds" }, h("div", { class: "ground brand" }), h("div", { class: "ground grey" }), part.bar),
+      part.switch, part.form, part.choices, part.check, part.knob)
+    part.footer = h("div", { class: "footer", part: "footer", id: "footer" })
+    part.status = h("div", { class: "unseen", role: "status" })
+    part.body = h("div", { class: "body" }, part.pill, part.footer, part.status)
+    this.#root.append(part.body)
+  }
+
+  #part
+
+  connectedCallback() {
+    // A property that was set before the element was defined would hide the accessor.
+    if (Object.hasOwn(this, "answer")) {
+      const { answer } = this
+      delete this.answer
+      this.answer = answer
+    }
+    this.#connected = new AbortController()
+    this.#listen(this.#connected.signal)
+    const inside = this.querySelector(":scope > script[type='application/json']")
+    if (!this.#answer && inside) {
+      try { this.answer = JSON.parse(inside.textContent) } catch { this.#given = false }
+    }
+    if (!this.#answer) this.#load()
+    else this.#follow()
+  }
+
+  disconnectedCallback() {
+    this.#connected?.abort()
+    this.#loading?.abort()
+    this.#unfollow()
+    this.#part.about?.remove()
+    this.#part.about = this.#drag = this.#released = null
+    this.#sending = false
+  }
+
+  attributeChangedCallback(name, before, now) {
+    if (!this.isConnected || before === now || !this.#connected) return
+    if (name === "email") this.#suggest()
+    else if (!this.#given) {
+      this.#answer = null
+      this.#load()
+    }
+  }
+
+  /** What is drawn, as it was read: a copy. */
+  get answer() { return structuredClone(this.#answer) }
+
+  set answer(value) {
+    const answer = readAnswer(value)
+    if (!answer) throw new TypeError("this is no answer of a Connect Button's server")
+    this.#given = true
+    this.#loading?.abort()
+    this.#show(answer)
+  }
+
+  /** Asks the server again. */
+  refresh() { return this.#load(true) }
+
+  get #url() {
+    const base = new URL(this.getAttribute("base") || "/connect", document.baseURI)
+    return `${base.href.replace(/\/+$/, "")}/${encodeURIComponent(this.getAttribute("connection") ?? "")}`
+  }
+
+  get #look() { return TOKENS.looks[this.#answer?.state.step ?? "loading"] }
+
+  get #isStill() { return matchMedia("(prefers-reduced-motion: reduce)").matches }
+
+  get #isRightToLeft() { return getComputedStyle(this).direction === "rtl" }
+
+  // MARK: Talking with the server
+
+  #listen(signal) {
+    const { pill, switch: control, form, knob } = this.#part
+    const on = (target, type, body, options) => target.addEventListener(type, body, { signal, ...options })
+    on(control, "click", event => this.#tapped(event))
+    on(form, "submit", event => {
+      event.preventDefault()
+      this.#send("email", this.#part.field.value.trim())
+    })
+    on(form, "input", () => this.#part.field.removeAttribute("aria-invalid"))
+    on(form, "keydown", event => { if (event.key === "Escape") this.#act("cancel") })
+    on(this.#part.choices, "keydown", event => { if (event.key === "Escape") this.#act("keep") })
+    on(pill, "pointerdown", event => this.#pressed(event))
+    on(pill, "pointermove", event => this.#moved(event))
+    on(pill, "pointerup", event => this.#lifted(event))
+    on(pill, "pointercancel", event => this.#lifted(event, true))
+    on(pill, "lostpointercapture", event => this.#lifted(event, true))
+    on(knob, "dragstart", event => event.preventDefault())
+    on(window, "online", () => { if (this.#answer?.state.failure && !this.#unsent) this.#load() })
+    on(window, "pageshow", event => { if (event.persisted) this.#load(true) })
+    on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#load(true) })
+    on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
+      delete knob.dataset.key
+      if (this.#answer) this.#dress(this.#answer.state)
+    })
+    const sizes = new ResizeObserver(() => this.#fit())
+    sizes.observe(pill)
+    signal.addEventListener("abort", () => sizes.disconnect())
+  }
+
+  /** Fetches the state; when there is nothing to show yet, it says so and tries four times (2.5). A quiet load changes nothing when it fails. */
+  async #load(quiet = false) {
+    if (quiet && (this.#given || this.#sending || this.#drag || !this.#answer)) return
+    this.#loading?.abort()
+    const { signal } = this.#loading = new AbortController()
+    if (!quiet) this.#showLocally("loading")
+    const locale = this.getAttribute("locale")
+    const url = this.#url + (locale ? `?locale=${encodeURIComponent(locale.slice(0, 64))}` : "")
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        const answer = await ask(url, {}, signal)
+        if (!signal.aborted) this.#show({ ...answer, open: null })
+        return
+      } catch (error) {
+        if (signal.aborted || quiet) return
+        const isFinal = error.kind === "unknown_connection" || error.kind === "not_allowed"
+        if (isFinal || attempt >= RETRY_AFTER.length) return this.#showLocally("loading_failed", error)
+        await this.#pause(RETRY_AFTER[attempt], signal)
+      }
+    }
+  }
+
+  #pause(milliseconds, signal) {
+    return new Promise(done => {
+      const timer = setTimeout(done, milliseconds)
+      signal.addEventListener("abort", () => { clearTimeout(timer); done() }, { once: true })
+    })
+  }
+
+  /** Tells the server what the person did. One at a time: what is done meanwhile is a double tap. */
+  async #send(event, email) {
+    if (this.#sending || !this.#answer) return
+    if (this.#given && !this.hasAttribute("connection")) return this.#settleBack()  // A preview has no server.
+    this.#sending = true
+    this.#given = false
+    this.#loading?.abort()
+    this.#unsent = null
+    const { signal } = this.#connected
+    const waits = setTimeout(() => this.#drawProgress("indeterminate"), 200)
+    try {
+      const answer = await this.#post(event, email, signal)
+      if (signal.aborted) return
+      this.#sending = false
+      if (answer.revision >= this.#answer.revision) this.#show(answer)
+      else this.#settleBack()
+      if (answer.open) this.#open(answer.open)
+    } catch (error) {
+      if (signal.aborted) return
+      this.#sending = false
+      this.#unsent = [event, email]
+      this.#showLocally(this.#answer.state.step, error)
+    } finally {
+      clearTimeout(waits)
+    }
+  }
+
+  async #post(event, email, signal) {
+    const message = () => ({ method: "POST", headers: { "Content-Type": "application/json" },
+                             body: JSON.stringify({ event, email, revision: this.#answer.revision, token: this.#answer.token }) })
+    try {
+      return await ask(`${this.#url}/events`, message(), signal)
+    } catch (error) {
+      if (error.status !== 403) throw error
+      // The session, and its token with it, was renewed. What the person saw has to be still so.
+      const fresh = await ask(this.#url, {}, signal)
+      if (fresh.state.step !== this.#answer.state.step) return { ...fresh, open: null }
+      this.#answer = { ...this.#answer, token: fresh.token, revision: fresh.revision }
+      return ask(`${this.#url}/events`, message(), signal)
+    }
+  }
+
+  #open(url) {
+    if (this.getAttribute("target") !== "_blank") return location.assign(url)
+    const opened = window.open(url, "_blank")
+    if (opened) opened.opener = null
+  }
+
+  /** Follows what happens elsewhere while the server has something to tell. */
+  #follow() {
+    const { step, undo } = this.#answer.state
+    if (this.#given || this.#answer.isLocal || !(FOLLOWED.includes(step) || undo)) return this.#unfollow()
+    if (this.#following) return
+    const { signal } = this.#following = new AbortController()
+    const changes = new EventSource(`${this.#url}/changes`)
+    signal.addEventListener("abort", () => changes.close())
+    changes.onmessage = event => {
+      if (event.data.length > MOST_BYTES) return
+      let answer = null
+      try { answer = readAnswer(JSON.parse(event.data)) } catch { return }
+      if (answer && !this.#sending && answer.revision > this.#answer.revision) this.#show({ ...answer, open: null })
+    }
+    changes.onerror = () => {
+      changes.close()
+      if (!signal.aborted) this.#poll(signal)
+    }
+  }
+
+  async #poll(signal) {
+    const until = performance.now() + FOLLOW_FOR
+    for (let round = 0; !signal.aborted && performance.now() < until; round += 1) {
+      await this.#pause(POLL_AFTER[Math.min(round, POLL_AFTER.length - 1)], signal)
+      if (!signal.aborted && document.visibilityState === "visible") await this.#load(true)
+    }
+  }
+
+  #unfollow() {
+    this.#following?.abort()
+    this.#following = null
+  }
+
+  // MARK: What the person does
+
+  #tapped(event) {
+    if (this.#drag?.moved || event.detail > 1) return
+    this.#drag = null
+    const { input } = this.#look
+    if (input === "turn_on" || input === "turn_off" || input === "proceed") this.#send(input)
+  }
+
+  #act(kind) {
+    if (kind === "about") return this.#openAbout()
+    if (kind === "cancel" && !this.#answer.face.actions.some(action => action.kind === "cancel")) return
+    if (kind === "retry" && this.#unsent) return this.#send(...this.#unsent)
+    if (kind === "retry" && this.#answer.isLocal) return this.#load()
+    this.#send(kind)
+  }
+
+  /** The finger's place: the distance from the pill's left edge and the pill's width. */
+  #place(event) {
+    const box = this.#part.pill.getBoundingClientRect()
+    return [event.clientX - box.left, box.width]
+  }
+
+  #pressed(event) {
+    const { input, isOn } = this.#look
+    this.#drag = null
+    this.#pointerType = event.pointerType
+    if (!event.isPrimary || event.button !== 0 || this.#sending || (input !== "turn_on" && input !== "turn_off")) return
+    if (this.#look.knob === "hidden") return
+    const [x, width] = this.#place(event)
+    const fromKnob = isOn !== this.#isRightToLeft ? width - x : x
+    this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, moved: false, active: false, samples: [],
+                   grasped: fromKnob <= (G.labelInsetAtKnob + M.slop) * width / Math.max(width, 1) * this.#unit }
+  }
+
+  /** What one of the dossier's points is here. */
+  get #unit() { return this.#part.knob.offsetWidth / G.knobDiameter || 1 }
+
+  #moved(event) {
+    const drag = this.#drag
+    if (!drag || event.pointerId !== drag.id) return
+    const [dx, dy] = [Math.abs(event.clientX - drag.x), Math.abs(event.clientY - drag.y)]
+    if (dx > M.slop || dy > M.slop) drag.moved = true
+    if (!drag.active && drag.grasped && !drag.ended && dx > M.slop && dx > dy) this.#begin(drag, event)
+    if (!drag.active) return
+    const [x, width] = this.#place(event)
+    Object.assign(drag, { at: x, width })
+    drag.samples = [...drag.samples.filter(sample => event.timeStamp - sample.time < 100), { time: event.timeStamp, x }]
+    drag.frame ??= requestAnimationFrame(() => {
+      drag.frame = null
+      if (drag.active) this.#scrub(drag.part = dragged(drag.at, drag.width, drag.isOn, drag.isRightToLeft))
+    })
+  }
+
+  #begin(drag, event) {
+    drag.active = true
+    drag.isRightToLeft = this.#isRightToLeft
+    this.#part.pill.setPointerCapture(event.pointerId)
+    this.#startScrubbing(drag)
+  }
+
+  #lifted(event, isCancelled = false) {
+    const drag = this.#drag
+    if (!drag || event.pointerId !== drag.id) return
+    // The click that follows still has to know that the finger moved.
+    drag.id = null
+    if (!drag.active) return
+    drag.active = false
+    drag.ended = true
+    cancelAnimationFrame(drag.frame)
+    setTimeout(() => { if (this.#drag === drag) this.#drag = null })
+    const [first, last] = [drag.samples[0], drag.samples.at(-1)]
+    const isFresh = last && event.timeStamp - last.time < 100 && last.time > first.time
+    const speed = isFresh ? (last.x - first.x) / (last.time - first.time) * 1000 / drag.width : 0
+    const velocity = drag.isOn !== drag.isRightToLeft ? -speed : speed
+    const part = last ? dragged(last.x, drag.width, drag.isOn, drag.isRightToLeft) : 0
+    const goesOn = !isCancelled && completes(drag.isOn, part, velocity)
+    this.#released = { part, look: drag.look }
+    this.#spring(part, goesOn ? 1 : 0, velocity)
+    if (goesOn) this.#send(drag.isOn ? "turn_off" : "turn_on")
+  }
+
+  // MARK: Scrubbing
+
+  #startScrubbing(drag) {
+    const { body, label } = this.#part
+    const { state, face } = this.#answer
+    drag.look = TOKENS.looks[state.next ?? (drag.isOn ? "confirm_disconnect" : "verifying")]
+    body.classList.add("scrubbed")
+    this.#part.coming?.remove()
+    this.#part.coming = h("span", { "aria-hidden": "true" }, face.toggled)
+    label.after(this.#part.coming)
+    this.#scrub(0)
+  }
+
+  /** Draws the change as far as the finger has done it: transforms and opacities alone. */
+  #scrub(part) {
+    const { label, coming, knob, form, pill } = this.#part
+    const isOn = this.#look.knob === "end"
+    this.#placeKnob(isOn ? 1 - part : part)
+    const { ground, input } = this.#drag?.look ?? this.#released?.look ?? this.#look
+    pill.querySelector(".ground.grey").style.opacity = ground === "email" ? part : ""
+    if (input === "email") {
+      form.style.visibility = "visible"
+      form.style.opacity = Math.max(0, (part - M.emailFieldsFrom) / (1 - M.emailFieldsFrom))
+      knob.style.opacity = Math.min(1, (1 - part) / (1 - M.emailFieldsFrom))
+    }
+    label.style.opacity = 1 - part
+    if (coming) coming.style.opacity = input === "email" ? 0 : Math.max(0, (part - M.labelInFrom) / (1 - M.labelInFrom))
+  }
+
+  /** 0 is the start, 1 the end. */
+  #placeKnob(part) {
+    const { knob, pill } = this.#part
+    const way = pill.clientWidth - knob.offsetWidth - 2 * G.knobInset * this.#unit
+    knob.style.transform = `translateX(${(this.#isRightToLeft ? -1 : 1) * part * way}px)`
+  }
+
+  /** A critically damped spring that starts with the finger's velocity. */
+  #spring(from, to, velocity) {
+    const pulse = 6.6 / M.change
+    const away = from - to
+    const push = velocity + pulse * away
+    const began = performance.now()
+    const released = this.#released
+    const step = now => {
+      if (this.#released !== released) return
+      const time = Math.max(0, now - began) / 1000
+      const isOver = this.#isStill || time >= M.change
+      released.part = isOver ? to : Math.min(Math.max(to + (away + push * time) * Math.exp(-pulse * time), 0), 1)
+      this.#scrub(released.part)
+      if (!isOver) requestAnimationFrame(step)
+      else if (to === 0) this.#stopScrubbing()
+      else if (released.after) released.after()
+      else released.isThere = true
+    }
+    requestAnimationFrame(step)
+  }
+
+  #stopScrubbing() {
+    const { body, label, coming, knob, form, pill } = this.#part
+    this.#released = null
+    coming?.remove()
+    this.#part.coming = null
+    for (const element of [label, knob, form, pill.querySelector(".ground.grey")]) element.style.opacity = ""
+    form.style.visibility = ""
+    this.#rest()
+    body.offsetWidth  // What follows is a change of its own.
+    body.classList.remove("scrubbed")
+  }
+
+  /** Where the knob is when nobody moves it. A hidden one waits where it was last. */
+  #rest() {
+    const { knob } = this.#look
+    if (knob !== "hidden") this.#placeKnob(knob === "end" ? 1 : 0)
+  }
+
+  /** Back to what is drawn, when an answer brought nothing new. */
+  #settleBack() {
+    this.#drawProgress(this.#answer.state.progress)
+    if (this.#released && !this.#drag?.active) this.#spring(this.#released.part, 0, 0)
+  }
+
+  // MARK: Showing an answer
+
+  /** What the component says by itself: that it loads, and that it could not reach its server. */
+  #showLocally(step, error) {
+    const preferred = [this.getAttribute("locale"), this.closest("[lang]")?.lang, ...navigator.languages]
+    const locale = this.#answer?.locale ?? preferred.filter(Boolean).map(matchingLocale).find(Boolean) ?? "en-US"
+    const say = name => WORDS[locale][WORD_NAMES.indexOf(name)] ?? ""
+    const mark = text => text.split(/(IFTTT)/).filter(Boolean).map(piece => ({ text: piece, style: piece === "IFTTT" ? "mark" : "plain" }))
+    const kind = error && (WORD_NAMES.includes(error.kind) ? error.kind : "unavailable")
+    const isRetryable = kind === "offline" || kind === "unavailable"
+    const last = this.#answer && step !== "loading" && step !== "loading_failed" ? this.#answer : readAnswer({ state: { step: "loading" }, locale,
+      face: { label: say("loading"), name: say("loading"), footer: mark(say("works_with")), tone: "lead" } })
+    const answer = { ...last, isLocal: true, open: null, state: { ...last.state, step } }
+    if (kind) {
+      answer.state.failure = { kind, detail: error.status ? `HTTP ${error.status}` : String(error.cause ?? error.message) }
+      const actions = isRetryable ? [{ kind: "retry", title: say("try_again") }] : []
+      answer.face = { ...last.face, footer: mark(say(kind)), tone: "error", announcement: say(kind),
+                      actions: [...actions, ...last.face.actions.filter(action => action.kind !== "retry")] }
+    }
+    this.#show(answer)
+  }
+
+  #show(answer) {
+    const before = this.#answer
+    if (this.#drag?.active) {
+      // A change under the finger ends the drag: it was about something that is no more.
+      if (before?.state.step === answer.state.step) return void (this.#answer = answer)
+      this.#part.pill.releasePointerCapture?.(this.#drag.id)
+      this.#drag = null
+    }
+    if (!answer.isLocal) this.#unsent = null
+    this.#answer = answer
+    const { state, face } = answer
+    const look = TOKENS.looks[state.step]
+    const inside = this.#root.activeElement
+    const isFirst = !before || before.isLocal && before.state.step === "loading"
+    this.#set("hidden", state.step === "hidden")
+    this.#set("on", look.isOn)
+    this.#set("busy", state.progress !== "none")
+    this.#part.body.lang = answer.locale
+    this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
+    if (isFirst) this.#part.body.classList.add("scrubbed")
+    this.#dress(state)
+    this.#drawPill(look, state, face)
+    this.#drawLabel(face.label, isFirst || Boolean(this.#released))
+    this.#drawEmail(state, face, before)
+    this.#drawChoices(face)
+    this.#drawFooter(state, face)
+    this.#drawProgress(state.progress, state.undo)
+    if (this.#released) this.#stopScrubbing()
+    else this.#rest()
+    if (isFirst) {
+      this.#part.body.offsetWidth
+      this.#part.body.classList.remove("scrubbed")
+    }
+    if (before && look.knob === "end" && ARRIVED_FROM.includes(before.state.step)) this.#celebrate()
+    else this.#part.pill.classList.remove("celebrates")
+    this.#keepFocus(inside, look, before)
+    this.#announce(face, state, isFirst)
+    this.#tell(before, state, look)
+    if (this.isConnected) this.#follow()
+  }
+
+  #set(name, isSet) {
+    // Custom states are newer than the rest of what this file needs.
+    try { this.#internals.states[isSet ? "add" : "delete"](name) } catch { if (name === "hidden") this.hidden = isSet }
+  }
+
+  #dress({ connection }) {
+    const { body, knob } = this.#part
+    const service = connection?.connecting
+    const [light, dark] = ["light", "dark"].map(scheme => palette(service?.brand ?? "#0099FF", scheme))
+    const set = (name, value) => body.style.setProperty(name, value)
+    set("--brand", light.ground)
+    set("--brand-ink", light.ink)
+    set("--brand-progress", light.progress)
+    set("--confirm-ink", light.confirmInk)
+    set("--confirm-pressed", light.confirmPressed)
+    for (const [scheme, colors] of [["light", light], ["dark", dark]]) {
+      set(`--knob-${scheme}`, colors.knob)
+      set(`--knob-ink-${scheme}`, colors.knobInk)
+    }
+    const key = JSON.stringify([service?.icon, service?.shortName, light.knobInk, dark.knobInk])
+    if (knob.dataset.key === key) return
+    knob.dataset.key = key
+    this.#iconTried = 0
+    this.#drawIcon(service)
+    if (connection?.primary.icon) new Image().src = connection.primary.icon  // For the About page.
+  }
+
+  /** The icon in the knob's ink. Until it is there, and when it never comes, the service's first letter (W30). */
+  #drawIcon(service) {
+    const { knob } = this.#part
+    knob.replaceChildren(h("span", {}, [...(service?.shortName ?? "")][0]?.toLocaleUpperCase() ?? ""))
+    if (!service?.icon) return
+    const icon = h("img", { alt: "", decoding: "async", draggable: "false", referrerpolicy: "no-referrer" })
+    const { key } = knob.dataset
+    icon.addEventListener("load", () => {
+      if (knob.dataset.key !== key) return
+      icon.className = getComputedStyle(knob).color === "rgb(255, 255, 255)" ? "white" : "black"
+      knob.replaceChildren(icon)
+    })
+    icon.addEventListener("error", () => {
+      if (knob.dataset.key === key && (this.#iconTried += 1) <= 2 && this.isConnected) {
+        setTimeout(() => { if (knob.dataset.key === key) this.#drawIcon(service) }, ICON_AFTER * this.#iconTried)
+      }
+    })
+    icon.src = service.icon
+  }
+
+  #drawPill(look, state, face) {
+    const { pill, switch: control, form, choices } = this.#part
+    Object.assign(pill.dataset, { ground: look.ground, knob: look.knob, input: look.input, step: state.step })
+    pill.classList.toggle("pulses", look.pulses)
+    const isSwitch = look.input !== "proceed"
+    const isIdle = look.input === "none"
+    control.hidden = look.input === "email" || look.input === "choice"
+    form.inert = look.input !== "email"
+    choices.hidden = look.input !== "choice"
+    const attributes = { "aria-label": face.name || face.label, role: isSwitch ? "switch" : null, "aria-checked": isSwitch ? String(look.isOn) : null,
+                         "aria-disabled": isIdle ? "true" : null, "aria-busy": state.progress !== "none" || look.pulses ? "true" : null }
+    for (const [name, value] of Object.entries(attributes)) value === null ? control.removeAttribute(name) : control.setAttribute(name, value)
+  }
+
+  /** The old text fades out all the way, the new one in from the middle. Text that is there already stays. */
+  #drawLabel(text, isAtOnce) {
+    const { label } = this.#part
+    if (text === this.#label) return
+    this.#label = text
+    const old = label.textContent
+    label.textContent = text
+    this.#fit()
+    this.#part.leaving?.remove()
+    if (isAtOnce || this.#isStill || !old) return
+    const leaving = this.#part.leaving = h("span", { "aria-hidden": "true" }, old)
+    label.after(leaving)
+    const timing = { duration: M.change * 1000, easing: EASE }
+    leaving.animate({ opacity: [1, 0] }, timing).finished.then(() => leaving.remove(), () => leaving.remove())
+    label.animate([{ opacity: 0 }, { opacity: 0, offset: M.labelInFrom }, { opacity: 1 }], timing)
+  }
+
+  /** A long label shrinks a little, and then wraps (F056, W3). */
+  #fit() {
+    const { label, switch: control } = this.#part
+    const { classList, style } = control
+    classList.remove("wraps")
+    style.removeProperty("--fit")
+    const text = document.createRange()
+    text.selectNodeContents(label)
+    const wanted = text.getBoundingClientRect().width
+    const { paddingLeft, paddingRight } = getComputedStyle(label)
+    const room = label.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)
+    if (wanted > room && room > 0) {
+      const least = T.labelMinimum / T.label
+      const fit = Math.max(least, room / (wanted + 1))
+      style.setProperty("--fit", fit.toFixed(3))
+      classList.toggle("wraps", fit === least)
+    }
+    if (!this.#drag?.active && !this.#released) this.#rest()
+  }
+
+  #suggest() {
+    const { field } = this.#part
+    if (!field.dataset.typed) field.value = this.#answer?.state.email || (this.getAttribute("email") ?? "").trim().slice(0, 254)
+  }
+
+  /** The person's own text is kept; back at Connect the field is emptied. */
+  #drawEmail(state, face, before) {
+    const { field, confirm, pill } = this.#part
+    field.setAttribute("aria-label", face.emailField)
+    field.placeholder = face.emailField
+    confirm.setAttribute("aria-label", face.emailConfirm)
+    if (state.step === "connect" || state.step === "connected") field.value = ""
+    if (state.step !== "email") return
+    if (before?.state.step !== "email" || !field.value) this.#suggest()
+    const isInvalid = state.failure?.kind === "invalid_email"
+    field.toggleAttribute("aria-invalid", isInvalid)
+    if (isInvalid) field.setAttribute("aria-invalid", "true")
+    if (isInvalid && before?.state.step === "email" && !this.#isStill) pill.animate(...shaking())
+  }
+
+  #button(action, className) {
+    const button = h("button", { type: "button", class: className, "data-action": action.kind }, action.title)
+    if (action.kind === "about") button.setAttribute("aria-haspopup", "dialog")
+    button.addEventListener("click", event => { if (event.detail <= 1) this.#act(action.kind) })
+    return button
+  }
+
+  #drawChoices(face) {
+    const { choices } = this.#part
+    choices.setAttribute("aria-label", face.label)
+    const key = JSON.stringify(face.choices)
+    if (choices.dataset.key === key) return
+    choices.dataset.key = key
+    choices.replaceChildren(...face.choices.map(choice => this.#button(choice)))
+  }
+
+  #runs(runs, links = {}) {
+    return runs.map(run => {
+      if (run.style === "link" && links.href) return h("a", links, run.text)
+      return run.style === "plain" ? document.createTextNode(run.text) : h("span", { class: run.style }, run.text)
+    })
+  }
+
+  #drawFooter(state, face) {
+    const { footer } = this.#part
+    const key = JSON.stringify([face.footer, face.tone, face.actions, Boolean(face.about)])
+    if (footer.dataset.key === key) return
+    const isFirst = footer.dataset.key === undefined
+    footer.dataset.key = key
+    footer.dataset.tone = face.tone
+    footer.toggleAttribute("data-needed", face.tone === "error" || face.actions.length > 0)
+    const opensAbout = face.tone === "lead" && face.about
+    const text = h(opensAbout ? "button" : "p", opensAbout ? { class: "text lead", type: "button", "aria-haspopup": "dialog" } : { class: `text ${face.tone}` },
+      ...this.#runs(face.footer))
+    if (opensAbout) text.addEventListener("click", () => this.#openAbout())
+    footer.replaceChildren(text, ...face.actions.flatMap(action => [" ", this.#button(action, "action")]))
+    if (!isFirst && !this.#isStill) footer.animate([{ opacity: 0 }, { opacity: 1 }], { duration: M.change * 1000, easing: EASE })
+  }
+
+  #drawProgress(progress, undo = null) {
+    const { bar, body } = this.#part
+    this.#part.countdown?.cancel()
+    this.#part.countdown = null
+    const isKnown = Number.isFinite(progress)
+    bar.className = `bar${progress === "indeterminate" && !undo ? " sweeps" : isKnown || undo ? " part" : ""}`
+    const sign = body.dir === "rtl" ? 1 : -1
+    bar.style.transform = isKnown ? `translateX(${sign * 100 * (1 - progress)}%)` : ""
+    if (!undo || isKnown) return
+    const left = undo.remaining / undo.total
+    const place = part => `translateX(${sign * 100 * (1 - part)}%)`
+    bar.classList.add("runs")
+    if (this.#isStill) bar.style.transform = place(left)
+    else this.#part.countdown = bar.animate({ transform: [place(left), place(0)] }, { duration: undo.remaining * 1000, fill: "forwards" })
+  }
+
+  /** The ring, the dot's flight, the tick; then the knob glides over. The switch is on, and usable, all the while. */
+  async #celebrate() {
+    const { pill, check } = this.#part
+    if (this.#isStill || !check.animate) return
+    pill.classList.add("celebrates")
+    this.#placeKnobStill(0.5)
+    const [ring, dot, tick] = check.children
+    const [flight, drawn] = [M.dot * 1000, M.tick * 1000]
+    ring.animate({ transform: ["scale(0)", "scale(1)"] }, { duration: M.ring * 1000, easing: curve(M.easeOut) })
+    dot.animate(curl(), { duration: flight, easing: curve(M.easeIn) })
+    dot.animate({ opacity: [1, 1, 0] }, { duration: flight + drawn, fill: "forwards" })
+    const stroke = tick.animate({ strokeDashoffset: [1, 0] }, { duration: drawn, delay: flight, easing: curve(M.easeOut), fill: "both" })
+    const { revision } = this.#answer
+    await stroke.finished.catch(() => {})
+    await new Promise(done => setTimeout(done, M.press * 1000))
+    stroke.cancel()
+    pill.classList.remove("celebrates")
+    if (this.#answer?.revision === revision && !this.#drag?.active) this.#rest()
+  }
+
+  #placeKnobStill(part) {
+    const { body } = this.#part
+    body.classList.add("scrubbed")
+    this.#placeKnob(part)
+    body.offsetWidth
+    body.classList.remove("scrubbed")
+  }
+
+  /** Whoever was inside stays inside, at what has taken the place of what they used. */
+  #keepFocus(inside, look, before) {
+    const { switch: control, field, choices, about } = this.#part
+    if (!before || about?.open) return
+    const changed = before.state.step !== this.#answer.state.step
+    const target = { email: field, choice: choices.lastElementChild }[look.input] ?? control
+    const isLost = inside && !this.#root.activeElement
+    const follows = inside && changed && (look.input === "email" || look.input === "choice")
+    // A field that is filled in already does not raise the keyboard of a touched screen (4.5).
+    if (follows && target === field && field.value && this.#pointerType === "touch") return
+    if (isLost || follows) target?.focus({ preventScroll: true })
+  }
+
+  #announce(face, state, isFirst) {
+    const { status } = this.#part
+    const text = isFirst && !state.failure ? "" : face.announcement || (isFirst ? "" : face.name)
+    if (status.textContent !== text) status.textContent = text
+  }
+
+  #tell(before, state, look) {
+    if (before?.state.step !== state.step) this.dispatchEvent(new CustomEvent("change", { detail: { step: state.step, isOn: look.isOn } }))
+    if (state.failure && JSON.stringify(before?.state.failure) !== JSON.stringify(state.failure)) {
+      this.dispatchEvent(new CustomEvent("failure", { detail: { ...state.failure } }))
+    }
+  }
+
+  // MARK: About (4.9)
+
+  #openAbout() {
+    const { state, face } = this.#answer
+    if (!face.about || !state.connection) return
+    this.#part.about?.remove()
+    const { connection } = state
+    const outside = href => ({ href, target: "_blank", rel: "noopener noreferrer" })
+    const close = h("button", { class: "close", type: "button", "aria-label": face.about.close }, drawing(...CROSS))
+    const icon = service => {
+      const picture = service.icon ? h("img", { src: service.icon, alt: "", referrerpolicy: "no-referrer" }) : null
+      const letter = [...service.shortName][0] ?? ""
+      picture?.addEventListener("error", () => picture.replaceWith(letter))
+      return h(service.url ? "a" : "span", { ...service.url ? outside(service.url) : { role: "img" }, "aria-label": service.name || service.shortName }, picture ?? letter)
+    }
+    const title = this.#runs(face.about.title)
+    const sheet = h("div", { class: "sheet" }, close,
+      h("div", { class: "pair" }, icon(connection.primary), drawing(...ARROW), icon(connection.connecting)),
+      h("h2", { id: "about-title" }, ...connection.url ? [h("a", outside(connection.url), ...title)] : title),
+      h("ul", { role: "list" }, ...face.about.benefits.map((text, at) => h("li", {}, drawing([24, 24], stroke(BENEFITS[at])), h("span", {}, text)))),
+      state.manageURL && this.#look.isOn ? h("a", { class: "pillow", ...outside(state.manageURL) }, face.about.manage) : null,
+      state.storeURL ? h("a", { class: "pillow store", ...outside(state.storeURL) }, face.about.store) : null,
+      h("p", { class: "legal" }, ...this.#runs(face.about.legal, outside("https://ifttt.com/terms"))))
+    const about = this.#part.about = h("dialog", { class: "about", part: "about", "aria-labelledby": "about-title" }, sheet)
+    close.addEventListener("click", () => about.close())
+    about.addEventListener("click", event => { if (event.target === about) about.close() })
+    about.addEventListener("close", () => about.remove())
+    this.#part.body.append(about)
+    about.showModal()
+  }
+}
+
+if (!customElements.get("connect-button")) customElements.define("connect-button", ConnectButton)

@@ -1,0 +1,51 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// What the server answers to `GET {base}/{connection}` and to `POST {base}/{connection}/events`, and what it sends as the
+/// `data` of each server-sent event of `GET {base}/{connection}/changes`.
+///
+/// The component takes it as hostile: it opens ``open`` only when it is an `https` URL or loopback, and draws text as text.
+public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
+    /// Counts the changes of this session's state; a message names the one it is about. A component ignores an answer that
+    /// is older than what it shows.
+    public var revision: Int
+    /// The anti-forgery token for the next message, bound to the session.
+    public var token: String
+    /// The locale of ``face``.
+    public var locale: ConnectButtonLocale
+    /// What is shown.
+    public var state: ConnectButtonState
+    /// What it says.
+    public var face: ConnectButtonFace
+    /// Where the user is to go now. Only an answer to a message has it.
+    public var open: URL?
+
+    /// An answer that says `state` in `locale`.
+    ///
+    /// - Parameters:
+    ///   - state: What is shown.
+    ///   - locale: The locale of the texts.
+    ///   - revision: The state's revision in this session.
+    ///   - token: The anti-forgery token.
+    ///   - open: Where the user is to go now.
+    public init(
+        _ state: ConnectButtonState, in locale: ConnectButtonLocale, revision: Int, token: String, open: URL? = nil
+    ) {
+        self.revision = revision
+        self.token = token
+        self.locale = locale
+        self.state = state
+        self.face = ConnectButtonFace(state, in: locale)
+        self.open = open
+    }
+
+    /// The answer's bytes: JSON on one line, as both a response and a server-sent event need it.
+    public func body() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+}

@@ -1,0 +1,63 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// An event on its way from the component to its server: the body of `POST {base}/{connection}/events`.
+///
+/// A server acts on it only when ``token`` is the one it gave to this session and ``revision`` is the state's present one. To a
+/// message about an older revision (a double tap, another tab) it answers with the present state and does nothing.
+public struct ConnectButtonMessage: Sendable, Hashable {
+    /// What the user did.
+    public let event: ConnectButtonEvent
+    /// The revision of the state that the user saw.
+    public let revision: Int
+    /// The anti-forgery token of the answer that the component holds.
+    public let token: String
+
+    /// The most bytes that a message has.
+    public static let limit = 4096
+
+    /// The longest email address that mail can have (RFC 5321, 4.5.3.1).
+    static let longestEmail = 254
+
+    /// A message from the component.
+    ///
+    /// - Parameters:
+    ///   - event: What the user did.
+    ///   - revision: The revision that the user saw.
+    ///   - token: The anti-forgery token.
+    public init(_ event: ConnectButtonEvent, revision: Int, token: String) {
+        self.event = event
+        self.revision = revision
+        self.token = token
+    }
+
+    /// Reads a request's body. Members that nobody knows are ignored.
+    ///
+    /// - Parameter body: The body, JSON.
+    /// - Throws: ``ConnectButtonError``: too long, not JSON of this shape, or an event that nobody knows.
+    public init(body: Data) throws(ConnectButtonError) {
+        guard body.count <= Self.limit else { throw .messageTooLong(bytes: body.count) }
+        guard let wire = try? JSONDecoder().decode(Wire.self, from: body) else { throw .malformedMessage }
+        guard let event = ConnectButtonEvent(name: wire.event, email: wire.email.map { String($0.prefix(Self.longestEmail)) })
+        else { throw .unknownEvent }
+        self.init(event, revision: wire.revision, token: wire.token)
+    }
+
+    /// The request's body, for callers that are not the component.
+    public func body() -> Data {
+        var email: String?
+        if case .email(let address) = event { email = address }
+        // Strings and numbers alone always encode.
+        return (try? JSONEncoder().encode(Wire(event: event.name, email: email, revision: revision, token: token))) ?? Data()
+    }
+
+    private struct Wire: Codable {
+        let event: String
+        let email: String?
+        let revision: Int
+        let token: String
+    }
+}

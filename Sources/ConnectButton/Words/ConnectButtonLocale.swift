@@ -1,0 +1,127 @@
+/// One of the 22 locales that the button speaks (IFTTT dossier 8). It belongs to a button, not to the process, and is passed on
+/// to IFTTT's pages so that they speak the same (F104, W22).
+public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterable {
+    case americanEnglish = "en-US"
+    case britishEnglish = "en-GB"
+    case czech = "cs"
+    case danish = "da"
+    case german = "de"
+    case spanish = "es"
+    case latinAmericanSpanish = "es-419"
+    case finnish = "fi"
+    case french = "fr"
+    case canadianFrench = "fr-CA"
+    case italian = "it"
+    case japanese = "ja"
+    case korean = "ko"
+    case norwegian = "nb"
+    case dutch = "nl"
+    case polish = "pl"
+    case brazilianPortuguese = "pt-BR"
+    case europeanPortuguese = "pt-PT"
+    case russian = "ru"
+    case swedish = "sv"
+    case simplifiedChinese = "zh-Hans"
+    case traditionalChinese = "zh-Hant"
+
+    /// The locale's tag (BCP 47).
+    public var tag: String { rawValue }
+
+    /// The locale that serves a reader of `identifier`, or `nil` when none does.
+    ///
+    /// Both spellings are read, `zh-Hant-TW` and `pt_PT.UTF-8@euro`; case does not matter. Where a language is here twice, script
+    /// and region decide as in Unicode's CLDR: `es-MX` reads `es-419`, `pt` reads `pt-BR`, `zh-HK` reads `zh-Hant`.
+    ///
+    /// - Parameter identifier: A tag or a POSIX locale name, from anywhere.
+    public init?(matching identifier: String) {
+        guard let tag = LanguageTag(identifier) else { return nil }
+        switch tag.language {
+        case "en": self = tag.region.map(Self.americanRegions.contains) ?? true ? .americanEnglish : .britishEnglish
+        case "es": self = tag.region.map(Self.latinAmericanRegions.contains) ?? false ? .latinAmericanSpanish : .spanish
+        case "fr": self = tag.region == "ca" ? .canadianFrench : .french
+        case "pt": self = tag.region.map { $0 != "br" } ?? false ? .europeanPortuguese : .brazilianPortuguese
+        case "no", "nb", "nn": self = .norwegian
+        case "zh", "cmn": self = tag.isTraditional ? .traditionalChinese : .simplifiedChinese
+        case "yue": self = tag.script == "hans" ? .simplifiedChinese : .traditionalChinese
+        default: self.init(rawValue: tag.language)
+        }
+    }
+
+    /// The best locale for what the user prefers, American English when nothing fits.
+    ///
+    /// - Parameter preferences: Tags or POSIX locale names, the best first. A button's own locale goes before the user's.
+    public init(preferred preferences: [String]) {
+        self = preferences.lazy.compactMap { ConnectButtonLocale(matching: $0) }.first ?? .americanEnglish
+    }
+
+    /// The best locale for an `Accept-Language` header (RFC 9110, 12.5.4), American English when nothing fits.
+    ///
+    /// - Parameters:
+    ///   - header: The header's value, or `nil`. Of a long one only the first 32 ranges count.
+    ///   - override: The button's own locale, which wins.
+    public init(acceptLanguage header: String?, override: String? = nil) {
+        let ranges = (header ?? "").prefix(2000).split(separator: ",").prefix(32).map { range in
+            let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            return (tag: parts.first ?? "", quality: quality)
+        }
+        // Sorting is stable by hand: of equals the first is preferred.
+        let sorted = ranges.enumerated().filter { $0.element.quality > 0 }.sorted {
+            ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset)
+        }
+        self.init(preferred: [override].compactMap(\.self) + sorted.map(\.element.tag))
+    }
+
+    /// Where English is written as in the United States (CLDR: what does not descend from `en-001`).
+    private static let americanRegions: Set<String> = [
+        "us", "as", "gu", "mh", "mp", "ph", "pr", "um", "vi", "840",
+    ]
+
+    /// What descends from `es-419` in CLDR.
+    private static let latinAmericanRegions: Set<String> = [
+        "419", "ar", "bo", "br", "bz", "cl", "co", "cr", "cu", "do", "ec", "gt", "hn", "mx", "ni", "pa", "pe", "pr", "py",
+        "sv", "us", "uy", "ve",
+    ]
+}
+
+/// The parts of a tag that decide: language, script, region, in lower case.
+private struct LanguageTag {
+    let language: String
+    var script: String?
+    var region: String?
+
+    /// What is before a POSIX encoding or modifier, in subtags of 1 to 8 letters and digits. Extensions and private use
+    /// are not read.
+    init?(_ identifier: String) {
+        guard identifier.utf8.count <= 128 else { return nil }
+        let name = identifier.prefix { $0 != "." && $0 != "@" }
+        let subtags = name.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }.map { $0.lowercased() }
+        guard let first = subtags.first, (2...3).contains(first.utf8.count), first.utf8.allSatisfy(Self.isLetter),
+            subtags.allSatisfy({ (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(Self.isLetterOrDigit) })
+        else { return nil }
+        // `zh-yue`: an extended language stands for itself.
+        language = first == "zh" && subtags.dropFirst().first == "yue" ? "yue" : first
+        for subtag in subtags.dropFirst() {
+            if subtag.utf8.count == 1 { break }
+            if subtag.utf8.count == 4, script == nil, region == nil, subtag.utf8.allSatisfy(Self.isLetter) {
+                script = subtag
+            } else if region == nil, Self.isRegion(subtag) {
+                region = subtag
+            }
+        }
+    }
+
+    var isTraditional: Bool {
+        if script == "hant" { return true }
+        return script != "hans" && ["tw", "hk", "mo"].contains(region)
+    }
+
+    private static func isRegion(_ subtag: String) -> Bool {
+        subtag.utf8.count == 2 && subtag.utf8.allSatisfy(isLetter)
+            || subtag.utf8.count == 3 && subtag.utf8.allSatisfy { isLetterOrDigit($0) && !isLetter($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool { isLetter(byte) || (0x30...0x39).contains(byte) }
+}

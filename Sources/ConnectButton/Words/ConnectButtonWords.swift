@@ -1,0 +1,169 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The texts of the button. One catalogue, `Strings.xcstrings`, is embedded in the code and speaks for both renderings.
+enum ConnectButtonWords: String, Sendable, CaseIterable {
+    case loading
+    case connect
+    case verifying
+    case creatingAccount = "creating_account"
+    case goingTo = "going_to"
+    case connecting
+    case connected
+    case pending
+    case pendingNote = "pending_note"
+    case disconnecting
+    case disconnected
+    case emailPlaceholder = "email_placeholder"
+    case emailSecured = "email_secured"
+    case emailInvalid = "email_invalid"
+    case worksWith = "works_with"
+    case waitingNote = "waiting_note"
+    case accountCreation = "account_creation"
+    case confirmDisconnect = "confirm_disconnect"
+    case undoSeconds = "undo_seconds"
+
+    case learnMore = "learn_more"
+    case tryAgain = "try_again"
+    case cancel
+    case disconnect
+    case keep
+    case undo
+    case `continue`
+    case close
+
+    case aboutTitle = "about_title"
+    case aboutConnect = "about_connect"
+    case aboutControl = "about_control"
+    case aboutSecurity = "about_security"
+    case aboutManage = "about_manage"
+    case manageConnection = "manage_connection"
+    case store
+    case legal
+    case legalLink = "legal_link"
+
+    case offline
+    case unavailable
+    case unknownConnection = "unknown_connection"
+    case notAllowed = "not_allowed"
+    case signInExpired = "sign_in_expired"
+    case accountNotCreated = "account_not_created"
+    case appNotOpened = "app_not_opened"
+    case notDisconnected = "not_disconnected"
+    case interrupted
+    case cancelled
+
+    /// What the web component carries itself: it has to say this before, or without, any answer of a server.
+    static let carried: [ConnectButtonWords] = [
+        .loading, .worksWith, .tryAgain, .offline, .unavailable, .unknownConnection, .notAllowed,
+    ]
+
+    /// The text in a locale, with `%1$@` and `%2$@` replaced by the arguments, each between bidirectional isolates.
+    func text(in locale: ConnectButtonLocale, _ arguments: String...) -> String {
+        Self.fill(Catalogue.entry(self, locale)?.form(.other) ?? rawValue, arguments.map(Self.isolated))
+    }
+
+    /// The text for a whole number, in the form that the number takes.
+    func text(in locale: ConnectButtonLocale, count: Int) -> String {
+        let category = PluralCategory(count, in: locale)
+        return Self.fill(Catalogue.entry(self, locale)?.form(category) ?? rawValue, [String(count)])
+    }
+
+    /// A text from outside between FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE, so that a name in another script moves
+    /// nothing around it. Characters that would end the isolate, or steer the direction themselves, are taken out.
+    static func isolated(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append("\u{2068}")
+        for scalar in text.unicodeScalars
+        where !(0x202A...0x202E).contains(scalar.value) && !(0x2066...0x2069).contains(scalar.value) {
+            scalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
+        }
+        scalars.append("\u{2069}")
+        return String(scalars)
+    }
+
+    /// Fills in one pass, so that a placeholder inside an argument is only text.
+    private static func fill(_ text: String, _ arguments: [String]) -> String {
+        var (result, rest) = ("", text[...])
+        while let start = rest.firstIndex(of: "%") {
+            result += rest[..<start]
+            rest = rest[start...]
+            let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
+            if let number = Int(digits), arguments.indices.contains(number - 1), rest[digits.endIndex...].hasPrefix("$@") {
+                result += arguments[number - 1]
+                rest = rest[digits.endIndex...].dropFirst(2)
+            } else {
+                result += "%"
+                rest = rest.dropFirst()
+            }
+        }
+        return result + rest
+    }
+}
+
+extension ConnectButtonFailure.Kind {
+    /// What the user is told.
+    var words: ConnectButtonWords {
+        switch self {
+        case .offline: .offline
+        case .unavailable: .unavailable
+        case .unknownConnection: .unknownConnection
+        case .notAllowed: .notAllowed
+        case .invalidEmail: .emailInvalid
+        case .signInExpired: .signInExpired
+        case .accountNotCreated: .accountNotCreated
+        case .appNotOpened: .appNotOpened
+        case .notDisconnected: .notDisconnected
+        case .interrupted: .interrupted
+        case .cancelled: .cancelled
+        }
+    }
+}
+
+/// The embedded catalogue, read once. A test proves that every word is there in every locale.
+enum Catalogue {
+    static func entry(_ words: ConnectButtonWords, _ locale: ConnectButtonLocale) -> Localization? {
+        let entry = texts[words.rawValue]
+        return entry?[locale.tag] ?? entry?[ConnectButtonLocale.americanEnglish.tag]
+    }
+
+    static let texts: [String: [String: Localization]] = {
+        guard let file = try? JSONDecoder().decode(File.self, from: Data(PackageResources.Strings_xcstrings)) else {
+            return [:]
+        }
+        return file.strings.mapValues(\.localizations)
+    }()
+
+    private struct File: Decodable {
+        let strings: [String: Entry]
+    }
+
+    private struct Entry: Decodable {
+        let localizations: [String: Localization]
+    }
+
+    struct Localization: Decodable, Sendable {
+        let stringUnit: Unit?
+        let variations: Variations?
+
+        func form(_ category: PluralCategory) -> String? {
+            stringUnit?.value ?? variations?.plural[category.rawValue]?.stringUnit.value
+                ?? variations?.plural[PluralCategory.other.rawValue]?.stringUnit.value
+        }
+    }
+
+    struct Variations: Decodable, Sendable {
+        let plural: [String: Form]
+    }
+
+    struct Form: Decodable, Sendable {
+        let stringUnit: Unit
+    }
+
+    struct Unit: Decodable, Sendable {
+        let value: String
+    }
+}

@@ -1,0 +1,283 @@
+"""A page with `<connect-button>`s in it, and the server that they talk to: scripted answers, recorded messages."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from playwright.sync_api import Page
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "Sources/ConnectButton/Web/connect-button.js"
+VECTORS = json.loads((ROOT / "Tests/ConnectButtonTests/Vectors.json").read_text())
+CATALOGUE = json.loads((ROOT / "Sources/ConnectButton/Words/Strings.xcstrings").read_text())["strings"]
+
+# Nothing inline, nothing from elsewhere: the button must get along with it.
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'"
+
+# The room that `ConnectButtonScript.reservation` asks pages to keep; a Swift test holds the numbers to the tokens.
+STYLE = """
+:root { color-scheme: light dark; background: light-dark(#ffffff, #121212); color: light-dark(#1c2024, #eceef0) }
+body { margin: 0 auto; padding: 1rem; max-width: 46rem; font: 1rem/1.5 system-ui, "Noto Sans", sans-serif }
+h1 { font-size: 1rem; margin: 0 0 1rem }
+main > * + * { margin-block-start: 1.5rem }
+connect-button:not(:defined) {
+  display: block; inline-size: 100%; margin-inline: auto; max-inline-size: calc(329 * max(1px, .0625rem));
+  block-size: calc(124.2 * max(1px, .0625rem)) }
+connect-button[footer=none]:not(:defined) { block-size: calc(70 * max(1px, .0625rem)) }
+"""
+
+PAGE_SCRIPT = """
+const button = await import('/connect-button.js')
+Object.assign(window, { button, heard: [] })
+for (const element of document.querySelectorAll('connect-button')) {
+  for (const name of ['change', 'failure']) element.addEventListener(name, event => heard.push([name, element.id, event.detail]))
+}
+document.addEventListener('securitypolicyviolation', event => heard.push(['violation', event.violatedDirective]))
+"""
+
+ICON = ('<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><path fill="#fff" d="M32 4a22 22 0 0 '
+        '0-22 22c0 16 22 34 22 34s22-18 22-34A22 22 0 0 0 32 4zm0 30a8 8 0 1 1 0-16 8 8 0 0 1 0 16z"/></svg>')
+
+FOLLOWED = {"loading", "verifying", "creating_account", "going_to_service", "connecting", "disconnecting", "disconnected"}
+
+
+def word(key: str, locale: str, *names: str, count: int | None = None) -> str:
+    """A text of the catalogue, filled in as the server does it."""
+    entry = CATALOGUE[key]["localizations"][locale]
+    unit = entry.get("stringUnit") or entry["variations"]["plural"]["other"]["stringUnit"]
+    text = unit["value"]
+    for at, name in enumerate(names if count is None else (str(count),)):
+        text = text.replace(f"%{at + 1}$@", name if count is not None else f"\u2068{name}\u2069")
+    return text
+
+
+def runs(text: str) -> list[dict[str, str]]:
+    pieces = text.split("IFTTT")
+    found = [{"text": pieces[0], "style": "plain"}]
+    for piece in pieces[1:]:
+        found += [{"text": "IFTTT", "style": "mark"}, {"text": piece, "style": "plain"}]
+    return [run for run in found if run["text"]]
+
+
+RETRYABLE = {"offline", "unavailable", "sign_in_expired", "account_not_created", "app_not_opened", "not_disconnected", "interrupted"}
+FAILURE_WORDS = {"invalid_email": "email_invalid"}
+
+
+class Script:
+    """Makes the answers of a server, `ConnectButtonAnswer` in JSON; `FaceTests` holds Swift to the same texts."""
+
+    def __init__(self, origin: str, locale: str = "en-US", short: str = "Location", full: str = "Location Service", brand: str = "#0099FF",
+                 icon: str | None = "/icon.svg") -> None:
+        self.locale, self.short, self.full = locale, short, full
+        icon = icon and (origin + icon if icon.startswith("/") else icon)
+        self.connection = {
+            "id": "aB3dE5fG", "url": "https://ifttt.com/connections/aB3dE5fG",
+            "primary": {"name": "Lumen Garden", "shortName": "Lumen", "icon": icon, "brand": "#2B8A3E", "url": "https://ifttt.com/lumen_garden"},
+            "connecting": {"name": full, "shortName": short, "icon": icon, "brand": brand, "url": "https://ifttt.com/location"}}
+
+    def answer(self, step: str, revision: int = 1, failure: str | None = None, undo: tuple[float, float] | None = None, email: str | None = None,
+               cancellable: bool = False, progress: Any = "none", following: str | None = None, **more: Any) -> dict[str, Any]:
+        w = lambda key, *names, **options: word(key, self.locale, *names, **options)  # noqa: E731
+        labels = {"hidden": "", "loading": w("loading"), "loading_failed": w("loading"), "connect": w("connect", self.short), "email": w("email_placeholder"),
+                  "verifying": w("verifying"), "creating_account": w("creating_account"), "going_to_service": w("going_to", self.full),
+                  "connecting": w("connecting"), "connected": w("connected"), "pending": w("pending"), "confirm_disconnect": w("confirm_disconnect", self.short),
+                  "disconnecting": w("disconnecting"), "disconnected": w("disconnected")}
+        label = labels[step]
+        name = label if step in ("hidden", "connect", "going_to_service", "confirm_disconnect") else f"{label}, \u2068{self.short}\u2069"
+        text, tone = {"email": (w("email_secured"), "plain"), "creating_account": (w("account_creation", email or ""), "plain"),
+                      "going_to_service": (w("waiting_note"), "plain"), "pending": (w("pending_note", "Lumen"), "plain"),
+                      "confirm_disconnect": (label, "plain")}.get(step, (w("works_with"), "lead"))
+        actions = []
+        if undo:
+            text, tone = w("undo_seconds", count=round(undo[0])), "plain"
+        if failure:
+            text, tone = w(FAILURE_WORDS.get(failure, failure)), "plain" if failure == "cancelled" else "error"
+            if failure in RETRYABLE and step != "email":
+                actions.append({"kind": "retry", "title": w("try_again")})
+        if undo:
+            actions.append({"kind": "undo", "title": w("undo")})
+        if cancellable:
+            actions.append({"kind": "cancel", "title": w("cancel")})
+        if step == "email" and not failure:
+            actions.append({"kind": "about", "title": w("learn_more")})
+        following = following or {"connect": "verifying", "connected": "confirm_disconnect", "pending": "confirm_disconnect"}.get(step)
+        has_connection = step not in ("loading", "loading_failed")
+        link = w("legal_link")
+        before, after = w("legal").split("%1$@")
+        state = {"step": step, "connection": self.connection if has_connection else None, "email": email, "progress": progress,
+                 "isCancellable": cancellable, "next": following, "failure": failure and {"kind": failure, "detail": "for developers"},
+                 "undo": undo and {"remaining": undo[0], "total": undo[1]}, "manageURL": "https://ifttt.com/connections/aB3dE5fG/edit"}
+        face = {"label": label, "name": name, "toggled": labels[following] if following else label, "footer": runs(text), "tone": tone, "actions": actions,
+                "announcement": "" if step in ("hidden", "connect") and not failure else text if failure or undo else name,
+                "choices": [{"kind": kind, "title": w(kind)} for kind in ("disconnect", "keep")] if step == "confirm_disconnect" else [],
+                "emailField": w("email_placeholder"), "emailConfirm": w("continue"),
+                "about": has_connection and {
+                    "title": runs(w("about_title", "Lumen", self.short)), "benefits": [w(f"about_{name}") for name in ("connect", "control", "security", "manage")],
+                    "manage": w("manage_connection"), "store": w("store"), "close": w("close"),
+                    "legal": [run for run in ({"text": before, "style": "plain"}, {"text": link, "style": "link"}, {"text": after, "style": "plain"}) if run["text"]]}}
+        return {"revision": revision, "token": "token-1", "locale": self.locale, "state": state, "face": face} | more
+
+
+class ButtonServer:
+    """Serves the page, the script and each connection's answers."""
+
+    def __init__(self) -> None:
+        outer = self
+        self.reset()
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                parts = urlsplit(self.path)
+                if parts.path == "/page":
+                    self.send(200, "text/html", outer.html(parse_qs(parts.query, keep_blank_values=True)).encode())
+                elif parts.path == "/connect-button.js":
+                    time.sleep(outer.script_delay)
+                    self.send(200, "text/javascript", SCRIPT.read_bytes())
+                elif parts.path == "/page.js":
+                    self.send(200, "text/javascript", PAGE_SCRIPT.encode())
+                elif parts.path == "/page.css":
+                    self.send(200, "text/css", STYLE.encode())
+                elif parts.path == "/icon.svg":
+                    outer.icons += 1
+                    self.send(200 if outer.icons > outer.icons_failing else 503, "image/svg+xml", ICON.encode())
+                elif parts.path == "/elsewhere":
+                    self.send(200, "text/html", b"<!doctype html><html lang=en><title>Elsewhere</title><h1>Elsewhere</h1>")
+                elif parts.path.endswith("/changes"):
+                    self.changes(parts.path.split("/")[-2])
+                elif parts.path.startswith("/connect/"):
+                    outer.asked.append(self.path)
+                    self.reply(outer.states.get(parts.path.split("/")[-1], (404, {}, 0)))
+                else:
+                    self.send(404, "text/plain", b"")
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                name = self.path.split("/")[-2]
+                outer.messages.append({"connection": name, "type": self.headers["Content-Type"], **json.loads(body)})
+                queue = outer.replies.get(name, [])
+                reply = queue.pop(0) if queue else outer.states.get(name, (404, {}, 0))
+                if callable(reply):
+                    reply = reply(outer.messages[-1])
+                if reply[0] == 200 and reply[1].get("state"):
+                    outer.states[name] = (200, {k: v for k, v in reply[1].items() if k != "open"}, 0)
+                self.reply(reply)
+
+            def changes(self, name: str) -> None:
+                if not outer.has_events:
+                    return self.send(404, "text/plain", b"")
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Connection", "close")
+                self.end_headers()
+                self.close_connection = True
+                outer.followers += 1
+                try:
+                    while not outer.closing:
+                        if pushed := outer.pushed.pop(name, None):
+                            self.wfile.write(b"data: " + json.dumps(pushed).encode() + b"\n\n")
+                            self.wfile.flush()
+                        time.sleep(0.02)
+                except OSError:
+                    pass
+
+            def reply(self, reply: tuple[int, Any, float]) -> None:
+                status, body, delay = reply
+                time.sleep(delay)
+                if status == 0:
+                    self.close_connection = True
+                    self.connection.close()
+                    return
+                self.send(status, "application/json", body if isinstance(body, bytes) else json.dumps(body).encode())
+
+            def send(self, status: int, kind: str, body: bytes) -> None:
+                self.send_response(status)
+                self.send_header("Content-Type", f"{kind}; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Content-Security-Policy", POLICY)
+                self.end_headers()
+                try:
+                    self.wfile.write(body)
+                except OSError:
+                    pass  # the page had enough
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_: Any) -> None:
+                pass  # a page that leaves while an answer is on its way is no error
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def reset(self) -> None:
+        self.closing = False
+        self.states: dict[str, tuple[int, Any, float]] = {}
+        self.replies: dict[str, list[Any]] = {}
+        self.messages: list[dict[str, Any]] = []
+        self.asked: list[str] = []
+        self.pushed: dict[str, Any] = {}
+        self.has_events = True
+        self.followers = 0
+        self.icons = self.icons_failing = 0
+        self.script_delay = 0.0
+
+    def script(self, **options: Any) -> Script:
+        return Script(self.origin, **options)
+
+    def shows(self, answer: dict[str, Any], connection: str = "one", delay: float = 0) -> None:
+        self.states[connection] = (200, answer, delay)
+
+    def answers(self, *answers: Any, connection: str = "one", delay: float = 0) -> None:
+        """What the next messages are answered with."""
+        self.replies.setdefault(connection, []).extend(
+            answer if callable(answer) or isinstance(answer, tuple) else (200, answer, delay) for answer in answers)
+
+    @staticmethod
+    def html(query: dict[str, list[str]]) -> str:
+        take = lambda name: query.pop(name, [""])[0]  # noqa: E731
+        direction, language, connections, inside, root = take("page-dir"), take("page-lang"), take("connections"), take("inside"), take("page-style")
+        attributes = " ".join(f'{name}="{escape(values[0])}"' for name, values in query.items())
+        data = f'<script type="application/json">{inside.replace("<", chr(92) + "u003c")}</script>' if inside else ""
+        elements = "".join(f'<connect-button id="{name}" connection="{name}" {attributes}>{data}</connect-button>'
+                           for name in (connections or "one").split(","))
+        return (f'<!doctype html><html lang="{language or "en"}" dir="{direction or "ltr"}" class="{root}"><meta charset="utf-8">'
+                '<meta name="viewport" content="width=device-width, initial-scale=1"><title>An app</title>'
+                '<link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>'
+                f"<main><h1>An app</h1>{elements}<p>What comes after the button.</p></main></html>")
+
+    def url(self, **attributes: Any) -> str:
+        return f"{self.origin}/page?" + urlencode({name.replace("_", "-"): value for name, value in attributes.items()})
+
+
+@contextmanager
+def serving() -> Iterator[ButtonServer]:
+    one = ButtonServer()
+    thread = threading.Thread(target=one.server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield one
+    finally:
+        one.closing = True
+        one.server.shutdown()
+        one.server.server_close()
+
+
+def plain(text: str) -> str:
+    """Without the invisible isolates around names."""
+    return text.replace("\u2068", "").replace("\u2069", "")
+
+
+def heard(page: Page, name: str) -> list[Any]:
+    return [entry[1:] for entry in page.evaluate("heard") if entry[0] == name]
