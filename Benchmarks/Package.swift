@@ -23,6 +23,7 @@ let package = Package(
                 .product(name: "OAuth", package: "handshake"),
                 .product(name: "Handshake", package: "handshake"),
                 .product(name: "Sandbox", package: "handshake"),
+                .product(name: "Sequencing", package: "handshake"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 "VaultContents",
                 // Started by `benchmarks`, which looks for it beside itself.

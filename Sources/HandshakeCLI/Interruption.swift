@@ -14,7 +14,10 @@ enum Interruption {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                guard received.exchange(number, ordering: .relaxed) == 0 else { exit(128 + number) }
+                guard received.exchange(number, ordering: .relaxed) == 0 else {
+                    Terminal.showInput()
+                    exit(128 + number)
+                }
                 work.cancel()
             }
             source.resume()

@@ -68,7 +68,8 @@ class Running:
             thread.start()
         if stdin is not None:
             assert self.process.stdin
-            self.process.stdin.write(stdin)
+            # What is no text is written by `surrogateescape`.
+            self.process.stdin.buffer.write(stdin.encode(errors="surrogateescape"))
             self.process.stdin.close()
 
     def _collect(self, name: str) -> None:
@@ -205,6 +206,11 @@ class Handshake:
             arguments += ["--client-secret-file", "-"]
         stdin = None if secret is None else secret + "\n"
         return self._keep(Login([str(self.path), *arguments], self.environment, stdin), False)
+
+    def begin_login(self, service: str, *options: str) -> Login:
+        """The same for a service that the command knows by name."""
+        arguments = ["login", service, *options, "--browser", "print", "--json", "--timeout", "60"]
+        return self._keep(Login([str(self.path), *arguments], self.environment, None), False)
 
     def signed_in(self, name: str, server: Stranger, *options: str, **more: Any) -> dict[str, Any]:
         return self.login(name, server, *options, **more).complete(server).ok().json

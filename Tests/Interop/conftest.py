@@ -11,6 +11,7 @@ import pytest
 
 import leaks
 from command import Handshake, binary
+from stand_in import StandIn
 from strangers import Stranger
 
 EXPIRING_SECONDS = 3
@@ -88,6 +89,35 @@ def handshake(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Handsh
     secrets = {secret for server in running for secret in server.secrets()}
     assert not leaks.found_in(command.printed(), secrets), "a secret was printed"
     assert not leaks.found_in_folder(command.home, secrets), "a secret lies in clear in the command's home"
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
+    """A sandbox of the command's own; what is asked of it is for one test at a time."""
+    path = binary()
+    if path is None:
+        pytest.skip("handshake is not built: set HANDSHAKE_BIN or run `swift build` (.build/debug/handshake is missing)")
+    command = Handshake(path, tmp_path_factory.mktemp("sandbox") / "home")
+    yield StandIn(command)
+    command.end()
+
+
+@pytest.fixture
+def genome(sandbox: StandIn) -> Iterator[StandIn]:
+    """Sequencing.com's stand-in, without faults and without a past."""
+    sandbox.reset()
+    yield sandbox
+    sandbox.reset()
+
+
+@pytest.fixture
+def ada(handshake: Handshake, genome: StandIn) -> Iterator[Handshake]:
+    """The command, signed in as a person with files. Afterwards: her token was not printed and lies nowhere in clear."""
+    genome.sign_in(handshake)
+    token = handshake.token("sequencing")
+    yield handshake
+    assert not leaks.found_in(handshake.printed(), [token]), "a token was printed"
+    assert not leaks.found_in_folder(handshake.home, [token]), "a token lies in clear in the command's home"
 
 
 def keep_output(test: str, command: Handshake) -> None:

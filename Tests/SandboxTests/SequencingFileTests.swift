@@ -88,14 +88,27 @@ struct SequencingFileTests {
     @Test("one user has no files of their own, one has one, and one has five thousand, always the same")
     func users() async throws {
         try await withSandbox { sandbox in
-            for (user, count) in [("charles", 0), ("grace", 1), ("herman", 5000)] {
+            for (user, count) in [("charles", 0), ("grace", 1), ("herman", 5000), ("rosalind", 0)] {
                 let steps = try await SequencingSteps(sandbox, as: "\(user)@example.test")
                 let own = "/DataSourceList?uploaded=true&shared=true&fromApps=true&allWithAltruist=true"
                 let first = try await steps.get(own)
                 #expect(try first.objects().count == count)
                 #expect(try await steps.get(own).body == first.body)
-                #expect(try await steps.get("/DataSourceList?all=true").objects().count == count + 10)
+                let all = try await steps.get("/DataSourceList?all=true").objects()
+                #expect(all.count == count + 10 + (user == "rosalind" ? 1 : 0))
             }
+        }
+    }
+
+    @Test("a file of a category that no client knows is in the whole list, and behind no other flag")
+    func unknownCategory() async throws {
+        try await withSandbox { sandbox in
+            let steps = try await SequencingSteps(sandbox, as: "rosalind@example.test")
+            let files = try await steps.get("/DataSourceList?all=true").objects()
+            #expect(files.last?["FileCategory"] as? String == "FromLaboratory")
+            #expect(try await steps.result("Chain9", on: "229001") == ["RiskDescription": "Moderate"])
+            let flags = "sample=true&uploaded=true&shared=true&fromApps=true&allWithAltruist=true"
+            #expect(try await steps.get("/DataSourceList?" + flags).objects().count == 10)
         }
     }
 
@@ -103,9 +116,11 @@ struct SequencingFileTests {
     func download() async throws {
         try await withSandbox { sandbox in
             let steps = try await SequencingSteps(sandbox)
-            let answer = try await steps.get("/File/Download?id=00000000-0000-4000-8000-000000227001")
+            let answer = try await steps.get("/File/Download?id=00000000-0000-4000-8000-000000227004")
             #expect(answer["Content-Type"] == "application/octet-stream")
             #expect(answer.text.hasPrefix("##fileformat=VCF"))
+            let packed = try await steps.get("/File/Download?id=00000000-0000-4000-8000-000000227001")
+            #expect(Array(packed.body.prefix(3)) == [0x1F, 0x8B, 8] && packed["Content-Encoding"] == nil)
             for id in ["227001", "00000000-0000-4000-8000-000000228001", ""] {
                 #expect(try await steps.get("/File/Download?id=\(id)").refusal == "404 file_not_found")
             }

@@ -176,7 +176,7 @@ struct SequencingSiteTests {
         }
     }
 
-    @Test("the console's files are those of the file list, for the person named or the first one")
+    @Test("the console's files are those of the file list, for the person named or the first one, by the same flags")
     func consoleFiles() async throws {
         try await withSandbox { sandbox in
             let steps = try await SequencingSteps(sandbox)
@@ -186,6 +186,10 @@ struct SequencingSiteTests {
             }
             #expect(try await steps.oauth.wire.send("GET", "/console/files?as=4714").objects().count == 5010)
             #expect(try await steps.oauth.wire.send("GET", "/console/files?as=nobody").status == 404)
+            for flags in ["sample=true", "uploaded=true&shared=true", "all=true"] {
+                let listed = try await steps.oauth.wire.send("GET", "/console/files?as=4711&" + flags)
+                #expect(try await listed.body == steps.get("/DataSourceList?" + flags).body)
+            }
         }
     }
 }

@@ -5,7 +5,19 @@ import Foundation
 struct Benchmark: Sendable {
     let name: String
     let summary: String
+    /// Whether it measures a program that has to be named: then it runs only with one.
+    let needsCommand: Bool
     let run: @Sendable (Options) async throws -> [Figure]
+
+    init(
+        name: String, summary: String, needsCommand: Bool = false,
+        run: @escaping @Sendable (Options) async throws -> [Figure]
+    ) {
+        self.name = name
+        self.summary = summary
+        self.needsCommand = needsCommand
+        self.run = run
+    }
 }
 
 /// What a figure has to reach. A median is held against it, or every single sample where it must be exact.

@@ -50,7 +50,8 @@ struct Failure: Error, CustomStringConvertible {
 @main
 enum Benchmarks {
     static let all: [Benchmark] = [
-        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart,
+        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
+        .reportDownload,
     ]
 
     /// The longest that one benchmark may take, in seconds.
@@ -74,7 +75,7 @@ enum Benchmarks {
         }
         let chosen = all.filter { benchmark in
             options.names.isEmpty
-                ? benchmark.name != "command" || options.command != nil : options.names.contains(benchmark.name)
+                ? !benchmark.needsCommand || options.command != nil : options.names.contains(benchmark.name)
         }
         let unknown = Set(options.names).subtracting(chosen.map(\.name))
         guard unknown.isEmpty else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Handshake
 import OAuth
 
@@ -61,7 +62,7 @@ struct Login: AsyncParsableCommand {
             },
             readRedirect: { page in
                 Output.note("Paste the address that begins with \(page.redirectURI) here:")
-                return try await StandardInput.line()
+                return try await StandardInput.line()?.trimmingCharacters(in: .whitespaces)
             })
         switch plan.browser {
         case .print: return try await handshake.signIn(as: plan.account, through: printed, timeout: plan.timeout)

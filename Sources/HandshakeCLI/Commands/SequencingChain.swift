@@ -22,7 +22,10 @@ struct SequencingChain: AsyncParsableCommand {
 struct SequencingChains: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chains", abstract: "Run several app chains on a file in one request and print their reports.",
-        discussion: "The exit status is 4 when one of them has no report; the others are printed all the same.")
+        discussion: """
+            The exit status is 4 when one of them has no report; the others are printed all the same. When all fail alike, \
+            it is the status of that error.
+            """)
 
     @Argument(help: "The chains, as in Chain9 Chain88.", transform: SequencingRunOptions.code)
     var chains: [AppCode]
@@ -46,15 +49,14 @@ struct SequencingRunOptions: ParsableArguments {
 
     func execute(_ chains: [AppCode]) async throws {
         guard timeout > 0 else { throw CommandError.usage("--timeout is positive") }
-        let genome = try await options.genome(polling: Polling(deadline: .seconds(timeout)))
-        let last = try await SequencingFailure.reported {
+        let last = try await options.use(polling: Polling(deadline: .seconds(timeout))) { genome in
             let id = try await chooseFile(genome)
             return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))
         }
         if options.common.json {
             Output.result(JSONText.object([("chains", .array(zip(chains, last.chains).map(Self.json)))]).text)
         } else {
-            for (chain, state) in zip(chains, last.chains) { show(chain, state) }
+            for (chain, state) in zip(chains, last.chains) { show(chain, state, alone: chains.count == 1) }
         }
         try fail(last)
     }
@@ -81,7 +83,7 @@ struct SequencingRunOptions: ParsableArguments {
         return code
     }
 
-    /// The chains without a report decide the exit status: one error as it is, several in one sentence.
+    /// The chains without a report decide the exit status: one error that all have is told as it is.
     private func fail(_ last: ChainProgress) throws {
         let errors = last.chains.compactMap { state -> SequencingError? in
             switch state.result {
@@ -90,7 +92,9 @@ struct SequencingRunOptions: ParsableArguments {
             case nil: nil
             }
         }
-        if errors.count == 1, let error = errors.first { throw SequencingFailure.commandError(error) }
+        if let error = errors.first, errors.count == last.chains.count, Set(errors.map(\.code)).count == 1 {
+            throw SequencingFailure.commandError(error)
+        }
         guard errors.isEmpty else {
             throw CommandError(
                 status: .serviceError, code: "chains_failed",
@@ -98,13 +102,14 @@ struct SequencingRunOptions: ParsableArguments {
         }
     }
 
-    private func show(_ chain: AppCode, _ state: ChainState) {
+    /// - Parameter alone: whether it is the only chain, whose failure is the command's.
+    private func show(_ chain: AppCode, _ state: ChainState, alone: Bool) {
         switch state.result {
         case .success(let report):
             Output.result("\(chain)\(report.succeeded ? "" : " (without success)")")
             let rows = report.properties.map { ["  " + $0.name, $0.value.type, $0.value.text] }
             for line in Table.lines(rows) { Output.result(line) }
-        case .failure(let error): Output.note("\(chain): \(error)")
+        case .failure(let error): if !alone { Output.note("\(chain): \(error)") }
         case nil: break
         }
     }
@@ -140,18 +145,20 @@ extension SequencingRunOptions {
     /// The file that the user named; else the only own one; else the one chosen at the terminal.
     private func chooseFile(_ genome: Sequencing) async throws -> FileID {
         if let file {
-            guard let id = FileID(file) else { throw CommandError.usage("“\(file)” is not the identifier of a file") }
+            guard let id = FileID(file) else {
+                throw CommandError.usage("“\(quoted(file, limit: 80))” is not the identifier of a file")
+            }
             return id
         }
         let files = try await genome.files()
         let own = files.filter { !$0.isSample }
         if own.count == 1, let only = own.first { return only.id }
-        guard isatty(0) == 1, Output.isTerminal else {
+        guard FileQuestion.canBeAsked else {
             throw CommandError.usage(
                 files.isEmpty
                     ? "the account has no files"
                     : "name one of \(files.count) files with --file; list them with: handshake sequencing files")
         }
-        return try FileQuestion.ask(own.isEmpty ? files : own).id
+        return try await FileQuestion.ask(own.isEmpty ? files : own).id
     }
 }

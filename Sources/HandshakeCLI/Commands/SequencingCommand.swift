@@ -21,15 +21,19 @@ struct SequencingOptions: ParsableArguments {
 
     @OptionGroup var common: CommonOptions
 
-    /// The kit for the account.
-    func genome(polling: Polling = Polling()) async throws -> Sequencing {
+    /// Lets `body` use the kit for the account, and gives its errors their place.
+    func use<Result>(
+        polling: Polling = Polling(), _ body: (Sequencing) async throws -> Result
+    ) async throws -> Result {
         let vault = try common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         guard known.client.service.name == Service.sequencing.name else {
             throw CommandError.usage(
                 "\(account) is an account of \(known.client.service.displayName), not of Sequencing.com")
         }
-        return Sequencing(known.account, polling: polling)
+        return try await known.use { account in
+            try await SequencingFailure.reported { try await body(Sequencing(account, polling: polling)) }
+        }
     }
 }
 

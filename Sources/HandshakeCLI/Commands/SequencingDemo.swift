@@ -18,7 +18,7 @@ struct DemoGenes {
             guard let first = files.first(where: \.isSample) else {
                 throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no sample files")
             }
-            let file = asks && isatty(0) == 1 ? try FileQuestion.ask(files) : first
+            let file = asks && FileQuestion.canBeAsked ? try await FileQuestion.ask(files) : first
             let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: file.id)
             return DemoGenes(file: file, risk: risk, vitaminD: vitaminD)
         }
@@ -46,22 +46,6 @@ extension Result where Failure == SequencingError {
         switch self {
         case .success(let answer): text(answer)
         case .failure(let error): "\(error)"
-        }
-    }
-}
-
-/// Asks at the terminal which file to use.
-enum FileQuestion {
-    /// - Throws: ``HandshakeError/signInAbandoned(_:)`` when there is no answer.
-    static func ask(_ files: [GeneticFile]) throws -> GeneticFile {
-        let rows = files.enumerated().map { ["\($0 + 1)", $1.displayName, $1.facts.joined(separator: ", ")] }
-        for line in Table.lines(rows) { Output.error(line) }
-        while true {
-            Output.error("Which file? 1 to \(files.count):")
-            guard let line = readLine() else { throw HandshakeError.signInAbandoned(.closed) }
-            if let number = Int(line.trimmingCharacters(in: .whitespaces)), files.indices.contains(number - 1) {
-                return files[number - 1]
-            }
         }
     }
 }

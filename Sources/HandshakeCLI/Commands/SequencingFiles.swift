@@ -29,17 +29,25 @@ struct SequencingFiles: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only files in which every word occurs.", valueName: "text"))
     var search: String?
 
-    @Option(help: "How the list is ordered: service, name, newest or oldest.", transform: Self.order)
+    @Option(help: "How the list is ordered: service, name, newest, oldest or category.", transform: Self.order)
     var order: FileSelector.Order = .service
 
     @OptionGroup var options: SequencingOptions
 
     func run() async throws {
-        let files = try await SequencingFailure.reported { try await options.genome().files(subset) }
+        let list = try await options.use { try await $0.fileList(subset) }
+        let files = list.files
         let shown = GeneticFile.matching(files, search: search ?? "", order: order)
         if options.common.json {
-            Output.result(JSONText.object([("files", .array(shown.map(Self.json)))]).text)
+            let unreadable = JSONText.integer(Int64(list.unreadable.count))
+            Output.result(
+                JSONText.object([("files", .array(shown.map(Self.json))), ("unreadable", unreadable)]).text)
             return
+        }
+        for error in list.unreadable { Output.note("One entry is not shown: \(error)") }
+        guard !shown.isEmpty else {
+            let why = files.isEmpty ? "There are no such files." : "None of \(files.count) files fits the search."
+            return Output.note(why)
         }
         let rows = shown.map { file in
             [

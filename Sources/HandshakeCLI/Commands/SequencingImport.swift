@@ -27,8 +27,7 @@ struct SequencingImport: AsyncParsableCommand {
     @OptionGroup var options: SequencingOptions
 
     func run() async throws {
-        let genome = try await options.genome()
-        try await SequencingFailure.reported {
+        try await options.use { genome in
             let known = wait ? Set(try await genome.files().map(\.id)) : []
             let outcome = try await start(ThirdPartyImport(genome))
             guard case .started = outcome else { throw Self.refusal(outcome) }
@@ -37,23 +36,27 @@ struct SequencingImport: AsyncParsableCommand {
     }
 
     private func start(_ imports: ThirdPartyImport) async throws -> ThirdPartyImport.Outcome {
-        let login = try Prompt.line("Login at \(source == .ancestry ? "Ancestry" : "23andMe"):")
+        let login = try await Prompt.filledLine(
+            "Login at \(source == .ancestry ? "Ancestry" : "23andMe"):", wanted: "the login")
         let credentials = try ThirdPartyImport.Credentials(
-            login: login, password: try Prompt.password("Password there (not shown, not kept):"))
+            login: login,
+            password: try await Prompt.password("Password there (not shown, not kept):", wanted: "the password"))
         switch source {
         case .twentyThreeAndMe:
             switch try await imports.from23andMe(credentials) {
             case .ended(let outcome): return outcome
             case .question(let question):
-                let answer = try Prompt.filledLine("23andMe asks: \(question.text)")
+                let answer = try await Prompt.filledLine(
+                    "23andMe asks: \(question.text)", wanted: "the answer to 23andMe's question")
                 return try await imports.answer(answer, to: question)
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
             case .ended(let outcome): return outcome
             case .linkMailed(let session):
-                let link = try Prompt.filledLine("Ancestry has sent a mail. Paste the link from it:")
-                return try await imports.download(link, in: session)
+                let link = try await Prompt.filledLine(
+                    "Ancestry has sent a mail. Paste the link from it:", wanted: "the link from Ancestry's mail")
+                return try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session)
             }
         }
     }
@@ -83,37 +86,5 @@ struct SequencingImport: AsyncParsableCommand {
                 ("import_failed", "the import failed at the service (\(number)); try again later")
             }
         return CommandError(status: .serviceError, code: code, message: message)
-    }
-}
-
-/// Questions to the user: asked only on a terminal, else answered by the lines of standard input.
-private enum Prompt {
-    static func line(_ question: String) throws -> String {
-        if isatty(0) == 1 { Output.error(question) }
-        guard let line = readLine(strippingNewline: true) else { throw HandshakeError.signInAbandoned(.closed) }
-        return line
-    }
-
-    /// A line that is not empty; a terminal is asked again, standard input is not.
-    static func filledLine(_ question: String) throws -> String {
-        while true {
-            let line = try line(question)
-            if !line.isEmpty || isatty(0) != 1 { return line }
-        }
-    }
-
-    /// A line that is not shown while it is typed.
-    static func password(_ question: String) throws -> Secret {
-        guard isatty(0) == 1 else { return Secret(try line(question)) }
-        var settings = termios()
-        tcgetattr(0, &settings)
-        var silent = settings
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        tcsetattr(0, TCSAFLUSH, &silent)
-        defer {
-            tcsetattr(0, TCSAFLUSH, &settings)
-            Output.error("")
-        }
-        return Secret(try line(question))
     }
 }

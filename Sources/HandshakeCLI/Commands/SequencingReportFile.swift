@@ -20,21 +20,17 @@ struct SequencingReportFile: AsyncParsableCommand {
     @OptionGroup var options: SequencingOptions
 
     func run() async throws {
-        let genome = try await options.genome()
         let path = Settings.absolute(output)
         let bar = ProgressLine()
         defer { bar.clear() }
-        try await SequencingFailure.reported {
-            try await genome.save(ReportFileID(id), to: path, replacing: force) { state in
-                bar.show(
-                    "\(state.received) bytes", done: state.total.map { Double(state.received) / Double(max($0, 1)) })
-            }
+        try await options.use { genome in
+            try await genome.save(ReportFileID(id), to: path, replacing: force) { bar.show($0) }
         }
         bar.clear()
         if options.common.json {
             Output.result(JSONText.object([("id", .integer(id)), ("path", .string(path))]).text)
         } else {
-            Output.note("Saved as \(path).")
+            Output.note("Saved as \(quoted(path, limit: 4096)).")
         }
     }
 }

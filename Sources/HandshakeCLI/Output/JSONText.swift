@@ -55,12 +55,28 @@ indirect enum JSONText {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
-                let hexadecimal = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
-            default: quoted.unicodeScalars.append(scalar)
+            default:
+                if mayBeShown(scalar) { quoted.unicodeScalars.append(scalar) } else { quoted += escaped(scalar) }
             }
         }
         return quoted + "\""
+    }
+
+    /// Not what steers a terminal or turns the direction of its text: JSON is read by people too.
+    private static func mayBeShown(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: return false
+        default: return true
+        }
+    }
+
+    /// The escapes of one character: two beyond the basic plane (RFC 8259, section 7).
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        scalar.utf16.map { unit in
+            let hexadecimal = String(unit, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
+        }
+        .joined()
     }
 }

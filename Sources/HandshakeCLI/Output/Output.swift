@@ -32,6 +32,11 @@ enum Output {
         write(Array((line + "\n").utf8), to: 2)
     }
 
+    /// Puts a piece of a line onto the terminal.
+    static func draw(_ piece: String) {
+        write(Array(piece.utf8), to: 2)
+    }
+
     /// Whether a part of the result could not be written: then the command is no success.
     static var isIncomplete: Bool { failure.load(ordering: .relaxed) != 0 }
 

@@ -6,10 +6,12 @@ enum Table {
     static func lines(_ rows: [[String]]) -> [String] {
         let cells = rows.map { $0.map { quoted($0, limit: 200) } }
         let count = cells.map(\.count).max() ?? 0
-        let widths = (0..<count).map { column in cells.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        let widths = (0..<count).map { column in
+            cells.map { column < $0.count ? $0[column].displayWidth : 0 }.max() ?? 0
+        }
         return cells.map { row in
             let padded = row.enumerated().map { index, cell in
-                index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+                index == row.count - 1 ? cell : cell.padded(to: widths[index])
             }
             return padded.joined(separator: "  ")
         }

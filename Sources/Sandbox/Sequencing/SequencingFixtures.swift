@@ -6,6 +6,7 @@
 /// | `charles@example.test` | `difference-engine` | 4712 | none |
 /// | `grace@example.test`, two-factor code 314159 | `nanosecond-wire` | 4713 | one |
 /// | `herman@example.test` | `punched-cards` | 4714 | five thousand: ``LongFileList`` |
+/// | `rosalind@example.test` | `photograph-51` | 4715 | one, of a category that nobody foresaw |
 ///
 /// Everyone sees the ten ``SampleFiles``. The tables of the rest stand with what they describe: ``ChainCatalogue`` (answers
 /// and job scripts by chain number), ``ReportFiles`` (ids), ``ImportScripts`` (by login), ``AccountRoutes`` (by address)
@@ -39,7 +40,11 @@ enum SequencingFixtures {
         name: "herman@example.test", password: "punched-cards", subject: "4714",
         displayName: "Herman Example", oneTimeCode: nil, note: "has 5,000 files")
 
-    static let users = [ada, charles, grace, herman]
+    static let rosalind = SandboxUser(
+        name: "rosalind@example.test", password: "photograph-51", subject: "4715",
+        displayName: "Rosalind Example", oneTimeCode: nil, note: "has a file of an unknown category")
+
+    static let users = [ada, charles, grace, herman, rosalind]
 
     static func dialect(accessTokenLifetime: Int) -> Dialect {
         Dialect(

@@ -7,6 +7,7 @@ struct FileIndex: Sendable {
     private let texts: FoldedTexts
     private let titles: FoldedTexts
     private let dates: FoldedTexts
+    private let categories: FoldedTexts
 
     init(_ files: [GeneticFile]) {
         self.files = files
@@ -16,7 +17,9 @@ struct FileIndex: Sendable {
         self.places = places
         groups = Self.grouped(files)
         texts = FoldedTexts(files.map(\.searchText))
-        titles = FoldedTexts(files.map { FoldedTexts.sortable($0.rowTitle) })
+        let sortableTitles = files.map { FoldedTexts.sortable($0.rowTitle) }
+        titles = FoldedTexts(sortableTitles)
+        categories = FoldedTexts(zip(files, sortableTitles).map { $0.categoryText + $1 })
         dates = FoldedTexts(files.map { $0.dateAdded ?? "" })
     }
 
@@ -61,9 +64,10 @@ struct FileIndex: Sendable {
         case .service: return members
         case .name: return titles.sorted(members)
         case .newest, .oldest:
-            let dated = members.filter { files[$0].dateAdded != nil }
-            let undated = members.filter { files[$0].dateAdded == nil }
+            let dated = members.filter { files[$0].isDated }
+            let undated = members.filter { !files[$0].isDated }
             return dates.sorted(dated, descending: order == .newest) + undated
+        case .category: return categories.sorted(members)
         }
     }
 }
@@ -78,6 +82,22 @@ extension GeneticFile {
     ) -> [GeneticFile] {
         let index = FileIndex(files)
         return index.ordered(index.matching(search, among: Array(files.indices)), by: order).map { files[$0] }
+    }
+
+    /// Whether the date of addition begins as ISO 8601 writes a day: then texts order as times do. No other form is known
+    /// (dossier 4.1).
+    fileprivate var isDated: Bool {
+        guard let date = dateAdded?.utf8.prefix(10), date.count == 10 else { return false }
+        return zip(date, "0000-00-00".utf8).allSatisfy { byte, form in
+            form == 0x30 ? (0x30...0x39).contains(byte) : byte == form
+        }
+    }
+
+    /// What stands before the name in the order by category, parts divided by a character that sorts before any other.
+    fileprivate var categoryText: String {
+        let segment = FileSelector.Segment.holding(self).last
+        let place = segment.flatMap { FileSelector.Segment.allCases.firstIndex(of: $0) } ?? 0
+        return "\(place)\u{1}\(type ?? "")\u{1}\(subtype ?? "")\u{1}"
     }
 
     /// Everything that a search looks into, parts divided by a character that no word contains.

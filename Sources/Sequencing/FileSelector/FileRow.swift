@@ -10,7 +10,7 @@ public struct FileRow: Sendable, Hashable, Identifiable {
         self.isSelected = isSelected
     }
 
-    /// The first line: a sample's persona, else the file's name. A sample without a persona shows its file's name too.
+    /// The first line: a sample's persona, else the file's name, else its identifier.
     public var title: String { file.rowTitle }
 
     /// The second line: a sample's description; nil for own files.

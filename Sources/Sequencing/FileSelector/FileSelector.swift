@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// var selector = FileSelector(remembered: store.choice)
-/// do { selector.show(try await genome.files()) } catch { selector.fail(error) }
+/// do { selector.show(try await genome.fileList()) } catch { selector.fail(error) }
 /// // … selector.choose(.sample); selector.toggle(id); selector.search = "ada" …
 /// if selector.canContinue, let file = selector.selected { store.choice = RememberedChoice(file) }
 /// ```
@@ -29,6 +29,7 @@ public struct FileSelector: Sendable {
     private var segments: [Tab: Segment] = [:]
     private var selection: FileID?
     private var index = FileIndex([])
+    private var unreadableCount = 0
 
     /// Where the list is.
     public enum State: Sendable {
@@ -59,10 +60,12 @@ public struct FileSelector: Sendable {
         case service
         /// By what the row shows, without regard to case; numbers by their value.
         case name
-        /// By the date of addition, the latest first; files without one at the end.
+        /// By the date of addition, the latest first; files without one, or with one of an unknown form, at the end.
         case newest
-        /// By the date of addition, the earliest first; files without one at the end.
+        /// By the date of addition, the earliest first; files without one, or with one of an unknown form, at the end.
         case oldest
+        /// By segment, then by kind of data, then by name.
+        case category
     }
 
     /// Something that the user should be told.
@@ -75,6 +78,8 @@ public struct FileSelector: Sendable {
         case noFiles
         /// Nothing here fits what the user searches for.
         case nothingFound(search: String)
+        /// So many entries of the list could not be read, and are not shown.
+        case unreadableEntries(count: Int)
         /// The remembered file is no longer there.
         case rememberedFileGone(name: String)
     }
@@ -93,8 +98,15 @@ public struct FileSelector: Sendable {
 extension FileSelector {
     /// Shows a list, the first one or a newer one. A selected file that is still there stays selected; otherwise the
     /// remembered one is looked for, among own files first, and its tab and segment are opened.
+    public mutating func show(_ list: FileList) {
+        show(list.files)
+        unreadableCount = list.unreadable.count
+    }
+
+    /// Shows files from elsewhere than an answer, the same way.
     public mutating func show(_ files: [GeneticFile]) {
         index = FileIndex(files)
+        unreadableCount = 0
         state = .loaded
         if !isEnabled(tab) { tab = tab == .own && isEnabled(.sample) ? .sample : .own }
         if let selection, index.file(selection) == nil { self.selection = nil }
@@ -207,6 +219,7 @@ extension FileSelector {
         case (true, false): notices.append(.noSamples)
         case (true, true): break
         }
+        if unreadableCount > 0 { notices.append(.unreadableEntries(count: unreadableCount)) }
         if segment != nil, rows.isEmpty { notices.append(.nothingFound(search: search)) }
         return notices
     }

@@ -42,7 +42,8 @@ struct FoldedTexts: Sendable {
         func flush() {
             guard !digits.isEmpty else { return }
             let number = digits.drop { $0 == 0x30 }
-            output.append(0x30 + UInt8(min(number.count, 9)))
+            // Up to sixteen digits, what goes before them still sorts before any letter.
+            output.append(0x30 + UInt8(min(number.count, 16)))
             output += number
             digits.removeAll(keepingCapacity: true)
         }

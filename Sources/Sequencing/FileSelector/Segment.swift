@@ -29,8 +29,8 @@ extension FileSelector {
             }
         }
 
-        /// The segments that a file stands in, its own before the one for all.
-        static func holding(_ file: GeneticFile) -> [Segment] {
+        /// The segments that a file stands in, the first of them the one that opens when the file is preselected.
+        public static func holding(_ file: GeneticFile) -> [Segment] {
             switch file.category {
             case .uploaded: [.uploaded]
             case .sharedToMe: [.shared]

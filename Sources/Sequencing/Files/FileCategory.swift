@@ -10,7 +10,7 @@ public enum FileCategory: Sendable, Hashable {
     case fromApps
     /// From an altruist: `AllWithAltruist`, in documentation also `Altruist`.
     case altruist
-    /// A word that nobody foresaw.
+    /// A word that nobody foresaw; empty when the service gives none.
     case other(String)
 
     /// Reads the service's word, in any case.

@@ -1,18 +1,56 @@
 public import OAuth
 
+/// The answer to the question for files (dossier 4.1): what could be read, and what could not.
+///
+/// Only the identifier makes an entry a file that can be chosen. An entry without one hides no other, and is not passed
+/// over in silence either: ``unreadable`` says what is wrong with it, and where.
+public struct FileList: Sendable {
+    /// The files, in the service's order.
+    public let files: [GeneticFile]
+    /// Why the other entries are not among the files; each names the place in the list.
+    public let unreadable: [SequencingError]
+
+    /// Reads the answer of `DataSourceList`: always a list, never wrapped.
+    ///
+    /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)`` when it is no list, or when it has entries
+    ///   and none of them is a file: neither may look like an account without files.
+    public init(_ answer: JSONValue) throws(SequencingError) {
+        let records = try answer.elements(of: "DataSourceList")
+        var files: [GeneticFile] = []
+        var unreadable: [SequencingError] = []
+        files.reserveCapacity(records.count)
+        for (index, record) in records.enumerated() {
+            do throws(SequencingError) {
+                files.append(try GeneticFile(record, place: "[\(index)]"))
+            } catch {
+                unreadable.append(error)
+            }
+        }
+        if files.isEmpty, let first = unreadable.first { throw first }
+        self.files = files
+        self.unreadable = unreadable
+    }
+}
+
 extension Sequencing {
-    /// Lists files, in the service's order (dossier 4.1).
+    /// Lists files, and tells of entries that are none.
     ///
     /// - Throws: ``SequencingError/input(member:problem:)`` for an empty subset,
-    ///   ``SequencingError/malformed(answer:member:expected:found:)`` when the answer is no list or a record lacks its
-    ///   identifier, name or category; ``SequencingError/service(status:code:message:)``;
-    ///   ``SequencingError/account(_:)``; `CancellationError`. Never an empty list in place of an error.
-    public func files(_ subset: FileSubset = .all) async throws -> [GeneticFile] {
+    ///   ``SequencingError/malformed(answer:member:expected:found:)`` when the answer is no list or nothing in it is a
+    ///   file; ``SequencingError/service(status:code:message:)``; ``SequencingError/account(_:)``; `CancellationError`.
+    ///   Never an empty list in place of an error.
+    public func fileList(_ subset: FileSubset = .all) async throws -> FileList {
         guard !subset.query.isEmpty else {
             throw SequencingError.input(member: "subset", problem: "name at least one subset of files")
         }
-        let answer = try await api.json(.get("DataSourceList", "/DataSourceList?\(subset.query)"))
-        return try GeneticFile.list(answer)
+        return try FileList(await api.json(.get("DataSourceList", "/DataSourceList?\(subset.query)")))
+    }
+
+    /// Lists the files that can be read; ``fileList(_:)`` tells of the others too.
+    ///
+    /// - Throws: what ``fileList(_:)`` throws.
+    public func files(_ subset: FileSubset = .all) async throws -> [GeneticFile] {
+        try await fileList(subset).files
     }
 
     /// The file with this identifier among all that the user can use, or nil.
@@ -35,18 +73,5 @@ extension Sequencing {
             if !new.isEmpty { return new }
             guard try await wait.pause() else { return [] }
         }
-    }
-}
-
-extension GeneticFile {
-    /// Reads the answer of `DataSourceList`: always a list, never wrapped (dossier 4.1).
-    ///
-    /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)``, naming the place of the record.
-    public static func list(_ answer: JSONValue) throws(SequencingError) -> [GeneticFile] {
-        let records = try answer.elements(of: "DataSourceList")
-        var files: [GeneticFile] = []
-        files.reserveCapacity(records.count)
-        for (index, record) in records.enumerated() { files.append(try GeneticFile(record, place: "[\(index)]")) }
-        return files
     }
 }

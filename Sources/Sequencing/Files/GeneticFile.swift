@@ -3,7 +3,7 @@ public import OAuth
 /// A genetic data file at Sequencing.com (dossier 4.1).
 public struct GeneticFile: Sendable, Hashable, Identifiable {
     public let id: FileID
-    /// The file's name with its extension. Not unique.
+    /// The file's name with its extension; the identifier when the service gives none. Not unique.
     public let name: String
     public let category: FileCategory
     /// When the file was added, as the service spells it; ISO 8601 without a zone as far as is known.
@@ -23,8 +23,8 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     /// Everything that the service said of the file.
     public let members: [String: JSONValue]
 
-    /// Reads a record. Identifier, name and category must be there; any other member may be absent, null or of another
-    /// type.
+    /// Reads a record. The identifier must be there; any other member may be absent, null or of another type, and a
+    /// number may stand for a text (dossier 9.5).
     ///
     /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)``.
     public init(_ record: JSONValue) throws(SequencingError) {
@@ -33,12 +33,12 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
 
     init(_ record: JSONValue, place: String) throws(SequencingError) {
         let record = try Members(record, answer: "DataSourceList", place: place)
-        guard let id = FileID(try record.text("Id")) else {
+        guard let id = record.identifier("Id") else {
             throw record.wrong("Id", expected: "the identifier of a file")
         }
         self.id = id
-        name = try record.text("Name")
-        category = FileCategory(try record.text("FileCategory"))
+        name = record.filledText("Name") ?? id.string
+        category = FileCategory(record.filledText("FileCategory") ?? "")
         dateAdded = record.filledText("DateAdded")
         fileExtension = record.filledText("Ext")
         type = record.filledText("FileType")
@@ -83,8 +83,22 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
 }
 
 extension Members {
-    /// A text that says something: an empty one is absent.
+    /// A text that says something: an empty or blank one is absent.
     fileprivate func filledText(_ name: String) -> String? {
-        lenientText(name).flatMap { $0.isEmpty ? nil : $0 }
+        lenientText(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+    }
+
+    /// A file's identifier: a text, or a whole number however it is spelled.
+    fileprivate func identifier(_ name: String) -> FileID? {
+        switch self[name] {
+        case .string(let text): FileID(text)
+        case .number(let spelling): self[name]?.integer.map { FileID("\($0)") } ?? Self.digits(spelling)
+        default: nil
+        }
+    }
+
+    /// A whole number that is longer than 64 bits.
+    private static func digits(_ spelling: String) -> FileID? {
+        spelling.utf8.allSatisfy { (0x30...0x39).contains($0) } ? FileID(spelling) : nil
     }
 }

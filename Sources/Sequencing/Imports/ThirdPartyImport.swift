@@ -76,6 +76,10 @@ public struct ThirdPartyImport: Sendable {
     ///
     /// - Throws: ``SequencingError``, `CancellationError`. Never repeated by itself.
     public func from23andMe(_ credentials: Credentials) async throws -> Login {
+        try await credentials.keepingPassword { try await login(credentials) }
+    }
+
+    private func login(_ credentials: Credentials) async throws -> Login {
         let answer = try await post("/23andMe/Download", credentials.json)
         for name in ["StatusCode", "SecurityQuestion", "SessionId"] where answer.members[name] == nil {
             throw answer.wrong(name, expected: "a value or null")
@@ -86,7 +90,9 @@ public struct ThirdPartyImport: Sendable {
         case 2:
             return .question(
                 SecurityQuestion(
-                    text: quoted(try answer.filled("SecurityQuestion"), limit: 500),
+                    text: quoted(
+                        hidingTokens(in: try answer.filled("SecurityQuestion"), and: [credentials.password]), limit: 500
+                    ),
                     session: try answer.filled("SessionId")))
         case let code: return .ended(.serverError(code: code))
         }
@@ -114,6 +120,10 @@ public struct ThirdPartyImport: Sendable {
     ///
     /// - Throws: ``SequencingError``, `CancellationError`. Never repeated by itself.
     public func authorizeAncestry(_ credentials: Credentials) async throws -> Authorization {
+        try await credentials.keepingPassword { try await authorize(credentials) }
+    }
+
+    private func authorize(_ credentials: Credentials) async throws -> Authorization {
         let answer = try await post("/Ancestry/Authorize", credentials.json)
         for name in ["StatusCode", "SessionId"] where answer.members[name] == nil {
             throw answer.wrong(name, expected: "a value or null")
@@ -153,6 +163,20 @@ public struct ThirdPartyImport: Sendable {
 extension ThirdPartyImport.Credentials {
     fileprivate var json: JSONValue {
         .object(["Login": .string(login), "Password": .string(password.reveal())])
+    }
+
+    /// Runs `body`. An answer that sends the password back does not bring it into an error.
+    fileprivate func keepingPassword<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch SequencingError.malformed(let answer, let member, let expected, let found) {
+            // What was found may be cut off in the middle of the password, so that only its kind is left.
+            let kind = found.hasPrefix("“") ? "another text" : found.contains(where: \.isLetter) ? found : "a number"
+            throw SequencingError.malformed(answer: answer, member: member, expected: expected, found: kind)
+        } catch SequencingError.service(let status, let code, let message) {
+            let words = [code, message].map { $0.map { hidingTokens(in: $0, and: [password]) } }
+            throw SequencingError.service(status: status, code: words[0], message: words[1])
+        }
     }
 }
 

@@ -55,8 +55,7 @@ struct ChainsAtTheSandboxTests {
     @Test(
         "bad input: garbage, half an answer, a lost one, an object for a list, a missing member",
         arguments: [
-            "garbage", "cut 40", "body {\"Message\":\"ok\"}", "body null", "without Id", "null Name",
-            "without FileCategory",
+            "garbage", "cut 40", "body {\"Message\":\"ok\"}", "body null", "without Id", "null Id",
         ])
     func badLists(_ fault: String) async throws {
         let town = try await Town()

@@ -4,7 +4,8 @@ import Mustache
 /// A page on which the web component `<file-selector>` can be tried without signing in (Sequencing dossier, rows D01 to
 /// D20 and F04).
 ///
-/// The page holds no token: its list comes from `/console/files`, for the person of the sandbox in `as`. Faults apply to
+/// The page holds no token: its list comes from `/console/files`, for the person of the sandbox in `as`, and with the flags
+/// of `DataSourceList`; without any it is the whole list. Faults apply to
 /// these routes too, so that the component's error and loading states can be seen.
 struct ConsoleRoutes: Sendable {
     let pages: Pages
@@ -14,7 +15,8 @@ struct ConsoleRoutes: Sendable {
         [
             Route("GET", path: "/console", note: "try the file selector; as=PERSON", answer: console),
             Route(
-                "GET", path: "/console/files", note: "the list of DataSourceList?all=true; as=PERSON", answer: files),
+                "GET", path: "/console/files", note: "the list of DataSourceList, by its flags or all; as=PERSON",
+                answer: files),
             Route("GET", path: "/console/file-selector.js", note: "the web component") { _ in
                 Self.script(PackageResources.file_selector_js)
             },
@@ -34,7 +36,9 @@ struct ConsoleRoutes: Sendable {
         guard let person = person(request) else {
             return APIRefusal(status: 404, message: "Invalid person", code: "person_not_found").answer
         }
-        return FileRoutes.answer(library.all(subject: person.subject)).adding(.cacheControl, "no-store")
+        let asked = FileRoutes.asked(request)
+        let files = library.all(subject: person.subject).filter { asked.isEmpty || asked.contains($0.category) }
+        return FileRoutes.answer(files).adding(.cacheControl, "no-store")
     }
 
     private static func script(_ bytes: [UInt8]) -> Answer {

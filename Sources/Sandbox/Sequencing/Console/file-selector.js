@@ -80,7 +80,6 @@ export const texts = {
     matching: { one: "{count} of {total} files matches", other: "{count} of {total} files match" },
     nothingMatches: "Nothing here matches “{search}”.",
     matchesElsewhere: { one: "{count} file elsewhere does.", other: "{count} files elsewhere do." },
-    placeholder: "No name",
     identifier: "id {id}",
 
     nothingSelected: "Nothing selected yet",
@@ -174,8 +173,8 @@ const SEXES = { __proto__: null, male: "men", female: "women" };
 /**
  * Reads a list tolerantly (9.5): numbers as strings and strings as numbers, null as absent, unknown words kept.
  *
- * An entry without an id cannot be chosen and is counted in `skipped`. Anything but an array is a `Problem`, and so is one
- * in which nothing can be read: neither may look like an empty account (W29).
+ * An entry without an id cannot be chosen and is counted in `skipped`; one without a name is called by its id. Anything but
+ * an array is a `Problem`, and so is one in which nothing can be read: neither may look like an empty account (W29).
  */
 export function readFiles(answer) {
   if (!Array.isArray(answer)) throw new Problem("answer", "notList", { detail: serverMessage(answer) });
@@ -203,20 +202,20 @@ function readFile(record) {
     subtype: readText(record.FileSubType),
     extension: readText(record.Ext),
     added: readDate(record.DateAdded),
-    title: isSample ? persona : name,
+    title: (isSample && persona) || name || id,
     repeats: false,
   };
 }
 
 /** An id as text, without the old `FILE:` prefix; null when there is none, or when a number has lost its last digits. */
 function readIdentifier(value) {
-  if (typeof value === "number" && !Number.isSafeInteger(value)) return null;
-  const text = readText(value);
-  return text === null ? null : text.slice(text.lastIndexOf(":") + 1).trim() || null;
+  if (typeof value === "number" ? !Number.isSafeInteger(value) : typeof value !== "string") return null;
+  const text = String(value);
+  return text.slice(text.lastIndexOf(":") + 1).match(/^[^\0-\x20\x7f]{1,200}$/)?.[0] ?? null;
 }
 
 function readText(value) {
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (typeof value === "number") return String(value);
   return typeof value === "string" && value.trim() !== "" ? value.trim() : null;
 }
 
@@ -224,8 +223,9 @@ function readText(value) {
 function readDate(value) {
   const text = readText(value);
   if (text === null) return { text: null, time: NaN };
+  if (!/^\d{4}-\d\d-\d\d/.test(text)) return { text, time: NaN };
   // A day without a time is that day here, not midnight in Greenwich.
-  return { text, time: Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text) };
+  return { text, time: Date.parse(text.length === 10 ? `${text}T00:00:00` : text) };
 }
 
 /** What a server says in place of a list: human text or an object with a message (4.1). */
@@ -236,9 +236,9 @@ function serverMessage(answer) {
 }
 
 /** How an app names a chosen file: persona and description of a sample, otherwise the file's name (4.4, D16). */
-function displayName(file, placeholder) {
+function displayName(file) {
   const persona = [file.persona, file.description].filter(Boolean).join(" - ");
-  return (file.isSample && persona) || file.name || placeholder;
+  return (file.isSample && persona) || file.name || file.id;
 }
 
 /** Text as people compare it: without case, accents and compatibility forms. */
@@ -308,7 +308,7 @@ class Catalogue {
   /** What the list shows. Files that compare equal keep the server's order. */
   list(tab, segment, search, sorting, collator) {
     const files = this.matching(tab, search).filter((file) => isIn(file, segment));
-    const byName = (a, b) => (a.title === null) - (b.title === null) || collator.compare(a.title ?? "", b.title ?? "");
+    const byName = (a, b) => collator.compare(a.title, b.title);
     const byDate = (sign) => (a, b) =>
       Number.isNaN(a.added.time) - Number.isNaN(b.added.time) || sign * (a.added.time - b.added.time) || 0;
     const category = (file) => SEGMENTS[tab].indexOf(tab === "own" ? file.segment : file.sex);
@@ -817,7 +817,7 @@ export class FileSelector extends HTMLElement {
       isSelected: (file) => file.id === this.#chosen?.id,
       toggle: (file) => this.#choose(file.id === this.#chosen?.id ? null : file),
       details: (file) => this.#openDetails(file),
-      key: (file) => (file.key ??= fold(file.title ?? "")),
+      key: (file) => (file.key ??= fold(file.title)),
     });
     this.addEventListener("invalid", (event) => this.#demandChoice(event));
   }
@@ -1011,7 +1011,7 @@ export class FileSelector extends HTMLElement {
   }
 
   #nameOf(file) {
-    return displayName(file, this.#say("placeholder"));
+    return displayName(file);
   }
 
   #choose(file, { isQuiet = false } = {}) {
@@ -1299,12 +1299,11 @@ export class FileSelector extends HTMLElement {
   /** One row: a file's name, or a sample's persona and description (D09), and what tells it from its like. */
   #fill(row, file) {
     const line = (look, ...content) => element(`span.${look}`, ...content);
-    const isNameless = file.title === null;
-    const text = line("text", isNameless ? line("name.absent", this.#say("placeholder")) : line("name", isolated(file.title)));
+    const text = line("text", line("name", isolated(file.title)));
     if (file.isSample && file.description) text.append(line("note", isolated(file.description)));
     const facts = [
-      (isNameless || file.repeats) && this.#say("identifier", { id: file.id }), isNameless && file.name,
-      file.segment === "other" && file.category, file.type, file.subtype, file.population,
+      file.repeats && this.#say("identifier", { id: file.id }), file.segment === "other" && file.category,
+      file.type, file.subtype, file.population,
       Number.isNaN(file.added.time) ? file.added.text : this.#words.date.format(file.added.time),
     ].filter(Boolean);
     if (facts.length > 0) text.append(line("meta", ...facts.flatMap((fact) => [" · ", isolated(fact)]).slice(1)));

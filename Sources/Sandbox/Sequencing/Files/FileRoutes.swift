@@ -17,7 +17,7 @@ struct FileRoutes: Sendable {
         ]
     }
 
-    /// The categories behind each flag; `all` is every one, samples included.
+    /// The categories behind each flag; `all` is every one, samples and unknown words included.
     private static let flags: [(name: String, categories: [GeneticFile.Category])] = [
         ("all", GeneticFile.Category.allCases), ("sample", [.community]), ("uploaded", [.uploaded]),
         ("shared", [.sharedToMe]), ("fromApps", [.fromApps]), ("allWithAltruist", [.allWithAltruist]),
@@ -28,11 +28,16 @@ struct FileRoutes: Sendable {
     private func list(
         _ request: IncomingRequest, _ caller: SequencingAccess.Caller
     ) throws(APIRefusal) -> Answer {
-        let asked = Self.flags.filter { request.query[$0.name] == "true" }.flatMap(\.categories)
+        let asked = Self.asked(request)
         guard !asked.isEmpty else { throw .invalidRequest("no flag is true") }
         let allowed = asked.filter { caller.has($0 == .community ? .demo : .external) }
         guard !allowed.isEmpty else { throw .insufficientScope(asked.contains(.community) ? .demo : .external) }
         return Self.answer(library.all(subject: caller.user.subject).filter { allowed.contains($0.category) })
+    }
+
+    /// The categories that the request's flags ask for.
+    static func asked(_ request: IncomingRequest) -> [GeneticFile.Category] {
+        flags.filter { request.query[$0.name] == "true" }.flatMap(\.categories)
     }
 
     /// The list as it goes over the wire.
@@ -49,6 +54,6 @@ struct FileRoutes: Sendable {
         }
         let permitted = try library.file(String(file.id), for: caller)
         return Answer(
-            status: 200, headers: [.contentType: "application/octet-stream"], body: Array(permitted.contents.utf8))
+            status: 200, headers: [.contentType: "application/octet-stream"], body: permitted.contents)
     }
 }

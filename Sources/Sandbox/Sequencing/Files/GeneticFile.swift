@@ -7,6 +7,8 @@ struct GeneticFile: Sendable {
         case sharedToMe = "SharedToMe"
         case fromApps = "FromApps"
         case allWithAltruist = "AllWithAltruist"
+        /// A word that the dossier does not have, as a later version of the service might say.
+        case laboratory = "FromLaboratory"
     }
 
     /// How much of what the app chains look for is in the file.
@@ -73,8 +75,12 @@ struct GeneticFile: Sendable {
         ]
     }
 
-    /// The file as text, for downloads: a small VCF that says whose it is.
-    var contents: String {
+    /// The file as it is downloaded: a small VCF that says whose it is, packed when its name ends so.
+    var contents: [UInt8] {
+        ext.hasSuffix(".gz") ? Gzip.packed(Array(text.utf8)) : Array(text.utf8)
+    }
+
+    private var text: String {
         """
         ##fileformat=VCFv4.2
         ##source=sandbox, made up

@@ -16,14 +16,16 @@
 /// | 227010 | `sparse_panel.txt` | FromApps | NoData | Insufficient Data | too little data |
 /// | 227011 | `altruist-cohort.vcf.gz` | AllWithAltruist | High | No | |
 ///
-/// `grace@example.test` has 228001 `grace_exome.vcf.gz` (Uploaded: Low, Yes), `charles@example.test` has none, and
-/// `herman@example.test` has the 5,000 of ``LongFileList``.
+/// `grace@example.test` has 228001 `grace_exome.vcf.gz` (Uploaded: Low, Yes), `charles@example.test` has none,
+/// `herman@example.test` has the 5,000 of ``LongFileList``, and `rosalind@example.test` has 229001
+/// `photo-51.vcf.gz` (FromLaboratory, a category that no client knows: Moderate, No).
 enum OwnFiles {
     static func of(subject: String) -> [GeneticFile] {
         switch subject {
         case SequencingFixtures.ada.subject: ada
         case SequencingFixtures.grace.subject: grace
         case SequencingFixtures.herman.subject: LongFileList.all
+        case SequencingFixtures.rosalind.subject: rosalind
         default: []
         }
     }
@@ -53,6 +55,8 @@ enum OwnFiles {
     private static let grace = [
         file(228_001, "grace_exome.vcf.gz", .uploaded, "2017-01-20T18:02:11", .low, vitaminD: true)
     ]
+
+    private static let rosalind = [file(229_001, "photo-51.vcf.gz", .laboratory, "2017-04-01T09:00:00", .moderate)]
 
     private static func file(
         _ id: Int, _ name: String, _ category: GeneticFile.Category, _ added: String, _ risk: GeneticFile.Risk,

@@ -1,0 +1,44 @@
+import Foundation
+import OAuth
+import Sequencing
+
+/// Asks at the terminal which file to use.
+enum FileQuestion {
+    /// Whether there is a person who sees the question and can answer it.
+    static let canBeAsked = StandardInput.isTerminal && Output.isTerminal
+
+    /// How many files are listed at once; the rest is found by words.
+    private static let mostShown = 30
+
+    /// Shows the files and asks until the answer is one of them: its number in the list, its identifier, or words, which
+    /// list the files in which they occur.
+    ///
+    /// - Throws: ``CommandError`` of status 2 when the input ends; `CancellationError`.
+    static func ask(_ files: [GeneticFile]) async throws -> GeneticFile {
+        show(Array(files.indices), of: files)
+        while true {
+            let question = "Which file? 1 to \(files.count), or words to search for:"
+            let answer = try await Prompt.line(question, wanted: "the choice of a file")
+                .trimmingCharacters(in: .whitespaces)
+            if let number = Int(answer), files.indices.contains(number - 1) { return files[number - 1] }
+            if let id = FileID(answer), let file = files.first(where: { $0.id == id }) { return file }
+            let found = Set(GeneticFile.matching(files, search: answer).map(\.id))
+            if found.isEmpty { Output.error("No file fits “\(quoted(answer, limit: 80))”.") }
+            show(files.indices.filter { found.contains(files[$0].id) }, of: files)
+        }
+    }
+
+    private static func show(_ places: [Int], of files: [GeneticFile]) {
+        let columns = Terminal.columns
+        let rows = places.prefix(mostShown).map { place in
+            ["\(place + 1)", files[place].displayName, files[place].facts.joined(separator: ", ")]
+        }
+        var lines = Table.lines(rows)
+        if lines.contains(where: { $0.displayWidth > columns }) {
+            // One below the other, where they do not fit side by side.
+            lines = rows.flatMap { Table.lines([[$0[0], $0[1]]]) + Table.lines([["  ", $0[2]]]) }
+        }
+        for line in lines { Output.error(line) }
+        if places.count > mostShown { Output.error("… and \(places.count - mostShown) more") }
+    }
+}

@@ -1,0 +1,95 @@
+"""The table of answers that the kit's selector is held to as well (Tests/SequencingTests/Fixtures/file-selector-cases.json)."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from selector_page import SelectorServer, options, serving
+
+TABLE = Path(__file__).parents[1] / "SequencingTests/Fixtures/file-selector-cases.json"
+CASES: list[dict[str, Any]] = json.loads(TABLE.read_text())["cases"]
+# The component's words for what the kit calls otherwise.
+SEGMENTS = {"uploaded": "Uploaded", "shared": "Shared", "from_apps": "From Apps", "altruist": "Altruist", "other": "Other",
+            "all": "All", "men": "Men", "women": "Women", "unstated": "Unknown"}
+ORDERS = {"name": "Name", "newest": "Newest first", "oldest": "Oldest first", "category": "Category"}
+TABS = {"My Files": ["uploaded", "shared", "from_apps", "altruist", "other"], "Sample Files": ["all", "men", "women", "unstated"]}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[SelectorServer]:
+    with serving() as one:
+        yield one
+
+
+def given(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    page.goto(server.url())
+    page.wait_for_function("window.selector?.shadowRoot")
+    page.evaluate("""files => { selector.files = files; selector.style.setProperty('--file-selector-list-height', '80rem') }""",
+                  case["answer"])
+
+
+def listed(page: Page) -> list[str]:
+    """The identifiers of the rows: each row is selected once, as a person would."""
+    ids = []
+    for row in options(page).all():
+        row.click()
+        ids.append(page.evaluate("selector.selected"))
+    return ids
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_an_answer_is_read_or_refused_and_every_file_stands_in_its_segments(
+        page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    given(page, server, case)
+    if case.get("error"):
+        expect(page.get_by_role("alert").filter(has_text="could not be loaded")).to_be_visible()
+        return
+    if not case["segments"]:
+        expect(page.get_by_role("heading", name="There are no files yet")).to_be_visible()
+        return
+    notice = page.locator(".notices").get_by_text("could not be read")
+    expect(notice).to_have_count(1 if case["unreadable"] else 0)
+    if case["unreadable"]:
+        expect(notice).to_contain_text(str(case["unreadable"]))
+    seen = {}
+    for tab, segments in TABS.items():
+        if not set(segments) & set(case["segments"]):
+            continue
+        open_tab(page, tab)
+        shown = [label.split("\n")[0] for label in page.locator(".segments label").all_inner_texts()]
+        for key in segments:
+            if any(text.startswith(SEGMENTS[key]) for text in shown):
+                page.get_by_role("radio", name=f"{SEGMENTS[key]},").check()
+                seen[key] = listed(page)
+    assert seen == case["segments"]
+
+
+def open_tab(page: Page, name: str) -> None:
+    start = page.get_by_role("button", name=name)
+    if start.is_visible():
+        start.click()
+    else:
+        page.get_by_role("tab", name=f"{name},").click()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("names")], ids=lambda case: case["name"])
+def test_a_file_has_one_name_in_its_row_and_one_when_it_is_chosen(
+        page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    for identifier, names in case["names"].items():
+        given(page, server, case)
+        page.evaluate("id => { selector.selected = id }", identifier)
+        chosen = page.get_by_role("option", selected=True)
+        assert [chosen.locator(".name").inner_text(), page.evaluate("selector.selectedName")] == names
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.get("orders")], ids=lambda case: case["name"])
+def test_files_are_put_in_the_same_order(page: Page, server: SelectorServer, case: dict[str, Any]) -> None:
+    given(page, server, case)
+    open_tab(page, "Sample Files" if "all" in case["segments"] else "My Files")
+    for order, identifiers in case["orders"].items():
+        page.get_by_label("Sort").select_option(ORDERS[order])
+        assert listed(page) == identifiers, order

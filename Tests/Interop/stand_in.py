@@ -1,0 +1,73 @@
+"""`handshake sandbox` as a process of its own: the service for the commands of one kit, with faults on demand."""
+
+import json
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import formlogin
+from command import Handshake, dict_of
+from strangers import http
+
+
+class StandIn:
+    """Sequencing.com's stand-in in a running sandbox."""
+
+    def __init__(self, command: Handshake) -> None:
+        self.running = command.start("sandbox", "--print-json")
+        described = json.loads(self.running.line())["services"]
+        self.facts = described["sequencing"]
+        self.other = described["recurse-center"]
+        self.origin: str = self.facts["origin"]
+
+    def user(self, name: str) -> tuple[str, str]:
+        found = next(user for user in self.facts["users"] if user["name"].startswith(f"{name}@"))
+        return found["name"], found["password"]
+
+    def sign_in(self, handshake: Handshake, name: str = "ada", account: str = "sequencing") -> None:
+        """The whole of it: `login`, the page, the redirect."""
+        self._sign_in(handshake, "sequencing", account, self.origin, "my-genome-app", self.user(name))
+
+    def sign_in_elsewhere(self, handshake: Handshake) -> None:
+        """An account of another service, called `recurse-center`."""
+        user = self.other["users"][0]
+        self._sign_in(handshake, "recurse-center", "recurse-center", self.other["origin"], "recurse-public",
+                      (user["name"], user["password"]))
+
+    @staticmethod
+    def _sign_in(handshake: Handshake, service: str, account: str, origin: str, client: str, user: tuple[str, str]) -> None:
+        login = handshake.begin_login(service, "--account", account, "--base-url", origin, "--client-id", client)
+        redirect = formlogin.walk(login.url, *user)
+        assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+        login.finish().ok()
+
+    # Steering
+
+    def _control(self, method: str, path: str, body: str = "") -> str:
+        answer = http().request(method, f"{self.origin}/_sandbox/{path}", data=body.encode(), timeout=10)
+        assert answer.status_code < 300, answer.text
+        return answer.text
+
+    def fault(self, *rules: str) -> None:
+        self._control("POST", "faults", "\n".join(f"sequencing {rule}" for rule in rules))
+
+    def answer(self, path: str, content: Any) -> None:
+        """Answers a path with this JSON until the test is over."""
+        self.fault(f"{path} => body {json.dumps(content)}")
+
+    def reset(self) -> None:
+        self._control("DELETE", "faults")
+        self._control("DELETE", "requests")
+
+    def pass_time(self, seconds: int) -> None:
+        self._control("POST", "clock", str(seconds))
+
+    def expire_access_tokens(self) -> None:
+        self._control("POST", "expire-access-tokens")
+
+    def revoke_refresh_tokens(self) -> None:
+        self._control("POST", "revoke-refresh-tokens")
+
+    def requests(self, path: str) -> list[dict[str, Any]]:
+        """What was asked of this path since the test began."""
+        lines = [json.loads(line) for line in self._control("GET", "requests").splitlines()]
+        return [line for line in lines if line["path"] == path]

@@ -1,0 +1,88 @@
+import Foundation
+import OAuth
+import Sequencing
+import Testing
+
+/// A case of `Fixtures/file-selector-cases.json`, which the web component is held to as well.
+struct SelectorCase: Sendable, CustomTestStringConvertible {
+    private let members: [String: JSONValue]
+
+    init(_ value: JSONValue) throws {
+        members = try #require(value.object)
+    }
+
+    var testDescription: String { members["name"]?.string ?? "" }
+    var answer: JSONValue { members["answer"] ?? .null }
+    var isError: Bool { members["error"] == .bool(true) }
+    var unreadable: Int64? { members["unreadable"]?.integer }
+
+    /// Identifiers by segment, by order, or a file's two names by its identifier.
+    func lists(_ name: String) -> [String: [String]] {
+        (members[name]?.object ?? [:]).mapValues { ($0.array ?? []).compactMap(\.string) }
+    }
+
+    static let all: [SelectorCase] = {
+        do {
+            let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .appending(path: "Fixtures/file-selector-cases.json")
+            let table = try JSONValue(parsing: Array(Data(contentsOf: file)))
+            return try (table.object?["cases"]?.array ?? []).map(SelectorCase.init)
+        } catch {
+            Issue.record(error, "the table of cases cannot be read")
+            return []
+        }
+    }()
+}
+
+@Suite("The file selector and the web component say the same")
+struct SharedCasesTests {
+    @Test("the table of cases is there")
+    func table() {
+        #expect(SelectorCase.all.count >= 11)
+    }
+
+    @Test(
+        "W29, 9.5: an answer is read or refused, entry by entry, and every file stands in its segments",
+        arguments: SelectorCase.all)
+    func segments(_ shared: SelectorCase) throws {
+        guard !shared.isError else {
+            #expect(throws: SequencingError.self) { try FileList(shared.answer) }
+            return
+        }
+        let list = try FileList(shared.answer)
+        #expect(Int64(list.unreadable.count) == shared.unreadable)
+        var selector = FileSelector(skipsIntro: true)
+        selector.show(list)
+        var seen: [String: [String]] = [:]
+        for tab in FileSelector.Tab.allCases where selector.isEnabled(tab) {
+            selector.open(tab)
+            for segment in selector.availableSegments {
+                selector.open(segment)
+                seen[segment.rawValue] = selector.rows.map(\.id.string)
+            }
+        }
+        #expect(seen == shared.lists("segments"))
+        let hasNotice = selector.notices.contains(.unreadableEntries(count: list.unreadable.count))
+        #expect(hasNotice == !list.unreadable.isEmpty)
+    }
+
+    @Test("D09, D16: a file has one name in its row and one when it is chosen", arguments: SelectorCase.all)
+    func names(_ shared: SelectorCase) throws {
+        for (id, names) in shared.lists("names") {
+            let file = try #require(try FileList(shared.answer).files.first { $0.id.string == id })
+            var selector = FileSelector(skipsIntro: true)
+            selector.show([file])
+            #expect([selector.rows.first?.title, file.displayName] == names)
+        }
+    }
+
+    @Test("D20: files are put in the same order", arguments: SelectorCase.all)
+    func orders(_ shared: SelectorCase) throws {
+        for (word, ids) in shared.lists("orders") {
+            var selector = FileSelector(skipsIntro: true)
+            selector.show(try FileList(shared.answer))
+            selector.order = try #require(FileSelector.Order(rawValue: word))
+            #expect(selector.rows.map(\.id.string) == ids, "\(word)")
+        }
+    }
+}
