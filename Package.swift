@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
         .library(name: "ConnectButton", targets: ["ConnectButton"]),
+        .library(name: "HandshakeServer", targets: ["HandshakeServer"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -115,6 +116,31 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(name: "SandboxTests", dependencies: ["Sandbox", crypto], swiftSettings: strict),
+
+        // Floor 4: routes for a server.
+        .target(
+            name: "HandshakeServer",
+            dependencies: [
+                "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HandshakeServerTests",
+            dependencies: [
+                "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, crypto,
+                logging, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "GroceryExpress",
+            dependencies: [
+                "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, logging,
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            path: "Examples/GroceryExpress", swiftSettings: strict),
 
         // Floor 5: the command.
         .executableTarget(

@@ -11,6 +11,11 @@ public struct VaultKey: Sendable, Codable {
         case signIn = "sign_in"
         /// A client's registration with a service, kept by a command for its later runs: the component is a name.
         case registration
+        /// What a server keeps of a user who is turning a connection on or off: the components are the connection and a
+        /// digest of the user.
+        case activation
+        /// Which webhooks a server has taken: the components are whose they are and when they were sent.
+        case delivery
     }
 
     public let kind: Kind

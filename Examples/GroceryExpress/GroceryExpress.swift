@@ -1,0 +1,4 @@
+@main
+struct GroceryExpress {
+    static func main() async throws {}
+}
