@@ -38,59 +38,93 @@ final class ChangeStreams: Sendable {
     func response(
         for user: String, time: TimeSource, look: @escaping @Sendable () async throws -> (revision: Int, answer: Data)?
     ) throws(RequestRefusal) -> Response {
-        guard open.withLock({ $0.all < limits.most }) else {
-            throw RequestRefusal(.serviceUnavailable, "unavailable", "Too many streams are open", retryAfter: 30)
-        }
-        guard open.withLock({ $0.byUser[user, default: 0] < limits.mostPerUser }) else {
-            throw RequestRefusal(.tooManyRequests, "too_many", "This user has too many streams", retryAfter: 30)
-        }
+        try enter(user)
         var headers = Response.quiet
         headers[.contentType] = "text/event-stream; charset=utf-8"
         headers[.xAccelBuffering] = "no"
-        return Response(
-            status: .ok, headers: headers,
-            body: ResponseBody { [self] writer in
-                enter(user)
-                defer { leave(user) }
-                try await send(to: &writer, time, look)
-                try await writer.finish(nil)
-            })
+        let changes = Changes(limits: limits, clock: time.clock, look: look, seat: Seat(streams: self, user: user))
+        return Response(status: .ok, headers: headers, body: ResponseBody(asyncSequence: changes))
     }
 
-    private func send(
-        to writer: inout any ResponseBodyWriter, _ time: TimeSource,
-        _ look: @Sendable () async throws -> (revision: Int, answer: Data)?
-    ) async throws {
-        var shown: Int?
-        var silence = Duration.zero
-        var age = Duration.zero
-        while age < limits.lifetime {
-            if let (revision, answer) = try await look(), revision != shown {
-                shown = revision
-                silence = .zero
-                try await writer.write(ByteBuffer(bytes: Data("data: ".utf8) + answer + Data("\n\n".utf8)))
-            } else if silence >= limits.heartbeat || shown == nil && silence == .zero {
-                silence = .zero
-                try await writer.write(ByteBuffer(string: ":\n\n"))
+    private func enter(_ user: String) throws(RequestRefusal) {
+        let refusal = open.withLock { open -> RequestRefusal? in
+            guard open.all < limits.most else {
+                return RequestRefusal(.serviceUnavailable, "unavailable", "Too many streams are open", retryAfter: 30)
             }
-            try await time.clock.sleep(for: limits.interval)
-            silence += limits.interval
-            age += limits.interval
-        }
-    }
-
-    private func enter(_ user: String) {
-        open.withLock { open in
+            guard open.byUser[user, default: 0] < limits.mostPerUser else {
+                return RequestRefusal(.tooManyRequests, "too_many", "This user has too many streams", retryAfter: 30)
+            }
             open.all += 1
             open.byUser[user, default: 0] += 1
+            return nil
         }
+        if let refusal { throw refusal }
     }
 
-    private func leave(_ user: String) {
+    fileprivate func leave(_ user: String) {
         open.withLock { open in
             open.all -= 1
             open.byUser[user, default: 1] -= 1
             if open.byUser[user] == 0 { open.byUser[user] = nil }
+        }
+    }
+}
+
+/// A place among the streams, given back when nobody holds it any more: also when the stream was never read.
+///
+/// A class, since it is the end of its life that counts.
+private final class Seat: Sendable {
+    private let streams: ChangeStreams
+    private let user: String
+
+    init(streams: ChangeStreams, user: String) {
+        self.streams = streams
+        self.user = user
+    }
+
+    deinit { streams.leave(user) }
+}
+
+/// The events of one stream.
+private struct Changes: AsyncSequence, Sendable {
+    typealias Element = ByteBuffer
+
+    let limits: ConnectButtonSettings.Streams
+    let clock: any Clock<Duration>
+    let look: @Sendable () async throws -> (revision: Int, answer: Data)?
+    let seat: Seat
+
+    func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let changes: Changes
+        private var shown: Int?
+        private var age: Duration?
+        private var silence = Duration.zero
+
+        fileprivate init(changes: Changes) {
+            self.changes = changes
+        }
+
+        /// The next answer, or a comment after a silence; nil when the stream has lived its time.
+        mutating func next() async throws -> ByteBuffer? {
+            while true {
+                if let age {
+                    guard age < changes.limits.lifetime else { return nil }
+                    try await changes.clock.sleep(for: changes.limits.interval)
+                    silence += changes.limits.interval
+                }
+                age = (age ?? .zero) + changes.limits.interval
+                if let (revision, answer) = try await changes.look(), revision != shown {
+                    shown = revision
+                    silence = .zero
+                    return ByteBuffer(bytes: Data("data: ".utf8) + answer + Data("\n\n".utf8))
+                }
+                if silence >= changes.limits.heartbeat {
+                    silence = .zero
+                    return ByteBuffer(string: ":\n\n")
+                }
+            }
         }
     }
 }

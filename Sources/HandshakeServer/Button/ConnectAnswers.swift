@@ -1,3 +1,4 @@
+import Handshake
 import IFTTTConnect
 import OAuth
 
@@ -16,7 +17,7 @@ extension ConnectSessions {
         case .lookUpUser(let ticket):
             return .userLookedUp(ticket, Self.user(await call(place) { try await $0.me() }))
         case .lookUpAccount(let ticket, let email):
-            return .accountLookedUp(ticket, Self.account(await call(place) { await $0.account(for: email) }))
+            return .accountLookedUp(ticket, Self.account(await call(place) { try await $0.account(for: email) }))
         default: return nil
         }
     }

@@ -3,7 +3,7 @@ import Crypto
 public import Handshake
 import HTTPTypes
 public import Hummingbird
-import IFTTTConnect
+public import IFTTTConnect
 public import Logging
 import OAuth
 
@@ -107,8 +107,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// The user's token, for the app's own calls of `ConnectAPI`; nil when there is none.
-    public func userToken(for user: ConnectButtonUser) -> UserTokens {
+    /// Where a user's token rests, for the calls that the app itself makes: `ConnectAPI(.stored(…))`.
+    public func userTokens(for user: ConnectButtonUser) -> UserTokens {
         UserTokens(in: sessions.accounts, as: user.id, time: settings.time)
     }
 
@@ -129,7 +129,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     }
 
     private func place(_ request: Request, _ context: Context) async throws -> ConnectSessions.Place {
-        guard let offer = offer(context.parameters.get("connection").map(String.init)) else {
+        guard let offer = offer(context.parameters.get("connection")) else {
             throw RequestRefusal(.notFound, "not_found", "There is no button for this connection")
         }
         guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
@@ -141,7 +141,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     }
 
     private func state(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
-        let wanted = request.uri.queryParameters["locale"].map(String.init)
+        let wanted = request.uri.queryParameters["locale"].map { String($0) }
         let locale = ConnectButtonLocale(acceptLanguage: request.headers[.acceptLanguage], override: wanted)
         let session = try await sessions.look(at: place, in: locale)
         return .json(try session.answer(now: settings.time.now()).body())
@@ -190,7 +190,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     /// page, a history entry or a referrer.
     private func comeBack(_ request: Request, _ context: Context) async -> Response {
         await answering {
-            guard let offer = offer(request.uri.queryParameters["connection"].map(String.init)) else {
+            guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {
                 return Self.notForYou(.notFound)
             }
             guard let user = try await user(request, context) else { return Self.notForYou(.unauthorized) }

@@ -1,5 +1,6 @@
 import ConnectButton
 import Crypto
+import HTTPTypes
 import Handshake
 import IFTTTConnect
 import Logging

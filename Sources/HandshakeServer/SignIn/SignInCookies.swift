@@ -26,8 +26,10 @@ struct SignInCookies: Sendable {
     /// Where to go after the sign-in with this state; nil when it was begun in another browser. What a browser sends is read as
     /// anything else from outside.
     func page(of state: Secret, in request: Request) -> LocalPath? {
-        value(of: name(of: state), in: request).flatMap { Base64URL.decode($0) }
-            .flatMap { String(validating: $0, as: UTF8.self) }.flatMap { LocalPath(rawValue: $0) }
+        guard let text = value(of: name(of: state), in: request), let bytes = Base64URL.decode(text),
+            let path = String(validating: bytes, as: UTF8.self)
+        else { return nil }
+        return LocalPath(rawValue: path)
     }
 
     /// Removes the binding.
@@ -43,13 +45,13 @@ struct SignInCookies: Sendable {
     }
 
     func knownSecret(in request: Request) -> String? {
-        value(of: prefix + "handshake-token", in: request).flatMap { $0.utf8.count == 43 ? $0 : nil }
+        guard let secret = value(of: prefix + "handshake-token", in: request), secret.utf8.count == 43 else { return nil }
+        return secret
     }
 
     /// An anti-forgery token: for one browser, one user and one service.
     static func token(_ secret: String, user: String, service: String) -> String {
-        let parts = [secret, user, service].flatMap { Array($0.utf8) + [0] }
-        return Base64URL.encode(SHA256.hash(data: parts))
+        Base64URL.encode(SHA256.hash(data: Array("\(secret)\u{0}\(user)\u{0}\(service)".utf8)))
     }
 
     private func name(of state: Secret) -> String {

@@ -37,7 +37,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     /// Prepares routes.
     ///
     /// - Parameters:
-    ///   - handshake: the clients; the redirect URI of each is `ADDRESS/SERVICE/callback`.
+    ///   - handshake: the clients; the redirect URI of each is `ADDRESS/SERVICE/callback`, that of an only client may be
+    ///     `ADDRESS/callback`.
     ///   - address: where the routes are reached from outside.
     ///   - surroundings: time, randomness and where warnings go.
     ///   - respond: answers a finished sign-in in the app's own words; nil leaves it to this module: a redirect to the page when it
@@ -51,7 +52,10 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     ) throws(HandshakeServerError) {
         for client in handshake.clients {
             let expected = "\(address)/\(client.service.name)/callback"
-            guard case .uri(let uri) = client.redirect, uri.string == expected else {
+            let isOnly = handshake.clients.count == 1
+            guard case .uri(let uri) = client.redirect,
+                uri.string == expected || isOnly && uri.string == "\(address)/callback"
+            else {
                 throw .configuration(member: "redirect", problem: "that of \(client.service.name) has to be \(expected)")
             }
         }
@@ -77,6 +81,9 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         router.get(":service/callback") { request, context in
             await answering { try await callback(request, try await visitor(request, context)) }
         }
+        router.get("callback") { request, context in
+            await answering { try await callback(request, try await visitor(request, context)) }
+        }
         router.post(":service/disconnect") { request, context in
             await answering {
                 try gate.checkSite(of: request)
@@ -89,15 +96,21 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private struct Visitor {
         let user: String
         let service: Service
+        /// Where its redirects arrive.
+        let redirect: String
     }
 
     private func visitor(_ request: Request, _ context: Context) async throws -> Visitor {
-        let name = context.parameters.get("service").map(String.init)
-        guard let service = handshake.clients.first(where: { $0.service.name == name })?.service else {
+        // The callback without a name is there for an only client, whose name needs no saying.
+        let only = handshake.clients.count == 1 ? handshake.clients.first?.service.name : nil
+        let name = context.parameters.get("service") ?? only
+        guard let client = handshake.clients.first(where: { $0.service.name == name }),
+            case .uri(let redirect) = client.redirect
+        else {
             throw RequestRefusal(.notFound, "not_found", "There is no such service here")
         }
         guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
-        return Visitor(user: user, service: service)
+        return Visitor(user: user, service: client.service, redirect: redirect.string)
     }
 
     private func state(_ request: Request, _ visitor: Visitor) async throws -> Response {
@@ -113,7 +126,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     private func start(_ request: Request, _ visitor: Visitor) async throws -> Response {
-        let wanted = request.uri.queryParameters["return_to"].map(String.init) ?? "/"
+        let wanted = request.uri.queryParameters["return_to"].map { String($0) } ?? "/"
         guard let page = LocalPath(rawValue: wanted) else {
             throw RequestRefusal(.badRequest, "invalid_parameters", "return_to has to be a path of this app")
         }
@@ -128,7 +141,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
 
     private func callback(_ request: Request, _ visitor: Visitor) async throws -> Response {
         // The registered address, not the one that the request names: a Host field is anybody's to write.
-        let url = "\(address)/\(visitor.service.name)/callback?" + (request.uri.query ?? "")
+        let url = visitor.redirect + "?" + (request.uri.query ?? "")
         guard let state = try? AuthorizationResponse(redirectURL: url).returnedState,
             let page = cookies.page(of: state, in: request)
         else { return Self.notForYou }

@@ -69,8 +69,8 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     /// Adds the route to a router, or to the group of the API's prefix.
     public func add(to router: some RouterMethods<Context>) {
         router.post("ifttt/v1/webhooks/:type/:event") { request, context in
-            let type = context.parameters.get("type").map(String.init) ?? ""
-            let event = context.parameters.get("event").map(String.init) ?? ""
+            let type = context.parameters.get("type") ?? ""
+            let event = context.parameters.get("event") ?? ""
             return await answer(request, type: type, event: event).response
         }
     }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Handshake
 import Hummingbird
 import NIOCore
+import OAuth
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

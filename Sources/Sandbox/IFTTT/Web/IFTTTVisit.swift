@@ -54,7 +54,7 @@ private struct IFTTTVisit {
         identify(user)
         flow.tryCode(attempt.id)
         if step == .partner { flow.link(user, to: attempt.id) }
-        let token = flow.finish(attempt.id, features: attempt.skipsConfiguration ? [] : features)
+        let token = flow.finish(attempt.id, features: attempt.skipsConfiguration ? [] : features())
         guard let token, let returnURL = attempt.returnURL else {
             throw .pageInsteadOfRedirect(status: 200, text: "The flow stands at \(step.map { "\($0)" } ?? "no page").")
         }
@@ -78,8 +78,20 @@ private struct IFTTTVisit {
     }
 
     /// What the fixtures have for the connection, with identifiers of its own.
-    private var features: [IFTTTUserConnection.Feature] {
-        IFTTTUserConnectionFixtures.all.first { $0.key.connectionID == attempt.connection.id && !$0.value.isPending }?
-            .value.features ?? []
+    private func features() -> [IFTTTUserConnection.Feature] {
+        let fixture = IFTTTUserConnectionFixtures.all.first { key, own in
+            key.connectionID == attempt.connection.id && !own.isPending
+        }
+        return store.change { state in
+            (fixture?.value.features ?? []).map { feature in
+                IFTTTUserConnection.Feature(
+                    id: state.identifiers.uuid(), featureID: feature.featureID, isEnabled: feature.isEnabled,
+                    fields: feature.fields,
+                    capabilities: feature.capabilities.map {
+                        IFTTTUserConnection.Capability(
+                            id: state.identifiers.uuid(), capabilityID: $0.capabilityID, kind: $0.kind, fields: $0.fields)
+                    })
+            }
+        }
     }
 }
