@@ -65,7 +65,7 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Handshake", "Sandbox", httpTypes, crypto,
+                "Handshake", "IFTTTConnect", "Sandbox", httpTypes, crypto,
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),

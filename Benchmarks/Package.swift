@@ -22,6 +22,7 @@ let package = Package(
             dependencies: [
                 .product(name: "OAuth", package: "handshake"),
                 .product(name: "Handshake", package: "handshake"),
+                .product(name: "IFTTTConnect", package: "handshake"),
                 .product(name: "Sandbox", package: "handshake"),
                 .product(name: "Sequencing", package: "handshake"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Handshake
+import IFTTTConnect
 import OAuth
 import Sandbox
 import Testing
@@ -22,6 +23,15 @@ private enum ReadmeExamples {
         let service = try Service(name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly))
         let client = Client(service: service, id: "your-client-id", scopes: ["openid", "offline_access"])
         return client
+    }
+
+    static func connect(_ handshake: Handshake, _ browser: LoopbackBrowser) throws -> ConnectController {
+        let connection = try ConnectionID("aB3dE5fG")
+        let configuration = ConnectActivation.Configuration(connection, returningTo: browser.returnAddress)
+        let surroundings = ConnectSurroundings(browser: browser)
+        let controller = ConnectController(
+            ConnectActivation(configuration), tokens: UserTokens(in: handshake), surroundings: surroundings)
+        return controller
     }
 
     static func server(_ handshake: Handshake, userID: String, requestURL: String) async throws -> Account {
@@ -49,7 +59,7 @@ struct ReadmeTests {
         let compiled = Set(try lines(of: here).map { $0.trimmingCharacters(in: .whitespaces) })
         let blocks = try lines(of: root.appending(path: "README.md")).split { $0.hasPrefix("```") && $0 != "```swift" }
             .compactMap { part in part.firstIndex(of: "```swift").map { part[part.index(after: $0)...] } }
-        #expect(blocks.count == 4)
+        #expect(blocks.count == 5)
         for line in blocks.joined() where !line.isEmpty {
             #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
         }

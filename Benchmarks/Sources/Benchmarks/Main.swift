@@ -52,6 +52,7 @@ enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
         .reportDownload,
+        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .activation,
     ]
 
     /// The longest that one benchmark may take, in seconds.

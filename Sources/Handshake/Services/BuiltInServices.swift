@@ -19,7 +19,7 @@ extension Service {
     /// IFTTT: connections between services (`ifttt-connect.md` sections 0 to 2).
     ///
     /// Its user tokens come from a redirect of IFTTT's own kind or from the partner's server, never by a code that this
-    /// package exchanges: an account is made by ``Handshake/adopt(_:as:of:)``, and signing in by a browser is refused,
+    /// package exchanges: an account is made by `Handshake/adopt(_:as:of:)`, and signing in by a browser is refused,
     /// because there is no authorization endpoint. A token does not expire at a known time and cannot be renewed. The
     /// client's identifier is the partner's service at IFTTT.
     public static let ifttt = ifttt(

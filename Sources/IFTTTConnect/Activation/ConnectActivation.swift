@@ -48,7 +48,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     var awaited: Awaited?
     /// The deadline that runs.
     var deadline: Deadline?
-    /// Whether a token was already dropped since the last success, so that a refused one cannot lead in a circle.
+    /// Whether this loading has dropped a token already, so that a service that refuses everything is not asked for ever.
     var hasDroppedToken = false
     private var lastNumber: UInt64 = 0
 

@@ -108,7 +108,6 @@ extension ConnectActivation {
         var effects: [Effect] = []
         if let token, configuration.tokenDelivery == .redirect { effects.append(.storeToken(token)) }
         if let connection { effects.append(.report(.turnedOn(connection))) }
-        hasDroppedToken = false
         state = .connecting
         return effects + [.report(.connectingShown(configuration.connection)), .fetch(ask(.confirm))]
     }

@@ -18,6 +18,7 @@ extension ConnectActivation {
     private mutating func load() -> [Effect] {
         state = .loading
         failure = nil
+        hasDroppedToken = false
         return [.fetch(ask(.load))]
     }
 

@@ -94,8 +94,9 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
     /// - Throws: ``RedirectRefusal/foreign`` for an address elsewhere, ``RedirectRefusal/unreadable`` when a name that
     ///   counts comes twice or an escape is broken.
     func redirect(_ url: String) throws(RedirectRefusal) -> ActivationRedirect {
-        guard recognizes(url), let parts = Parts(beforeFragment(of: url)) else { throw .foreign }
+        guard let parts = Parts(beforeFragment(of: url)), isPlace(parts) else { throw .foreign }
         guard let found = parts.items else { throw .unreadable }
+        guard items.allSatisfy(found.contains) else { throw .foreign }
         var values: [String: String] = [:]
         for item in found where Self.reservedNames.contains(item.name) {
             guard values.updateValue(item.value, forKey: item.name) == nil else { throw .unreadable }

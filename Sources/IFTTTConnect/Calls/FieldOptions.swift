@@ -70,14 +70,13 @@ extension UserConnection {
 
 extension UserConnection.UserFeature {
     fileprivate var json: JSONValue {
-        var members: [String: JSONValue] = [
+        // Without its identifier: the service gives a new configuration its own (dossier 2.9).
+        .object([
             "feature_id": .string(featureID), "enabled": .bool(isEnabled), "user_fields": fields.json,
             "user_feature_triggers": .array(triggers.map { $0.json("feature_trigger_id") }),
             "user_feature_queries": .array(queries.map { $0.json("feature_query_id") }),
             "user_feature_actions": .array(actions.map { $0.json("feature_action_id") }),
-        ]
-        members["id"] = id.map(JSONValue.string)
-        return .object(members)
+        ])
     }
 }
 

@@ -40,7 +40,7 @@ public struct LoopbackBrowser: ConnectBrowser {
     ///   - port: a fixed port; nil for one that is free now.
     ///   - path: where the redirect arrives, beginning with a slash.
     /// - Throws: ``ConnectError`` when the port is taken or the path is not one.
-    public init(_ browser: some Browser, port: UInt16? = nil, path: String = "/connect") throws(ConnectError) {
+    public init(_ browser: some Browser, port: UInt16? = nil, path: String = "/connect_callback") throws(ConnectError) {
         do {
             // Opened to learn the port, and again for each page: a listener serves one redirect.
             let listener = try LoopbackListener(port: port, path: path)

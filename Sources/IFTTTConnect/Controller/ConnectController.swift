@@ -133,8 +133,10 @@ public final class ConnectController: Sendable {
     }
 
     /// Forgets the user's token: the app's own log-out. Nothing is turned off.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func signOut() async throws {
-        try await keeper.drop()
+        try await keeper.forget()
     }
 
     /// Performs effects until the task is cancelled. Runs once at a time; a second run returns at once.
@@ -215,6 +217,8 @@ public final class ConnectController: Sendable {
     }
 
     private func wait(for deadline: ConnectActivation.Deadline, _ seconds: Double) async {
+        // The app's own number may be none; a duration has to be one.
+        let seconds = seconds.isFinite ? min(max(seconds, 0), 86_400) : 0
         guard (try? await time.clock.sleep(for: .seconds(seconds))) != nil else { return }
         send(.deadlinePassed(deadline))
     }
@@ -223,13 +227,14 @@ public final class ConnectController: Sendable {
     private func answer(_ effect: ConnectActivation.Effect) async {
         let id = activation.configuration.connection
         switch effect {
-        case .fetch(let ticket): await settle({ .fetched(ticket, $0) }) { try await self.api.connection(id) }
-        case .enable(let ticket): await settle({ .enabled(ticket, $0) }) { try await self.api.enable(id) }
-        case .disable(let ticket): await settle({ .disabled(ticket, $0) }) { try await self.api.disable(id) }
-        case .gather(let ticket): await settle({ .gathered(ticket, $0) }) { try await self.circumstances() }
-        case .lookUpUser(let ticket): await settle({ .userLookedUp(ticket, .init($0)) }) { try await self.api.me() }
+        case .fetch(let ticket): await settle({ try await self.api.connection(id) }, as: { .fetched(ticket, $0) })
+        case .enable(let ticket): await settle({ try await self.api.enable(id) }, as: { .enabled(ticket, $0) })
+        case .disable(let ticket): await settle({ try await self.api.disable(id) }, as: { .disabled(ticket, $0) })
+        case .gather(let ticket): await settle({ try await self.circumstances() }, as: { .gathered(ticket, $0) })
+        case .lookUpUser(let ticket):
+            await settle({ try await self.api.me() }, as: { .userLookedUp(ticket, .init($0)) })
         case .lookUpAccount(let ticket, let email):
-            await settle({ .accountLookedUp(ticket, .init($0)) }) { try await self.api.account(for: email) }
+            await settle({ try await self.api.account(for: email) }, as: { .accountLookedUp(ticket, .init($0)) })
         case .open(let ticket, let destination): await open(destination, ticket)
         default: break
         }
@@ -237,8 +242,8 @@ public final class ConnectController: Sendable {
 
     /// Runs a call and sends its result; a cancelled one has none.
     private func settle<Answer: Sendable>(
-        _ event: (Result<Answer, ConnectActivation.Failure>) -> ConnectActivation.Event,
-        _ call: () async throws -> Answer
+        _ call: () async throws -> Answer,
+        as event: (Result<Answer, ConnectActivation.Failure>) -> ConnectActivation.Event
     ) async {
         do {
             send(event(.success(try await call())))

@@ -21,11 +21,12 @@ actor TokenKeeper {
         if let current { return current }
         if !isLoaded {
             let stored = try await tokens?.token()
-            isLoaded = true
-            if let stored, stored != refused {
+            // While the vault was asked, a token may have been stored or dropped: that is newer.
+            if !isLoaded {
+                isLoaded = true
                 current = stored
-                return stored
             }
+            if let current { return current }
         }
         guard let fresh = try await partnerToken(), fresh != refused else { return nil }
         try await store(fresh)
@@ -39,9 +40,14 @@ actor TokenKeeper {
         try await tokens?.store(token)
     }
 
-    /// Forgets the token, because the service refuses it.
+    /// Forgets the token, because the service refuses it: it is not taken again.
     func drop() async throws {
         refused = current
+        try await forget()
+    }
+
+    /// Forgets the token.
+    func forget() async throws {
         current = nil
         isLoaded = true
         try await tokens?.forget()

@@ -1,0 +1,41 @@
+/// An area that a trigger of a user's connection watches (dossier 1.8).
+public struct LocationTrigger: Sendable, Hashable, Codable {
+    /// The trigger's subscription, as location events and webhooks name it.
+    public let subscriptionID: String
+    /// The area; its radius is there.
+    public let area: LocationValue
+    /// Which crossings count; nil when the service did not say.
+    public let type: FieldType?
+}
+
+extension Connection {
+    /// The areas that triggers begin with: of each feature's triggers the first field called `location`, in either spelling
+    /// of its coordinates (dossier 1.7; 10.2, W28).
+    public var defaultAreas: [LocationValue] {
+        features.flatMap(\.triggers).compactMap { trigger in
+            guard case .location(let area)? = trigger.fields.first(where: { $0.id == "location" })?.defaultValue,
+                area.radius != nil
+            else { return nil }
+            return area
+        }
+    }
+
+    /// Whether the connection watches areas at all.
+    public var usesLocation: Bool { !defaultAreas.isEmpty }
+}
+
+extension UserConnection {
+    /// The areas that are watched for the user: of each feature that is on, each trigger's fields called `location` that
+    /// have an area (dossier 1.8).
+    public var locationTriggers: [LocationTrigger] {
+        features.filter(\.isEnabled).flatMap(\.triggers).flatMap { trigger -> [LocationTrigger] in
+            guard let id = trigger.id else { return [] }
+            return trigger.fields.compactMap { field in
+                guard field.id == "location", case .location(let area) = field.value, area.radius != nil else {
+                    return nil
+                }
+                return LocationTrigger(subscriptionID: id, area: area, type: field.type)
+            }
+        }
+    }
+}

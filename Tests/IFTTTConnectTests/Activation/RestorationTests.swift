@@ -1,0 +1,89 @@
+import Foundation
+import IFTTTConnect
+import OAuth
+import Testing
+
+@Suite("An activation in another process")
+struct RestorationTests {
+    private func shown(_ status: Connection.Status = .neverEnabled) throws -> Player {
+        var player = try Player(status)
+        player.play(.appeared)
+        return player
+    }
+
+    private func reborn(_ player: Player) throws -> ConnectActivation {
+        try JSONDecoder().decode(ConnectActivation.self, from: JSONEncoder().encode(player.activation))
+    }
+
+    @Test("an activation survives the app being killed while the browser is open")
+    func survives() throws {
+        var player = try shown()
+        player.connect()
+        player.play(.confirmEmail("ada@example.com"))
+        let redirect = try player.redirect("next_step=complete&user_token=t1")
+        player.activation = try reborn(player)
+        player.play(.restored, .redirected(redirect, at: 1001))
+        #expect(player.activation.state == .connected && player.storedTokens == ["t1"])
+    }
+
+    @Test("what is stored holds no token and no code")
+    func storesNoSecret() throws {
+        var player = try shown()
+        player.world.circumstances.isAppInstalled = true
+        player.world.circumstances.oauthCode = Secret("oauth-code-1")
+        player.world.circumstances.inviteCode = Secret("invite-code-1")
+        player.connect()
+        var stored = String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
+        try player.comeBack("next_step=complete&user_token=user-token-1")
+        stored += String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
+        for secret in ["oauth-code-1", "invite-code-1", "user-token-1"] { #expect(!stored.contains(secret)) }
+    }
+
+    @Test("a process that ended while it waited for an answer goes on where the user can decide")
+    func restored() throws {
+        var player = try shown()
+        player.isSilent = true
+        player.connect()
+        player.activation = try reborn(player)
+        player.isSilent = false
+        player.play(.restored)
+        #expect(player.activation.state == .initial)
+
+        var disconnecting = try shown(.enabled)
+        disconnecting.isSilent = true
+        disconnecting.play(.disconnect, .confirmDisconnection)
+        disconnecting.activation = try reborn(disconnecting)
+        disconnecting.isSilent = false
+        disconnecting.world.connection = .success(try Balcony.connection(.disabled))
+        disconnecting.play(.restored)
+        #expect(disconnecting.activation.state == .initial)
+    }
+
+    @Test("a process that ended while a redirect was being confirmed asks again")
+    func restoredWhileConfirming() throws {
+        var player = try shown()
+        player.world.circumstances.hasUserToken = true
+        player.world.user = .login("ada_l")
+        player.connect()
+        player.isSilent = true
+        try player.comeBack()
+        #expect(player.activation.state == .connecting)
+        player.activation = try reborn(player)
+        player.isSilent = false
+        player.play(.restored)
+        #expect(player.activation.state == .connected)
+    }
+
+    @Test("what was stored by somebody else is checked when it is read")
+    func damaged() throws {
+        let player = try shown()
+        let stored = String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
+        for (good, bad) in [("aB3dE5fG", "../../x"), ("gardenapp:", "javascript:")] {
+            let changed = stored.replacing(good, with: bad)
+            #expect(changed != stored)
+            #expect(throws: (any Error).self) {
+                try JSONDecoder().decode(ConnectActivation.self, from: Data(changed.utf8))
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Handshake
+import IFTTTConnect
+import OAuth
+import Synchronization
+import Testing
+
+@Suite("Analytics")
+struct AnalyticsTests {
+    private let line = "POST /v2/sdk/events"
+
+    private func analytics(_ ifttt: ScriptedIFTTT, _ storage: AnalyticsStorage = .none) -> Analytics {
+        Analytics(
+            to: ifttt.api(), storage: storage,
+            time: TimeSource(now: { 1_735_689_600.123 }, clock: HurriedClock()))
+    }
+
+    private func events(_ request: ScriptedIFTTT.Request) throws -> [JSONValue] {
+        try #require(try JSONValue(parsing: Array(request.content.utf8)).object?["events"]?.array)
+    }
+
+    @Test("W24, F101: without consent nothing is kept, nothing is sent, and there is no identifier")
+    func withoutConsent() async throws {
+        let ifttt = ScriptedIFTTT([line: [.status(200)]])
+        let analytics = analytics(ifttt)
+        for _ in 0..<20 { await analytics.record(.footerClicked) }
+        await analytics.flush()
+        #expect(await analytics.anonymousID == nil)
+        #expect(await analytics.waitingCount == 0)
+        await analytics.allow()
+        await analytics.flush()
+        #expect(ifttt.requests.isEmpty)
+    }
+
+    @Test("7, F099: with consent an event goes out as the dossier writes it, without a token")
+    func wire() async throws {
+        let ifttt = ScriptedIFTTT([line: [.status(204)]])
+        let analytics = analytics(ifttt)
+        await analytics.allow()
+        await analytics.record(.connectionShown(try Balcony.connection(.neverEnabled), appName: "Garden App"))
+        await analytics.flush()
+        let request = try #require(ifttt.requests.first)
+        let expected = """
+            { "events": [ { "name": "sdk.impression", "timestamp": "1735689600123",
+              "properties": { "location_type": "connect_button", "location_id": "Garden App",
+                              "object_type": "connection", "object_id": "aB3dE5fG", "object_status": "never_enabled" } } ] }
+            """
+        #expect(
+            try JSONValue(parsing: Array(request.content.utf8)) == (try JSONValue(parsing: Array(expected.utf8))))
+        #expect(request.header("Authorization") == nil)
+        #expect(request.header("IFTTT-SDK-Anonymous-Id") == (await analytics.anonymousID)?.rawValue)
+        #expect(await analytics.waitingCount == 0)
+    }
+
+    @Test("F100, 12: at most ten go at a time, the oldest first; what is refused stays")
+    func flush() async throws {
+        let ifttt = ScriptedIFTTT([line: [.status(500), .status(200)]])
+        let analytics = analytics(ifttt)
+        await analytics.allow()
+        for number in 0..<12 {
+            await analytics.record(.aboutClicked(try ConnectionID(Balcony.id), button: "b\(number)"))
+        }
+        await analytics.flush()
+        #expect(await analytics.waitingCount == 12)
+        await analytics.flush()
+        #expect(await analytics.waitingCount == 2)
+        await analytics.flush()
+        #expect(await analytics.waitingCount == 0)
+        #expect(try ifttt.requests.map { try events($0).count } == [10, 10, 2])
+        #expect(ifttt.requests[0].content.contains("\"b0\"") && ifttt.requests[2].content.contains("\"b11\""))
+    }
+
+    @Test("F100: at most a hundred wait, and the oldest goes")
+    func bounded() async throws {
+        let ifttt = ScriptedIFTTT([line: [.status(200)]])
+        let analytics = analytics(ifttt)
+        await analytics.allow()
+        for number in 0..<150 {
+            await analytics.record(.aboutClicked(try ConnectionID(Balcony.id), button: "b\(number)"))
+        }
+        #expect(await analytics.waitingCount == 100)
+        await analytics.flush()
+        #expect(ifttt.requests.first?.content.contains("\"b50\"") == true)
+        #expect(ifttt.requests.first?.content.contains("\"b49\"") == false)
+    }
+
+    @Test("F100, 12: five events send themselves, and so does time")
+    func run() async throws {
+        let ifttt = ScriptedIFTTT([line: [.status(200)]])
+        let analytics = analytics(ifttt)
+        await analytics.allow()
+        let running = Task { await analytics.run() }
+        for _ in 0..<5 { await analytics.record(.footerClicked) }
+        while await analytics.waitingCount > 0 { await Task.yield() }
+        running.cancel()
+        await running.value
+        #expect(try ifttt.requests.reduce(0) { try $0 + events($1).count } == 5)
+    }
+
+    @Test("F101, F102: the identifier stays from run to run, and goes with the queue when consent is taken back")
+    func optOut() async throws {
+        let saved = Mutex<[UInt8]?>(nil)
+        let storage = AnalyticsStorage(
+            load: { saved.withLock { $0 } }, save: { bytes in saved.withLock { $0 = bytes } })
+        let ifttt = ScriptedIFTTT([line: [.status(200)]])
+        let first = analytics(ifttt, storage)
+        await first.allow()
+        await first.record(.footerClicked)
+        let id = try #require(await first.anonymousID)
+        let second = analytics(ifttt, storage)
+        await second.allow()
+        #expect(await second.anonymousID == id)
+        #expect(await second.waitingCount == 1)
+        await second.refuse()
+        #expect(saved.withLock { $0 } == nil)
+        await second.flush()
+        #expect(await second.anonymousID == nil && ifttt.requests.isEmpty)
+        await second.allow()
+        #expect(await second.anonymousID != id)
+    }
+
+    @Test("a storage that holds something else is as good as an empty one")
+    func damaged() async throws {
+        for bytes in ["", "{}", "{\"anonymousID\":\"me\"}", "[1]", "\u{0}"] {
+            let storage = AnalyticsStorage(load: { Array(bytes.utf8) }, save: { _ in })
+            let analytics = analytics(ScriptedIFTTT(), storage)
+            #expect(await analytics.anonymousID == nil)
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import IFTTTConnect
+import OAuth
+import Synchronization
+import Testing
+
+/// A user at a browser, as a closure.
+private struct ScriptedBrowser: ConnectBrowser {
+    let visit: @Sendable (ConnectActivation.Destination) async throws -> String?
+
+    func open(_ destination: ConnectActivation.Destination) async throws -> String? { try await visit(destination) }
+
+    /// The redirect that answers a destination.
+    static func redirect(_ destination: ConnectActivation.Destination, _ items: String) -> String {
+        let state = destination.url.split(separator: "state%3D").last?.prefix { $0 != "&" } ?? ""
+        return "gardenapp://connect_callback?state=\(state)&\(items)"
+    }
+}
+
+@Suite("The controller")
+struct ControllerTests {
+    private let path = "/v2/connections/aB3dE5fG"
+
+    private func ifttt() -> ScriptedIFTTT {
+        ScriptedIFTTT([
+            "GET \(path)": [
+                .json(Balcony.json(status: "null", userConnection: nil)), .json(Balcony.json()),
+            ],
+            "GET /v2/account/find": [.status(404)],
+            "POST \(path)/disable": [.json(Balcony.json(status: "\"disabled\"", userConnection: nil))],
+        ])
+    }
+
+    private func tokens(_ vault: any Vault, _ transport: any Transport) throws -> UserTokens {
+        let client = Client(
+            service: .ifttt, id: "lumen_garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
+        return UserTokens(in: try Handshake(client, vault: vault, transport: transport))
+    }
+
+    private func controller(
+        _ ifttt: ScriptedIFTTT, tokens: UserTokens?, analytics: Analytics? = nil,
+        change: (inout ConnectSurroundings) -> Void = { _ in },
+        visit: @escaping @Sendable (ConnectActivation.Destination) async throws -> String?
+    ) throws -> ConnectController {
+        var surroundings = ConnectSurroundings(browser: ScriptedBrowser(visit: visit))
+        change(&surroundings)
+        return ConnectController(
+            ConnectActivation(try Player.configuration()), tokens: tokens, surroundings: surroundings,
+            analytics: analytics,
+            through: .init(
+                transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
+    }
+
+    /// Runs until the first outcome; the states on the way, the outcome, and the token that came with it.
+    private func outcome(
+        of controller: ConnectController, _ react: (ConnectActivation.State) -> Void = { _ in }
+    ) async throws -> ([ConnectActivation.State], ConnectActivation.Outcome, UserToken?) {
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        defer { running.cancel() }
+        controller.send(.appeared)
+        var states: [ConnectActivation.State] = []
+        for await update in updates {
+            switch update {
+            case .activation(let activation):
+                if states.last != activation.state { states.append(activation.state) }
+                react(activation.state)
+            case .outcome(let outcome, let token): return (states, outcome, token)
+            case .refused, .problem: break
+            }
+        }
+        throw CancellationError()
+    }
+
+    @Test("F019–F021, F030, F106: a new user, from the first look to the token in the vault")
+    func newUser() async throws {
+        let ifttt = ifttt()
+        let vault = MemoryVault()
+        let tokens = try tokens(vault, ifttt)
+        let controller = try controller(ifttt, tokens: tokens) { destination in
+            ScriptedBrowser.redirect(destination, "next_step=complete&user_token=utk_sandbox_9f2c")
+        }
+        let (states, outcome, got) = try await outcome(of: controller) { state in
+            if state == .initial { controller.connect() }
+            if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+        }
+        #expect(outcome == .connected(try Balcony.connection(), isConfirmed: true, isPending: false))
+        #expect(got == (try token()) && states.last == .connected)
+        #expect(try await tokens.token() == got)
+        // Another process finds it in the vault.
+        #expect(try await self.tokens(vault, ifttt).token() == got)
+        let confirming = try #require(ifttt.requests.last)
+        #expect(confirming.line == "GET \(path)" && confirming.header("Authorization") == "Bearer utk_sandbox_9f2c")
+        #expect(ifttt.requests.allSatisfy { $0.header("IFTTT-SDK-Anonymous-Id") == nil })
+    }
+
+    @Test("F041, W10: a refused token is forgotten in the vault, and the reason is told")
+    func refusedToken() async throws {
+        let ifttt = ifttt()
+        ifttt.answer("GET \(path)", .status(401), .json(Balcony.json(status: "null", userConnection: nil)))
+        let tokens = try tokens(MemoryVault(), ifttt)
+        try await tokens.store(try token("utk_old"))
+        let controller = try controller(ifttt, tokens: tokens) { _ in throw CancellationError() }
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        for await update in updates {
+            if case .activation(let activation) = update, activation.state == .initial { break }
+        }
+        running.cancel()
+        #expect(ifttt.requests.map { $0.header("Authorization") } == ["Bearer utk_old", nil])
+        #expect(try await tokens.token() == nil)
+    }
+
+    @Test("F032: closing the browser is told as going back")
+    func closed() async throws {
+        let controller = try controller(ifttt(), tokens: nil) { _ in
+            throw HandshakeError.signInAbandoned(.closed)
+        }
+        let (_, outcome, _) = try await outcome(of: controller) { state in
+            if state == .initial { controller.connect() }
+            if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+        }
+        #expect(outcome == .cancelled)
+    }
+
+    @Test("F034: a browser that cannot be opened is told")
+    func notOpened() async throws {
+        let controller = try controller(
+            ifttt(), tokens: nil, change: { $0.isAppInstalled = { true } },
+            visit: { _ in throw HandshakeError.configuration(member: "browser", problem: "none") })
+        let (_, outcome, _) = try await outcome(of: controller) { if $0 == .initial { controller.connect() } }
+        #expect(outcome == .failed(.appNotOpened))
+    }
+
+    @Test("a provider of the app that fails is told, and what it said is not")
+    func provider() async throws {
+        struct Secretive: Error { let secret = "very-secret" }
+        let controller = try controller(
+            ifttt(), tokens: nil, change: { $0.oauthCode = { throw Secretive() } }, visit: { _ in nil })
+        let (_, outcome, _) = try await outcome(of: controller) { if $0 == .initial { controller.connect() } }
+        guard case .failed(.credentials(let what)) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(!what.contains("very-secret"))
+    }
+
+    @Test("F028, F029: a URL that the app was opened with is taken, or left to the app")
+    func opened() async throws {
+        let controller = try controller(ifttt(), tokens: nil) { _ in nil }
+        #expect(!controller.open("otherapp://x"))
+        #expect(controller.open("gardenapp://connect_callback?next_step=complete&user_token=theirs"))
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        for await update in updates {
+            guard case .refused(let refusal) = update else { continue }
+            #expect(refusal == .nobodyWaiting)
+            break
+        }
+        running.cancel()
+    }
+
+    @Test("F018, F069: a token from the partner's server is used and kept")
+    func partnerToken() async throws {
+        let ifttt = ifttt()
+        let tokens = try tokens(MemoryVault(), ifttt)
+        let fresh = try token("utk_partner")
+        let controller = try controller(
+            ifttt, tokens: tokens, change: { $0.partnerToken = { fresh } }, visit: { _ in nil })
+        _ = try await controller.api.connection(try ConnectionID(Balcony.id))
+        #expect(ifttt.requests.first?.header("Authorization") == "Bearer utk_partner")
+        #expect(try await tokens.token() == fresh)
+        try await controller.signOut()
+        #expect(try await tokens.token() == nil)
+    }
+
+    @Test("F106: a token is replaced by the next and gone after logging out; other names are other users")
+    func vaulted() async throws {
+        let ifttt = ScriptedIFTTT()
+        let vault = MemoryVault()
+        let tokens = try tokens(vault, ifttt)
+        #expect(try await tokens.token() == nil)
+        try await tokens.store(try token("a1"))
+        try await tokens.store(try token("a2"))
+        #expect(try await tokens.token() == (try token("a2")))
+        let client = Client(
+            service: .ifttt, id: "lumen_garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
+        let grace = UserTokens(in: try Handshake(client, vault: vault, transport: ifttt), as: "grace")
+        #expect(try await grace.token() == nil)
+        try await tokens.forget()
+        try await tokens.forget()
+        #expect(try await tokens.token() == nil && ifttt.requests.isEmpty)
+    }
+
+    @Test("a listener on this machine catches the redirect and ignores everybody else's")
+    func loopback() async throws {
+        struct Visitor: Browser {
+            func show(_ page: SignInPage) async throws -> String? {
+                let state = page.url.split(separator: "state%3D").last?.prefix { $0 != "&" } ?? ""
+                let back = page.redirectURI.string
+                for items in [
+                    "next_step=complete&user_token=theirs", "state=\(state)&next_step=complete&user_token=t1",
+                ] {
+                    let url = try EndpointURL("\(back)?\(items)", security: .allowingInsecureLoopback)
+                    _ = try await PlatformTransport().send(RequestMessage(.get, url), limits: TransferLimits())
+                }
+                return nil
+            }
+        }
+        let browser = try LoopbackBrowser(Visitor())
+        var configuration = try Player.configuration()
+        configuration.redirect = browser.returnAddress
+        configuration.addresses = ActivationAddresses(
+            site: try EndpointURL("http://127.0.0.1:1", security: .allowingInsecureLoopback))
+        let ifttt = ifttt()
+        let controller = ConnectController(
+            ConnectActivation(configuration), tokens: nil, surroundings: ConnectSurroundings(browser: browser),
+            through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
+        let (_, outcome, got) = try await outcome(of: controller) { state in
+            if state == .initial { controller.connect() }
+            if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+        }
+        guard case .connected = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(got == (try token("t1")))
+    }
+}

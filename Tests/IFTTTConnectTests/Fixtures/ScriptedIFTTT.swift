@@ -1,0 +1,130 @@
+import HTTPTypes
+import Handshake
+import IFTTTConnect
+import OAuth
+import Synchronization
+
+/// IFTTT as a list of answers, told by the test: every request is looked at, none leaves the process.
+final class ScriptedIFTTT: Transport {
+    /// One answer.
+    enum Reply: Sendable {
+        case json(String, status: Int = 200)
+        case status(Int)
+        case lost
+        case unreachable
+        case tooLarge
+    }
+
+    /// What arrived.
+    struct Request: Sendable {
+        let line: String
+        let content: String
+        let headers: HTTPFields
+
+        func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
+    }
+
+    private struct State {
+        var replies: [String: [Reply]]
+        var requests: [Request] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter replies: for each method and path the answers in order; the last one is given for ever.
+    init(_ replies: [String: [Reply]] = [:]) {
+        state = Mutex(State(replies: replies))
+    }
+
+    var requests: [Request] { state.withLock { $0.requests } }
+    var lines: [String] { requests.map(\.line) }
+
+    func answer(_ line: String, _ replies: Reply...) {
+        state.withLock { $0.replies[line] = replies }
+    }
+
+    func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        try Task.checkCancellation()
+        let host = request.head.authority ?? ""
+        switch record(request) {
+        case .json(let text, let status)?:
+            return ResponseMessage(
+                head: HTTPResponse(status: .init(code: status), headerFields: [.contentType: "application/json"]),
+                content: Array(text.utf8))
+        case .status(let status)?: return ResponseMessage(head: HTTPResponse(status: .init(code: status)))
+        case .lost?: throw TransportError.cut(host: host, reason: "the script says so")
+        case .tooLarge?: throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
+        case .unreachable?, nil: throw TransportError.unreachable(host: host, reason: "no answer for \(request)")
+        }
+    }
+
+    private func record(_ request: RequestMessage) -> Reply? {
+        let target = request.head.path ?? "/"
+        let line = "\(request.head.method.rawValue) \(target)"
+        var content = ""
+        if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
+        return state.withLock { state in
+            state.requests.append(Request(line: line, content: content, headers: request.head.headerFields))
+            let key = state.replies[line] == nil ? String(line.prefix { $0 != "?" }) : line
+            guard let replies = state.replies[key], let next = replies.first else { return nil }
+            if replies.count > 1 { state.replies[key]?.removeFirst() }
+            return next
+        }
+    }
+
+    func api(_ caller: ConnectAPI.Caller = .anonymous, clock: any Clock<Duration> = HurriedClock()) -> ConnectAPI {
+        ConnectAPI(caller, transport: self, clock: clock)
+    }
+
+    func service(key: String = "service-key-1") -> ConnectService {
+        ConnectService(key: Secret(key), transport: self, clock: HurriedClock())
+    }
+}
+
+/// A clock on which every pause is over at once; it tells how long the pauses were.
+final class HurriedClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        let offset: Duration
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var pauses: [Duration] = []
+    }
+
+    private let state = Mutex(State())
+
+    var now: Instant { state.withLock { $0.now } }
+    var minimumResolution: Duration { .zero }
+    var pauses: [Duration] { state.withLock { $0.pauses } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.pauses.append(state.now.duration(to: deadline))
+            state.now = max(state.now, deadline)
+        }
+        await Task.yield()
+    }
+}
+
+/// What a throwing call threw, as this module's error.
+func connectError<Value>(_ body: () async throws -> Value) async -> ConnectError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? ConnectError
+    }
+}
+
+/// A token as the dossier spells one.
+func token(_ text: String = "utk_sandbox_9f2c") throws -> UserToken {
+    guard let token = UserToken(Secret(text)) else {
+        throw ConnectError.input(member: "token", problem: "the fixture is none")
+    }
+    return token
+}
