@@ -23,11 +23,18 @@ final class IFTTTVisitor {
 
     /// The address of the web flow with the items that apps send.
     static func access(
-        _ id: String = "aB3dE5fG", redirect: String = redirect, _ items: [(String, String)] = []
+        _ items: [(String, String)] = [], to id: String = "aB3dE5fG", redirect: String = redirect
     ) -> String {
-        let common = [("sdk_return_to", redirect), ("sdk_version", "2.8.0"), ("sdk_platform", "ios"), ("locale", "en-US")]
+        let common = [
+            ("sdk_return_to", redirect), ("sdk_version", "2.8.0"), ("sdk_platform", "ios"), ("locale", "en-US"),
+        ]
         let query = (common + items).map { "\(OAuthSteps.encoded($0))=\(OAuthSteps.encoded($1))" }
         return "/access/api/\(id)?" + query.joined(separator: "&")
+    }
+
+    /// The status of the page at which a fresh browser ends up.
+    static func status(_ sandbox: Sandbox, at target: String) async throws -> Int {
+        try await IFTTTVisitor(sandbox, at: target).page.status
     }
 
     var heading: String {

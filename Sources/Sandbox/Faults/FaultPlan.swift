@@ -33,17 +33,19 @@ struct FaultPlan: Sendable {
     /// Collects the rules that fit, up to the first that does not combine, and uses up the limited ones among them.
     init(taking rules: inout [FaultRule], for request: IncomingRequest, at service: SandboxService.Name) {
         var spent: [Int] = []
+        var isDecided = false
         for index in rules.indices where rules[index].fits(request, at: service) {
             if rules[index].skipped > 0 {
                 rules[index].skipped -= 1
                 continue
             }
+            if isDecided { continue }
             if let remaining = rules[index].remaining {
                 rules[index].remaining = remaining - 1
                 if remaining <= 1 { spent.append(index) }
             }
             add(rules[index].action)
-            if !rules[index].action.combines { break }
+            isDecided = !rules[index].action.combines
         }
         for index in spent.reversed() { rules.remove(at: index) }
     }

@@ -105,6 +105,7 @@ enum Stylesheet {
         legend{padding:0 .4rem;font-weight:650}
         .group p{margin:0 0 .25rem;font-weight:600}
         .parts{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:0 1rem}
+        .parts .field:last-child{grid-column:1/-1}
         .parts label{font-weight:400}
         .unknown .note{display:block;font-weight:400}
         .fault{margin:-.5rem 0 1rem;color:var(--bad);font-size:.9rem}

@@ -73,7 +73,8 @@ struct ControlRoutes {
             Route("POST", path: Self.prefix + "/clock", note: "advance the clock") { [panel] request in
                 let text = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
                 let isHeld = text.first == "="
-                guard let seconds = Double(isHeld ? String(text.dropFirst()) : text), (0...1e11).contains(seconds) else {
+                guard let seconds = Double(isHeld ? String(text.dropFirst()) : text), (0...1e11).contains(seconds)
+                else {
                     return .text(
                         "Expected the seconds to advance by, 0 or more, as the body; or = and the seconds since 1970 "
                             + "to stop at.\n", status: 400)

@@ -105,7 +105,7 @@ enum IFTTTConnectionFixtures {
 
     static let unknownField = IFTTTConnection(
         id: "uNk0wnF1", name: "Sow by the moon", description: "Reminds you to sow when the moon is right.",
-        serviceIDs: ["lumen_garden", "skylark_weather"],
+        serviceIDs: ["lumen_garden"],
         features: [
             IFTTTFeature(
                 id: "ft30", title: "Moon reminder",
@@ -124,7 +124,7 @@ enum IFTTTConnectionFixtures {
                         ])
                 ])
         ],
-        note: "a field of an unknown type")
+        note: "a field of an unknown type; one service alone")
 
     static let hidden = IFTTTConnection(
         id: "hIddEn06", name: "Count the apples", description: "Still being tried out by its makers.",
@@ -141,11 +141,11 @@ enum IFTTTConnectionFixtures {
         note: "its partner is unpublished: needs IFTTT-Invite-Code orchard-invite-7")
 
     static let longName = dressed(
-        "l0ngNam7", "long_words", "long_words",
+        "l0ngNam7", "lumen_garden", "long_words",
         name: "Water every single pot, trough, hanging basket and raised bed on the balcony exactly when it is "
             + "thirsty and never a minute sooner, whatever the weather",
         description: String(repeating: "A very long description goes on and on. ", count: 30),
-        note: "long names everywhere, one service only")
+        note: "long names everywhere")
 
     static let rightToLeft = dressed(
         "rTlName8", "lumen_garden", "gan_or", name: "השקיית המרפסת", description: "מפעיל את הטפטפות כשיוצאים מהבית.",
@@ -180,7 +180,7 @@ enum IFTTTConnectionFixtures {
             ])
         return IFTTTConnection(
             id: id, name: name, description: description,
-            serviceIDs: owner == other ? ["lumen_garden"] : [owner, other], features: [feature], note: note)
+            serviceIDs: [owner, other], features: [feature], note: note)
     }
 
     static let home: JSON = [

@@ -16,11 +16,6 @@ struct IFTTTWebhook: Sendable {
         /// There was no answer.
         case failed(reason: String)
 
-        var isDelivery: Bool {
-            if case .answered(let status) = self { return (200..<300).contains(status) }
-            return false
-        }
-
         fileprivate var json: JSON {
             switch self {
             case .answered(let status): ["status": .number(status)]

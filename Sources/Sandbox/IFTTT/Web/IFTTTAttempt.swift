@@ -86,7 +86,8 @@ struct IFTTTAttempt: Sendable {
         }
         if state.link(serviceID: connection.ownerID, login: login) == nil { return .partner }
         let known = state.account(login: login)?.connectedServices ?? []
-        if let next = connection.serviceIDs.dropFirst().first(where: { !known.contains($0) && !consents.contains($0) }) {
+        if let next = connection.serviceIDs.dropFirst().first(where: { !known.contains($0) && !consents.contains($0) })
+        {
             return .service(next)
         }
         return skipsConfiguration ? .review : .configure

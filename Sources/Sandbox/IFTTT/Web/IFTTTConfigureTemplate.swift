@@ -33,7 +33,7 @@ extension Template {
         {{#isUnknown}}<div class="field"><p class="unknown"><strong>{{label}}</strong> \
         <span class="note">Fields of the type <code>{{type}}</code> cannot be changed here; this one stays \
         <code>{{value}}</code>.</span></p></div>{{/isUnknown}}
-        {{#fault}}<p class="fault" id="{{name}}-fault">{{label}}: {{fault}}</p>{{/fault}}
+        {{#fault}}<p class="fault" id="{{name}}-fault"><strong>{{label}}</strong> {{fault}}</p>{{/fault}}
         {{/fields}}</fieldset>{{/features}}
         <div class="choices"><button type="submit" name="do" value="save">{{verb}}</button></div></form>
         """)

@@ -193,15 +193,18 @@ struct IFTTTFlowRoutes: Sendable {
             attempt.login.flatMap { state.userConnection($0, attempt.connection) }?.features ?? []
         }
         let form = IFTTTConfigurationForm(connection: attempt.connection, stored: stored, submitted: request.form)
-        let features = form.hasFaults ? nil : store.change { state -> [IFTTTUserConnection.Feature]? in
-            var reader = IFTTTUserConnectionReader(
-                attempt.connection,
-                previous: IFTTTUserConnection(isEnabled: true, isPending: false, features: stored),
-                identifiers: state.identifiers)
-            let features = try? reader.read(form.body)
-            state.identifiers = reader.identifiers
-            return features
-        }
+        let features =
+            form.hasFaults
+            ? nil
+            : store.change { state -> [IFTTTUserConnection.Feature]? in
+                var reader = IFTTTUserConnectionReader(
+                    attempt.connection,
+                    previous: IFTTTUserConnection(isEnabled: true, isPending: false, features: stored),
+                    identifiers: state.identifiers)
+                let features = try? reader.read(form.body)
+                state.identifiers = reader.identifiers
+                return features
+            }
         guard let features else {
             return page(
                 attempt.id, session: session, form: request.form,

@@ -1,3 +1,4 @@
+import Foundation
 import Mustache
 
 /// The pages of IFTTT's site and app (IFTTT Connect dossier, sections 11.3 and 11.4).
@@ -35,7 +36,8 @@ struct IFTTTPages: Sendable {
     func page(_ scene: Scene, in state: IFTTTState) -> Answer {
         let view = view(of: scene, in: state)
         let isOver = scene.step == .done
-        let failures = scene.attempt.returnURL == nil || isOver ? [] : IFTTTFlow.Outcome.failures(on: scene.attempt.surface)
+        let failures =
+            scene.attempt.returnURL == nil || isOver ? [] : IFTTTFlow.Outcome.failures(on: scene.attempt.surface)
         let frame = Frame(
             surface: scene.attempt.surface == .app ? "IFTTT app" : nil, problem: scene.problem, content: view.content,
             action: "/flow/\(scene.attempt.id)", formToken: scene.formToken,
@@ -167,7 +169,7 @@ struct IFTTTPages: Sendable {
         let digits = Array(color.dropFirst())
         let light = stride(from: 0, to: 6, by: 2).map { place -> Double in
             let value = Double(Int(String(digits[place..<place + 2]), radix: 16) ?? 0) / 255
-            return value <= 0.04045 ? value / 12.92 : ((value + 0.055) * (value + 0.055) / 1.113025)
+            return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
         }
         let luminance = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
         return ".band{background:\(color);color:\(luminance > 0.179 ? "#000" : "#fff")}"

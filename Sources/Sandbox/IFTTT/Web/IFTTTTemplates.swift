@@ -3,8 +3,8 @@ extension Template {
     static let iftttFrame = Template(
         """
         {{#surface}}<p class="surface">{{surface}}</p>{{/surface}}
-        {{{content}}}
         {{#problem}}<div class="problem" role="alert" id="problem"><p>{{problem}}</p></div>{{/problem}}
+        {{{content}}}
         {{#hasFailures}}<details class="ways"><summary>Ways to end it (sandbox)</summary>
         <form method="post" action="{{action}}">
         <input type="hidden" name="form_token" value="{{formToken}}">
