@@ -16,7 +16,8 @@ extension ConnectButtonError: CustomStringConvertible {
             "the page sent \(bytes) bytes, and a message has \(ConnectButtonMessage.limit) at most"
         case .malformedMessage:
             "the page sent something else than a message: an object with event, revision and token is needed"
-        case .unknownEvent: "the page sent an event that this version does not know; serve the component of this version"
+        case .unknownEvent:
+            "the page sent an event that this version does not know; serve the component of this version"
         }
     }
 }

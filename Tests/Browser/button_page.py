@@ -128,6 +128,8 @@ class Script:
 class ButtonServer:
     """Serves the page, the script and each connection's answers."""
 
+    generation = 0
+
     def __init__(self) -> None:
         outer = self
         self.reset()
@@ -148,7 +150,8 @@ class ButtonServer:
                     self.send(200, "text/css", STYLE.encode())
                 elif parts.path == "/icon.svg":
                     outer.icons += 1
-                    self.send(200 if outer.icons > outer.icons_failing else 503, "image/svg+xml", ICON.encode())
+                    is_there = outer.icons > outer.icons_failing
+                    self.send(200 if is_there else 503, "image/svg+xml" if is_there else "text/plain", ICON.encode() if is_there else b"")
                 elif parts.path == "/elsewhere":
                     self.send(200, "text/html", b"<!doctype html><html lang=en><title>Elsewhere</title><h1>Elsewhere</h1>")
                 elif parts.path.endswith("/changes"):
@@ -161,8 +164,8 @@ class ButtonServer:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                name = self.path.split("/")[-2]
-                outer.messages.append({"connection": name, "type": self.headers["Content-Type"], **json.loads(body)})
+                name = urlsplit(self.path).path.split("/")[-2]
+                outer.messages.append({"connection": name, "path": self.path, "type": self.headers["Content-Type"], **json.loads(body)})
                 queue = outer.replies.get(name, [])
                 reply = queue.pop(0) if queue else outer.states.get(name, (404, {}, 0))
                 if callable(reply):
@@ -179,12 +182,16 @@ class ButtonServer:
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.close_connection = True
-                outer.followers += 1
+                generation, sent, beat = outer.generation, None, 0
                 try:
-                    while not outer.closing:
-                        if pushed := outer.pushed.pop(name, None):
+                    while not outer.closing and outer.generation == generation:
+                        pushed = outer.pushed.get(name)
+                        if pushed is not sent:
+                            sent = pushed
                             self.wfile.write(b"data: " + json.dumps(pushed).encode() + b"\n\n")
-                            self.wfile.flush()
+                        elif (beat := beat + 1) % 10 == 0:
+                            self.wfile.write(b":\n\n")  # notices who has left
+                        self.wfile.flush()
                         time.sleep(0.02)
                 except OSError:
                     pass
@@ -223,13 +230,13 @@ class ButtonServer:
 
     def reset(self) -> None:
         self.closing = False
+        self.generation += 1
         self.states: dict[str, tuple[int, Any, float]] = {}
         self.replies: dict[str, list[Any]] = {}
         self.messages: list[dict[str, Any]] = []
         self.asked: list[str] = []
         self.pushed: dict[str, Any] = {}
         self.has_events = True
-        self.followers = 0
         self.icons = self.icons_failing = 0
         self.script_delay = 0.0
 
@@ -281,3 +288,19 @@ def plain(text: str) -> str:
 
 def heard(page: Page, name: str) -> list[Any]:
     return [entry[1:] for entry in page.evaluate("heard") if entry[0] == name]
+
+
+def overflow(page: Page) -> list[str]:
+    """What makes the page wider than the window, or leaves it; what the pill cuts off on purpose does not."""
+    return page.evaluate("""() => {
+      const found = document.documentElement.scrollWidth > innerWidth ? [`page: ${document.documentElement.scrollWidth}`] : []
+      const look = (root) => { for (const e of root.querySelectorAll('*')) {
+        const box = e.getBoundingClientRect()
+        if (box.width && !e.closest('.grounds, .unseen, .check') && (box.right > innerWidth + 1 || box.left < -1)) {
+          found.push(e.outerHTML.slice(0, 120))
+        }
+        if (e.shadowRoot) look(e.shadowRoot)
+      } }
+      look(document.body)
+      return found
+    }""")

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("What the web component carries")
 struct EmbeddedCopyTests {
-    private static let source = Vectors.folder.appending(path: "../../Sources/ConnectButton/Web/connect-button.js").standardizedFileURL
+    private static let source = Vectors.folder.appending(path: "../../Sources/ConnectButton/Web/connect-button.js")
+        .standardizedFileURL
     private static let marks = ("// >>> embedded\n", "// <<< embedded\n")
 
     /// With `HANDSHAKE_WRITE_EMBEDDED=1` in the environment the copy is written first; the next build embeds it.
@@ -35,7 +36,10 @@ struct EmbeddedCopyTests {
     @Test("the component asks for nothing elsewhere and evaluates no text")
     func harmless() throws {
         let script = String(decoding: ConnectButtonScript.javaScript, as: UTF8.self)
-        for word in ["innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "localStorage", "sessionStorage", "cookie", "import("] {
+        for word in [
+            "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "localStorage", "sessionStorage",
+            "cookie", "import(",
+        ] {
             #expect(!script.contains(word), "\(word)")
         }
     }

@@ -13,11 +13,13 @@ struct FaceTests {
             name: "Location Service", shortName: "Location", icon: nil, brand: ConnectButtonColor("#0099ff"), url: nil))
 
     private func face(
-        _ step: ConnectButtonState.Step, _ failure: ConnectButtonFailure.Kind? = nil, in locale: ConnectButtonLocale = .americanEnglish,
+        _ step: ConnectButtonState.Step, _ failure: ConnectButtonFailure.Kind? = nil,
+        in locale: ConnectButtonLocale = .americanEnglish,
         change: (inout ConnectButtonState) -> Void = { _ in }
     ) -> ConnectButtonFace {
         var state = ConnectButtonState(
-            step, connection: Self.connection, email: "ada@example.com", failure: failure.map { ConnectButtonFailure($0) })
+            step, connection: Self.connection, email: "ada@example.com",
+            failure: failure.map { ConnectButtonFailure($0) })
         change(&state)
         return ConnectButtonFace(state, in: locale)
     }
@@ -100,7 +102,9 @@ struct FaceTests {
         #expect(face(.connected) { $0.next = .disconnecting }.toggled == "Disconnecting…")
     }
 
-    @Test("the About page has title, four benefits and a legal line with one link", arguments: ConnectButtonLocale.allCases)
+    @Test(
+        "the About page has title, four benefits and a legal line with one link",
+        arguments: ConnectButtonLocale.allCases)
     func about(_ locale: ConnectButtonLocale) throws {
         let about = try #require(face(.connect, in: locale).about)
         #expect(about.benefits.count == 4)

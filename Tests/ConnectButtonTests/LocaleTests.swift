@@ -32,7 +32,8 @@ struct LocaleTests {
         arguments: [
             ("de", ConnectButtonLocale.german), ("tlh, fr-CA;q=0.9, en;q=0.8", .canadianFrench),
             ("en;q=0.5, ja;q=0.7", .japanese), ("es-MX,es;q=0.9", .latinAmericanSpanish), ("de;q=0, nl", .dutch),
-            ("fi;q=0.8,sv;q=0.8", .finnish), ("*", .americanEnglish), ("", .americanEnglish), (";;;,,,q=", .americanEnglish),
+            ("fi;q=0.8,sv;q=0.8", .finnish), ("*", .americanEnglish), ("", .americanEnglish),
+            (";;;,,,q=", .americanEnglish),
             ("de;q=banana, it", .italian), ("pl ; q=0.3 , cs ; q=0.4", .czech),
         ])
     func acceptLanguage(_ header: String, _ expected: ConnectButtonLocale) {
@@ -51,7 +52,8 @@ struct LocaleTests {
         arguments: [
             (ConnectButtonLocale.americanEnglish, [1: "one", 0: "other", 2: "other", 21: "other"]),
             (.french, [0: "one", 1: "one", 2: "other"]), (.brazilianPortuguese, [0: "one", 1: "one", 2: "other"]),
-            (.europeanPortuguese, [0: "other", 1: "one"]), (.czech, [1: "one", 2: "few", 4: "few", 5: "other", 22: "other"]),
+            (.europeanPortuguese, [0: "other", 1: "one"]),
+            (.czech, [1: "one", 2: "few", 4: "few", 5: "other", 22: "other"]),
             (.polish, [1: "one", 2: "few", 5: "many", 12: "many", 22: "few", 21: "many", 0: "many"]),
             (.russian, [1: "one", 2: "few", 5: "many", 11: "many", 12: "many", 21: "one", 22: "few", 111: "many"]),
             (.japanese, [0: "other", 1: "other"]),

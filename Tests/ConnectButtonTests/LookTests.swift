@@ -57,7 +57,9 @@ struct LookTests {
             (colors.aboutSecondary, colors.about[scheme]), (colors.aboutInk, colors.aboutManage[scheme]),
         ]
         for (color, ground) in pairs { #expect(color[scheme].contrast(with: ground) >= 4.5) }
-        #expect(colors.focus[scheme].contrast(with: page) >= 3)
+        for ground in [page, colors.pill[scheme], colors.about[scheme]] {
+            #expect(colors.focus[scheme].contrast(with: ground) >= 3)
+        }
     }
 
     @Test("the size is the description's: 70 high, at most 329 wide")
@@ -70,14 +72,18 @@ struct LookTests {
 
     @Test("each step is drawn as table 4.4 has it")
     func table44() {
-        let rows: [ConnectButtonState.Step: (ConnectButtonLook.Ground, ConnectButtonLook.Knob, ConnectButtonLook.Input)] = [
-            .hidden: (.pill, .hidden, .none), .loading: (.pill, .hidden, .none), .loadingFailed: (.pill, .hidden, .none),
-            .connect: (.pill, .start, .turnOn), .email: (.email, .hidden, .email), .verifying: (.pill, .hidden, .none),
-            .creatingAccount: (.pill, .hidden, .none), .goingToService: (.brand, .hidden, .proceed),
-            .connecting: (.brand, .hidden, .none), .connected: (.pill, .end, .turnOff), .pending: (.pill, .end, .turnOff),
-            .confirmDisconnect: (.pill, .hidden, .choice), .disconnecting: (.pill, .hidden, .none),
-            .disconnected: (.pill, .hidden, .turnOn),
-        ]
+        let rows:
+            [ConnectButtonState.Step: (ConnectButtonLook.Ground, ConnectButtonLook.Knob, ConnectButtonLook.Input)] = [
+                .hidden: (.pill, .hidden, .none), .loading: (.pill, .hidden, .none),
+                .loadingFailed: (.pill, .hidden, .none),
+                .connect: (.pill, .start, .turnOn), .email: (.email, .hidden, .email),
+                .verifying: (.pill, .hidden, .none),
+                .creatingAccount: (.pill, .hidden, .none), .goingToService: (.brand, .hidden, .proceed),
+                .connecting: (.brand, .hidden, .none), .connected: (.pill, .end, .turnOff),
+                .pending: (.pill, .end, .turnOff),
+                .confirmDisconnect: (.pill, .hidden, .choice), .disconnecting: (.pill, .hidden, .none),
+                .disconnected: (.pill, .hidden, .turnOn),
+            ]
         #expect(rows.count == ConnectButtonState.Step.allCases.count)
         for (step, row) in rows {
             let look = ConnectButtonLook(step)

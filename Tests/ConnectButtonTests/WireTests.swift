@@ -8,8 +8,10 @@ struct WireTests {
     @Test("an answer survives its way, in every step", arguments: ConnectButtonState.Step.allCases)
     func answers(_ step: ConnectButtonState.Step) throws {
         let state = ConnectButtonState(
-            step, connection: FaceTests.connection, email: "ada@example.com", failure: ConnectButtonFailure(.offline, detail: "HTTP 503"),
-            progress: .fraction(0.25), undo: ConnectButtonUndo(remaining: 3, total: 8), isCancellable: true, next: .email,
+            step, connection: FaceTests.connection, email: "ada@example.com",
+            failure: ConnectButtonFailure(.offline, detail: "HTTP 503"),
+            progress: .fraction(0.25), undo: ConnectButtonUndo(remaining: 3, total: 8), isCancellable: true,
+            next: .email,
             manageURL: URL(string: "https://ifttt.com/connections/aB3dE5fG/edit"))
         let answer = ConnectButtonAnswer(
             state, in: .german, revision: 7, token: "t", open: URL(string: "https://ifttt.com/access/api/aB3dE5fG"))
@@ -21,7 +23,8 @@ struct WireTests {
     @Test(
         "progress is none, indeterminate or a part from 0 to 1",
         arguments: [
-            ("\"none\"", ConnectButtonProgress.none), ("\"indeterminate\"", .indeterminate), ("0.5", .fraction(0.5)), ("7", .fraction(1)),
+            ("\"none\"", ConnectButtonProgress.none), ("\"indeterminate\"", .indeterminate), ("0.5", .fraction(0.5)),
+            ("7", .fraction(1)),
             ("-1", .fraction(0)), ("\"soon\"", .none), ("null", .none), ("[]", .none),
         ])
     func progress(_ text: String, _ expected: ConnectButtonProgress) throws {
@@ -31,7 +34,8 @@ struct WireTests {
     @Test(
         "every event survives its way",
         arguments: [
-            ConnectButtonEvent.turnOn, .turnOff, .email("ada+test@example.com"), .proceed, .retry, .cancel, .disconnect, .keep, .undo,
+            ConnectButtonEvent.turnOn, .turnOff, .email("ada+test@example.com"), .proceed, .retry, .cancel, .disconnect,
+            .keep, .undo,
         ])
     func messages(_ event: ConnectButtonEvent) throws {
         let message = ConnectButtonMessage(event, revision: 3, token: "token")
@@ -41,10 +45,13 @@ struct WireTests {
     @Test(
         "what is no message is refused",
         arguments: [
-            ("", ConnectButtonError.malformedMessage), ("null", .malformedMessage), ("[]", .malformedMessage), ("{", .malformedMessage),
-            (#"{"event":"turn_on"}"#, .malformedMessage), (#"{"event":"turn_on","revision":"1","token":"t"}"#, .malformedMessage),
+            ("", ConnectButtonError.malformedMessage), ("null", .malformedMessage), ("[]", .malformedMessage),
+            ("{", .malformedMessage),
+            (#"{"event":"turn_on"}"#, .malformedMessage),
+            (#"{"event":"turn_on","revision":"1","token":"t"}"#, .malformedMessage),
             (#"{"event":"turn_on","revision":1.5,"token":"t"}"#, .malformedMessage),
-            (#"{"event":"explode","revision":1,"token":"t"}"#, .unknownEvent), (#"{"event":"email","revision":1,"token":"t"}"#, .unknownEvent),
+            (#"{"event":"explode","revision":1,"token":"t"}"#, .unknownEvent),
+            (#"{"event":"email","revision":1,"token":"t"}"#, .unknownEvent),
         ])
     func refused(_ body: String, _ expected: ConnectButtonError) {
         #expect(throws: expected) { try ConnectButtonMessage(body: Data(body.utf8)) }
@@ -61,7 +68,9 @@ struct WireTests {
         #expect(try ConnectButtonMessage(body: body).event == .email(String(repeating: "a", count: 254)))
     }
 
-    @Test("an undo never has more left than there was", arguments: [(9.0, 8.0, 8.0), (-1, 8, 0), (.nan, 8, 0), (3, .infinity, 0)])
+    @Test(
+        "an undo never has more left than there was",
+        arguments: [(9.0, 8.0, 8.0), (-1, 8, 0), (.nan, 8, 0), (3, .infinity, 0)])
     func undo(_ remaining: Double, _ total: Double, _ expected: Double) {
         #expect(ConnectButtonUndo(remaining: remaining, total: total).remaining == expected)
     }

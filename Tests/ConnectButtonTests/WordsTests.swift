@@ -24,7 +24,9 @@ struct WordsTests {
         #expect(Catalogue.texts.values.allSatisfy { $0.count == ConnectButtonLocale.allCases.count })
     }
 
-    @Test("names have their place in every locale, and no text has a place for nothing", arguments: ConnectButtonLocale.allCases)
+    @Test(
+        "names have their place in every locale, and no text has a place for nothing",
+        arguments: ConnectButtonLocale.allCases)
     func placeholders(_ locale: ConnectButtonLocale) {
         for words in ConnectButtonWords.allCases where words != .undoSeconds {
             let text = Self.form(words, locale) ?? ""
@@ -33,7 +35,9 @@ struct WordsTests {
         }
         let title = Self.form(.aboutTitle, locale) ?? ""
         let (first, second) = (title.firstRange(of: "%1$@"), title.firstRange(of: "%2$@"))
-        if let first, let second { #expect(first.lowerBound < second.lowerBound, "the first is connected with the second") }
+        if let first, let second {
+            #expect(first.lowerBound < second.lowerBound, "the first is connected with the second")
+        }
     }
 
     @Test("the word mark stands where the dossier wants it", arguments: ConnectButtonLocale.allCases)

@@ -94,7 +94,8 @@ extension ConnectButtonFailure {
             case .configurationCancelled: .cancelled
             case .appNotOpened: .appNotOpened
             case .notConfirmed(.enabled): .notDisconnected
-            case .unreadableAnswer, .credentials, .refusedByService, .unknownRedirect, .attemptExpired, .browserNotOpened,
+            case .unreadableAnswer, .credentials, .refusedByService, .unknownRedirect, .attemptExpired,
+                .browserNotOpened,
                 .notConfirmed:
                 .interrupted
             }

@@ -31,8 +31,8 @@ public struct ConnectButtonColors: Sendable, Hashable, Encodable {
     /// Darker than the dossier's `#555555` and `#666666`, of which the second has 3.6 : 1.
     public let emailInk = Pair("#333333", "#333333")
     public let emailPlaceholder = Pair("#4D4D4D", "#4D4D4D")
-    /// The ring around what has the focus.
-    public let focus = Pair("#0B57D0", "#A8C7FA")
+    /// The ring around what has the focus: 3 : 1 on the page and on the pill alike.
+    public let focus = Pair("#1A73E8", "#1A73E8")
     public let about = Pair("#000000", "#000000")
     public let aboutInk = Pair("#FFFFFF", "#FFFFFF")
     /// The dossier's `#666666` has 3.7 : 1 on black.

@@ -43,7 +43,8 @@ public struct ConnectButtonFailure: Sendable, Hashable, Codable {
         /// Whether doing the same again can help.
         public var isRetryable: Bool {
             switch self {
-            case .offline, .unavailable, .signInExpired, .accountNotCreated, .appNotOpened, .notDisconnected, .interrupted:
+            case .offline, .unavailable, .signInExpired, .accountNotCreated, .appNotOpened, .notDisconnected,
+                .interrupted:
                 true
             case .unknownConnection, .notAllowed, .invalidEmail, .cancelled: false
             }

@@ -7,7 +7,7 @@
 /// The web component `<connect-button>` as a server hands it out: one JavaScript module without dependencies.
 public enum ConnectButtonScript {
     /// The module's bytes; serve them as `text/javascript`.
-    public static var javaScript: Data { Data(PackageResources.connect_button_js) }
+    public static let javaScript = Data(PackageResources.connect_button_js)
 
     /// Rules for the page's own style sheet: they reserve the button's room before the module is there, so that nothing moves.
     public static var reservation: String {

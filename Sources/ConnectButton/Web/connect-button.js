@@ -15,7 +15,7 @@
  *       block-size: calc(124.2 * max(1px, .0625rem)) }
  *
  * Server
- *   GET  {base}/{connection}            an answer; `?locale=` when the button has one of its own. Sets nothing.
+ *   GET  {base}/{connection}            an answer. Sets nothing. This and the others get `?locale=` when the button has one of its own.
  *   POST {base}/{connection}/events     `{ event, email?, revision, token }`; a new answer, with `open` if the person has to go somewhere.
  *                                       What is about an older revision changes nothing and is answered with the present one.
  *   GET  {base}/{connection}/changes    answers as server-sent events; without it the button asks again from time to time
@@ -42,7 +42,7 @@
 
 // Written by `HANDSHAKE_WRITE_EMBEDDED=1 swift test --filter EmbeddedCopyTests`; that test compares them, too.
 // >>> embedded
-const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#A8C7FA","light":"#0B57D0"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"heavyPart":0.5,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
+const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"heavyPart":0.5,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
 const WORD_NAMES = ["loading","works_with","try_again","offline","unavailable","unknown_connection","not_allowed"]
 const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste offline. Zkontrolujte připojení k internetu.","IFTTT právě neodpovídá.","Toto propojení není dostupné.","Váš účet nemůže toto propojení používat."],"da":["Indlæser …","Fungerer med IFTTT","Prøv igen","Du er offline. Tjek din internetforbindelse.","IFTTT svarer ikke lige nu.","Denne forbindelse er ikke tilgængelig.","Din konto kan ikke bruge denne forbindelse."],"de":["Wird geladen …","Funktioniert mit IFTTT","Erneut versuchen","Du bist offline. Prüfe deine Internetverbindung.","IFTTT antwortet gerade nicht.","Diese Verbindung ist nicht verfügbar.","Dein Konto kann diese Verbindung nicht nutzen."],"en-GB":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t responding at the moment.","This connection isn’t available.","Your account can’t use this connection."],"en-US":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t answering right now.","This connection isn’t available.","Your account can’t use this connection."],"es":["Cargando…","Funciona con IFTTT","Reintentar","Estás sin conexión. Comprueba tu acceso a internet.","IFTTT no responde en este momento.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"es-419":["Cargando…","Funciona con IFTTT","Reintentar","No tienes conexión. Revisa tu acceso a internet.","IFTTT no responde en este momento.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"fi":["Ladataan…","Toimii IFTTT:n kanssa","Yritä uudelleen","Ei verkkoyhteyttä. Tarkista internetyhteytesi.","IFTTT ei vastaa juuri nyt.","Tämä yhteys ei ole käytettävissä.","Tilisi ei voi käyttää tätä yhteyttä."],"fr":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion Internet.","IFTTT ne répond pas pour le moment.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"fr-CA":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion à Internet.","IFTTT ne répond pas pour le moment.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"it":["Caricamento…","Funziona con IFTTT","Riprova","Sei offline. Controlla la connessione a internet.","IFTTT non risponde in questo momento.","Questo collegamento non è disponibile.","Il tuo account non può usare questo collegamento."],"ja":["読み込み中…","IFTTTと連携","もう一度試す","オフラインです。インターネット接続を確認してください。","IFTTTが応答していません。","この接続は利用できません。","お使いのアカウントではこの接続を利用できません。"],"ko":["불러오는 중…","IFTTT와 연동","다시 시도","오프라인입니다. 인터넷 연결을 확인하세요.","지금 IFTTT가 응답하지 않습니다.","이 연결을 사용할 수 없습니다.","사용 중인 계정으로는 이 연결을 쓸 수 없습니다."],"nb":["Laster inn …","Fungerer med IFTTT","Prøv igjen","Du er frakoblet. Sjekk internettforbindelsen.","IFTTT svarer ikke akkurat nå.","Denne tilkoblingen er ikke tilgjengelig.","Kontoen din kan ikke bruke denne tilkoblingen."],"nl":["Laden…","Werkt met IFTTT","Opnieuw proberen","Je bent offline. Controleer je internetverbinding.","IFTTT reageert nu niet.","Deze verbinding is niet beschikbaar.","Je account kan deze verbinding niet gebruiken."],"pl":["Wczytywanie…","Działa z IFTTT","Spróbuj ponownie","Jesteś offline. Sprawdź połączenie z internetem.","IFTTT teraz nie odpowiada.","To połączenie jest niedostępne.","Twoje konto nie może używać tego połączenia."],"pt-BR":["Carregando…","Funciona com IFTTT","Tentar de novo","Você está off-line. Verifique sua conexão com a internet.","A IFTTT não está respondendo agora.","Esta conexão não está disponível.","Sua conta não pode usar esta conexão."],"pt-PT":["A carregar…","Funciona com IFTTT","Tentar novamente","Está offline. Verifique a sua ligação à internet.","A IFTTT não está a responder.","Esta ligação não está disponível.","A sua conta não pode usar esta ligação."],"ru":["Загрузка…","Работает с IFTTT","Повторить","Нет сети. Проверьте подключение к интернету.","IFTTT сейчас не отвечает.","Это подключение недоступно.","Ваш аккаунт не может использовать это подключение."],"sv":["Laddar …","Fungerar med IFTTT","Försök igen","Du är offline. Kontrollera internetanslutningen.","IFTTT svarar inte just nu.","Den här anslutningen är inte tillgänglig.","Ditt konto kan inte använda den här anslutningen."],"zh-Hans":["正在加载…","与 IFTTT 搭配使用","重试","您已离线。请检查互联网连接。","IFTTT 暂时没有响应。","此连接不可用。","您的账户无法使用此连接。"],"zh-Hant":["正在載入…","與 IFTTT 搭配使用","再試一次","您目前離線。請檢查網際網路連線。","IFTTT 目前沒有回應。","此連結無法使用。","您的帳號無法使用此連結。"]}
 // <<< embedded
@@ -314,7 +314,7 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${u(G.labelInset)}; padding-block: ${u(8)}; white-space: nowrap;
   font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
 [data-knob=start] .switch > span { padding-inline-start: ${u(G.labelInsetAtKnob)} } [data-knob=end] .switch > span { padding-inline-end: ${u(G.labelInsetAtKnob)} }
-.wraps .switch > span { white-space: normal; overflow-wrap: anywhere; text-wrap: balance }
+.switch.wraps > span { white-space: normal; overflow-wrap: anywhere; text-wrap: balance }
 .pulses .switch > span { animation: pulse ${M.pulse}s linear infinite alternate }
 @keyframes pulse { to { opacity: ${M.pulseOpacity} } }
 .knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${u(G.knobDiameter)};
@@ -327,11 +327,11 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .knob .black { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
 .scrubbed * { transition: none !important }
 .email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.emailMorph}s, visibility ${M.emailMorph}s }
-[data-input=email] .email { opacity: 1; visibility: visible }
+[data-input=email] .email { opacity: 1; visibility: visible; transition-duration: ${M.emailMorph}s, 0s }
 .email input { flex: 1; min-inline-size: 0; padding-inline: ${u(G.emailInset)} ${u(12)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
   font-size: ${u(T.email)}; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
 .email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
-.email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.focus.light} }
+.email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.emailInk.light} }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
 .email button { flex: none; inline-size: ${u(G.confirm)}; border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
   background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
@@ -347,9 +347,9 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none }
 .celebrates .check { visibility: visible } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span { opacity: 0 }
 .footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere }
-.footer .text { margin: 0; display: inline; color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
+.footer p { margin: 0; display: inline } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
-.footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; border-radius: ${u(4)}; text-align: center }
+.footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
 .footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
 .footer button:active { opacity: ${M.pressOpacity} }
 :host([footer=none]) .footer:not([data-needed]) { display: none }
@@ -506,8 +506,9 @@ export class ConnectButton extends HTMLElement {
     if (!this.#answer && inside) {
       try { this.answer = JSON.parse(inside.textContent) } catch { this.#given = false }
     }
-    if (!this.#answer) this.#load()
-    else this.#follow()
+    if (!this.#answer || this.#answer.isLocal) return void this.#load()
+    this.#follow()
+    this.#load(true)
   }
 
   disconnectedCallback() {
@@ -542,9 +543,11 @@ export class ConnectButton extends HTMLElement {
   /** Asks the server again. */
   refresh() { return this.#load(true) }
 
-  get #url() {
+  #url(route = "") {
     const base = new URL(this.getAttribute("base") || "/connect", document.baseURI)
-    return `${base.href.replace(/\/+$/, "")}/${encodeURIComponent(this.getAttribute("connection") ?? "")}`
+    const locale = this.getAttribute("locale")
+    return `${base.origin}${base.pathname.replace(/\/+$/, "")}/${encodeURIComponent(this.getAttribute("connection") ?? "")}${route}`
+      + (locale ? `?locale=${encodeURIComponent(locale.slice(0, 64))}` : "")
   }
 
   get #look() { return TOKENS.looks[this.#answer?.state.step ?? "loading"] }
@@ -570,9 +573,10 @@ export class ConnectButton extends HTMLElement {
     on(pill, "pointermove", event => this.#moved(event))
     on(pill, "pointerup", event => this.#lifted(event))
     on(pill, "pointercancel", event => this.#lifted(event, true))
-    on(pill, "lostpointercapture", event => this.#lifted(event, true))
+    // A finger is captured by the switch until the pill takes it over: that loss is none.
+    on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
-    on(window, "online", () => { if (this.#answer?.state.failure && !this.#unsent) this.#load() })
+    on(window, "online", () => { if (this.#answer?.isLocal && this.#answer.state.failure && !this.#unsent) this.#load() })
     on(window, "pageshow", event => { if (event.persisted) this.#load(true) })
     on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#load(true) })
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
@@ -590,8 +594,7 @@ export class ConnectButton extends HTMLElement {
     this.#loading?.abort()
     const { signal } = this.#loading = new AbortController()
     if (!quiet) this.#showLocally("loading")
-    const locale = this.getAttribute("locale")
-    const url = this.#url + (locale ? `?locale=${encodeURIComponent(locale.slice(0, 64))}` : "")
+    const url = this.#url()
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
         const answer = await ask(url, {}, signal)
@@ -644,14 +647,14 @@ export class ConnectButton extends HTMLElement {
     const message = () => ({ method: "POST", headers: { "Content-Type": "application/json" },
                              body: JSON.stringify({ event, email, revision: this.#answer.revision, token: this.#answer.token }) })
     try {
-      return await ask(`${this.#url}/events`, message(), signal)
+      return await ask(this.#url("/events"), message(), signal)
     } catch (error) {
       if (error.status !== 403) throw error
       // The session, and its token with it, was renewed. What the person saw has to be still so.
-      const fresh = await ask(this.#url, {}, signal)
+      const fresh = await ask(this.#url(), {}, signal)
       if (fresh.state.step !== this.#answer.state.step) return { ...fresh, open: null }
       this.#answer = { ...this.#answer, token: fresh.token, revision: fresh.revision }
-      return ask(`${this.#url}/events`, message(), signal)
+      return ask(this.#url("/events"), message(), signal)
     }
   }
 
@@ -667,7 +670,7 @@ export class ConnectButton extends HTMLElement {
     if (this.#given || this.#answer.isLocal || !(FOLLOWED.includes(step) || undo)) return this.#unfollow()
     if (this.#following) return
     const { signal } = this.#following = new AbortController()
-    const changes = new EventSource(`${this.#url}/changes`)
+    const changes = new EventSource(this.#url("/changes"))
     signal.addEventListener("abort", () => changes.close())
     changes.onmessage = event => {
       if (event.data.length > MOST_BYTES) return
@@ -760,11 +763,11 @@ export class ConnectButton extends HTMLElement {
     if (!drag || event.pointerId !== drag.id) return
     // The click that follows still has to know that the finger moved.
     drag.id = null
+    setTimeout(() => { if (this.#drag === drag) this.#drag = null })
     if (!drag.active) return
     drag.active = false
     drag.ended = true
     cancelAnimationFrame(drag.frame)
-    setTimeout(() => { if (this.#drag === drag) this.#drag = null })
     const [first, last] = [drag.samples[0], drag.samples.at(-1)]
     const isFresh = last && event.timeStamp - last.time < 100 && last.time > first.time
     const speed = isFresh ? (last.x - first.x) / (last.time - first.time) * 1000 / drag.width : 0
@@ -827,8 +830,7 @@ export class ConnectButton extends HTMLElement {
       this.#scrub(released.part)
       if (!isOver) requestAnimationFrame(step)
       else if (to === 0) this.#stopScrubbing()
-      else if (released.after) released.after()
-      else released.isThere = true
+      else if (!this.#sending) this.#spring(1, 0, 0)  // Nobody asked for what would end it.
     }
     requestAnimationFrame(step)
   }
@@ -861,7 +863,7 @@ export class ConnectButton extends HTMLElement {
 
   /** What the component says by itself: that it loads, and that it could not reach its server. */
   #showLocally(step, error) {
-    const preferred = [this.getAttribute("locale"), this.closest("[lang]")?.lang, ...navigator.languages]
+    const preferred = [this.getAttribute("locale"), ...navigator.languages]
     const locale = this.#answer?.locale ?? preferred.filter(Boolean).map(matchingLocale).find(Boolean) ?? "en-US"
     const say = name => WORDS[locale][WORD_NAMES.indexOf(name)] ?? ""
     const mark = text => text.split(/(IFTTT)/).filter(Boolean).map(piece => ({ text: piece, style: piece === "IFTTT" ? "mark" : "plain" }))
@@ -1082,6 +1084,10 @@ export class ConnectButton extends HTMLElement {
     this.#part.countdown?.cancel()
     this.#part.countdown = null
     const isKnown = Number.isFinite(progress)
+    const isShown = isKnown || progress === "indeterminate"
+    const attributes = { role: isShown ? "progressbar" : null, "aria-label": isShown ? this.#answer.face.label : null,
+                         "aria-valuenow": isKnown ? Math.round(progress * 100) : null }
+    for (const [name, value] of Object.entries(attributes)) value === null ? bar.removeAttribute(name) : bar.setAttribute(name, value)
     bar.className = `bar${progress === "indeterminate" && !undo ? " sweeps" : isKnown || undo ? " part" : ""}`
     const sign = body.dir === "rtl" ? 1 : -1
     bar.style.transform = isKnown ? `translateX(${sign * 100 * (1 - progress)}%)` : ""
@@ -1127,7 +1133,7 @@ export class ConnectButton extends HTMLElement {
     if (!before || about?.open) return
     const changed = before.state.step !== this.#answer.state.step
     const target = { email: field, choice: choices.lastElementChild }[look.input] ?? control
-    const isLost = inside && !this.#root.activeElement
+    const isLost = inside && (!inside.isConnected || inside.closest("[inert], [hidden]"))
     const follows = inside && changed && (look.input === "email" || look.input === "choice")
     // A field that is filled in already does not raise the keyboard of a touched screen (4.5).
     if (follows && target === field && field.value && this.#pointerType === "touch") return

@@ -41,7 +41,9 @@ public struct ConnectButtonMessage: Sendable, Hashable {
     public init(body: Data) throws(ConnectButtonError) {
         guard body.count <= Self.limit else { throw .messageTooLong(bytes: body.count) }
         guard let wire = try? JSONDecoder().decode(Wire.self, from: body) else { throw .malformedMessage }
-        guard let event = ConnectButtonEvent(name: wire.event, email: wire.email.map { String($0.prefix(Self.longestEmail)) })
+        guard
+            let event = ConnectButtonEvent(
+                name: wire.event, email: wire.email.map { String($0.prefix(Self.longestEmail)) })
         else { throw .unknownEvent }
         self.init(event, revision: wire.revision, token: wire.token)
     }
@@ -51,7 +53,8 @@ public struct ConnectButtonMessage: Sendable, Hashable {
         var email: String?
         if case .email(let address) = event { email = address }
         // Strings and numbers alone always encode.
-        return (try? JSONEncoder().encode(Wire(event: event.name, email: email, revision: revision, token: token))) ?? Data()
+        return (try? JSONEncoder().encode(Wire(event: event.name, email: email, revision: revision, token: token)))
+            ?? Data()
     }
 
     private struct Wire: Codable {

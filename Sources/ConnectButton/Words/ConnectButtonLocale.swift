@@ -79,7 +79,8 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
 
     /// What descends from `es-419` in CLDR.
     private static let latinAmericanRegions: Set<String> = [
-        "419", "ar", "bo", "br", "bz", "cl", "co", "cr", "cu", "do", "ec", "gt", "hn", "mx", "ni", "pa", "pe", "pr", "py",
+        "419", "ar", "bo", "br", "bz", "cl", "co", "cr", "cu", "do", "ec", "gt", "hn", "mx", "ni", "pa", "pe", "pr",
+        "py",
         "sv", "us", "uy", "ve",
     ]
 }

@@ -92,7 +92,9 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
             result += rest[..<start]
             rest = rest[start...]
             let digits = rest.dropFirst().prefix { $0.isASCII && $0.isNumber }
-            if let number = Int(digits), arguments.indices.contains(number - 1), rest[digits.endIndex...].hasPrefix("$@") {
+            if let number = Int(digits), arguments.indices.contains(number - 1),
+                rest[digits.endIndex...].hasPrefix("$@")
+            {
                 result += arguments[number - 1]
                 rest = rest[digits.endIndex...].dropFirst(2)
             } else {

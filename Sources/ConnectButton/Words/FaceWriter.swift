@@ -79,7 +79,8 @@ struct FaceWriter {
 
     /// The word mark is ours; in a user's address it is not.
     private func markingAround(_ text: String) -> [TextRun] {
-        text.split(separator: "\u{2068}", maxSplits: 1, omittingEmptySubsequences: false).enumerated().flatMap { index, part in
+        text.split(separator: "\u{2068}", maxSplits: 1, omittingEmptySubsequences: false).enumerated().flatMap {
+            index, part in
             guard index > 0 else { return TextRun.marking(String(part)) }
             let pieces = part.split(separator: "\u{2069}", maxSplits: 1, omittingEmptySubsequences: false)
             return [TextRun("\u{2068}" + pieces[0] + "\u{2069}")] + TextRun.marking(pieces.dropFirst().joined())
@@ -98,7 +99,9 @@ struct FaceWriter {
     var actions: [ConnectButtonFace.Action] {
         var actions: [ConnectButtonFace.Action] = []
         // With the email field in sight, confirming again is the retry.
-        if let failure = state.failure, failure.kind.isRetryable, state.step != .email { actions.append(action(.retry)) }
+        if let failure = state.failure, failure.kind.isRetryable, state.step != .email {
+            actions.append(action(.retry))
+        }
         if state.undo != nil { actions.append(action(.undo)) }
         if state.isCancellable { actions.append(action(.cancel)) }
         if state.step == .email, state.failure == nil { actions.append(action(.about)) }
@@ -122,11 +125,14 @@ struct FaceWriter {
         guard let connection = state.connection else { return nil }
         let link = say(.legalLink)
         let legal = ConnectButtonWords.legal.text(in: locale, link)
-        let around = legal.split(separator: ConnectButtonWords.isolated(link), maxSplits: 1, omittingEmptySubsequences: false)
-        let runs = [TextRun(String(around.first ?? "")), TextRun(link, .link)] + around.dropFirst().map { TextRun(String($0)) }
+        let around = legal.split(
+            separator: ConnectButtonWords.isolated(link), maxSplits: 1, omittingEmptySubsequences: false)
+        let runs =
+            [TextRun(String(around.first ?? "")), TextRun(link, .link)] + around.dropFirst().map { TextRun(String($0)) }
         return ConnectButtonFace.About(
             title: titleRuns(connection),
-            benefits: [.aboutConnect, .aboutControl, .aboutSecurity, .aboutManage].map(say), manage: say(.manageConnection),
+            benefits: [.aboutConnect, .aboutControl, .aboutSecurity, .aboutManage].map(say),
+            manage: say(.manageConnection),
             store: say(.store), legal: runs.filter { !$0.text.isEmpty }, close: say(.close))
     }
 
@@ -136,7 +142,8 @@ struct FaceWriter {
             in: locale, connection.primary.shortName, connection.connecting.shortName)
         guard let start = text.firstRange(of: "IFTTT") else { return [TextRun(text)] }
         return [
-            TextRun(String(text[..<start.lowerBound])), TextRun("IFTTT", .mark), TextRun(String(text[start.upperBound...])),
+            TextRun(String(text[..<start.lowerBound])), TextRun("IFTTT", .mark),
+            TextRun(String(text[start.upperBound...])),
         ].filter { !$0.text.isEmpty }
     }
 }

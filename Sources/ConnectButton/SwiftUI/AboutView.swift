@@ -1,0 +1,94 @@
+#if canImport(SwiftUI)
+    import SwiftUI
+
+    /// The About page (IFTTT dossier 4.9).
+    struct AboutView: View {
+        let state: ConnectButtonState
+        let about: ConnectButtonFace.About?
+        let unit: Double
+        let close: @MainActor () -> Void
+
+        @Environment(\.openURL) private var openURL
+
+        private let type = ConnectButtonType.standard
+        private let colors = ConnectButtonColors.standard
+        private static let icons = ["square.on.square", "switch.2", "lock", "powerplug"]
+        private static let terms = URL(string: "https://ifttt.com/terms")
+
+        var body: some View {
+            ScrollView {
+                if let about, let connection = state.connection {
+                    VStack(alignment: .leading, spacing: 24 * unit) {
+                        Button(action: close) { Image(systemName: "xmark").font(.system(size: 25 * unit)) }
+                            .accessibilityLabel(Text(verbatim: about.close))
+                            .frame(maxWidth: .infinity, alignment: .trailing)
+                        HStack(spacing: 24 * unit) {
+                            icon(connection.primary)
+                            Image(systemName: "arrow.forward").accessibilityHidden(true)
+                            icon(connection.connecting)
+                        }
+                        Button {
+                            open(connection.url)
+                        } label: {
+                            RunsText(runs: about.title).font(
+                                .custom("AvenirNext-DemiBold", fixedSize: type.aboutTitle * unit))
+                        }
+                        ForEach(Array(zip(Self.icons, about.benefits)), id: \.0) { icon, benefit in
+                            HStack(spacing: 24 * unit) {
+                                Image(systemName: icon).foregroundStyle(Color(colors.aboutSecondary.dark))
+                                    .accessibilityHidden(true)
+                                Text(verbatim: benefit)
+                            }
+                        }
+                        links(about)
+                    }
+                    .font(.custom("AvenirNext-DemiBold", fixedSize: type.aboutRow * unit))
+                    .padding(.horizontal, 30 * unit)
+                    .padding(.vertical, 20 * unit)
+                }
+            }
+            .foregroundStyle(Color(colors.aboutInk.dark))
+            .background(Color(colors.about.dark))
+        }
+
+        @ViewBuilder private func links(_ about: ConnectButtonFace.About) -> some View {
+            if let manage = state.manageURL, ConnectButtonLook(state.step).isOn { pillow(about.manage, manage) }
+            if let store = state.storeURL { pillow(about.store, store) }
+            Button {
+                open(Self.terms)
+            } label: {
+                RunsText(runs: about.legal)
+            }
+            .foregroundStyle(Color(colors.aboutSecondary.dark))
+        }
+
+        private func pillow(_ title: String, _ url: URL) -> some View {
+            Button {
+                open(url)
+            } label: {
+                Text(verbatim: title).font(.custom("AvenirNext-Bold", fixedSize: type.aboutManage * unit))
+                    .frame(maxWidth: .infinity)
+                    .padding(16 * unit)
+            }
+            .background(Color(colors.aboutManage.dark), in: Capsule())
+        }
+
+        private func icon(_ service: ConnectButtonService) -> some View {
+            Button {
+                open(service.url)
+            } label: {
+                AsyncImage(url: service.icon) { image in
+                    image.renderingMode(.template).resizable().scaledToFit()
+                } placeholder: {
+                    Text(verbatim: String(service.shortName.prefix(1)))
+                }
+                .frame(width: 44 * unit, height: 44 * unit)
+            }
+            .accessibilityLabel(Text(verbatim: service.name))
+        }
+
+        private func open(_ url: URL?) {
+            if let url { openURL(url) }
+        }
+    }
+#endif

@@ -1,0 +1,220 @@
+// What the SwiftUI view uses of Apple's SwiftUI, declared as Apple declares it and without any behaviour.
+// Isolation and sendability are part of the declaration: a check against anything else would prove nothing.
+@_exported public import Foundation
+
+@MainActor @preconcurrency public protocol View {
+    associatedtype Body: View
+    @ViewBuilder @MainActor @preconcurrency var body: Body { get }
+}
+
+extension Never: View {
+    public var body: Never { fatalError() }
+}
+
+@resultBuilder public struct ViewBuilder {
+    public static func buildBlock() -> EmptyView { EmptyView() }
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<(repeat each Content)> {
+        TupleView()
+    }
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildEither<First: View, Second: View>(first: First) -> ConditionalContent<First, Second> { .init() }
+    public static func buildEither<First: View, Second: View>(second: Second) -> ConditionalContent<First, Second> { .init() }
+}
+
+public protocol Primitive: View where Body == Never {}
+extension Primitive {
+    public var body: Never { fatalError() }
+}
+
+extension Optional: View where Wrapped: View {
+    public var body: Never { fatalError() }
+}
+
+public struct EmptyView: Primitive { nonisolated public init() {} }
+public struct TupleView<Content>: Primitive { nonisolated init() {} }
+public struct ConditionalContent<First: View, Second: View>: Primitive { nonisolated init() {} }
+
+public struct HorizontalAlignment: Sendable {
+    public static let center = HorizontalAlignment(), leading = HorizontalAlignment()
+}
+public struct VerticalAlignment: Sendable { public static let center = VerticalAlignment() }
+public struct Alignment: Sendable {
+    public static let center = Alignment(), leading = Alignment(), trailing = Alignment(), top = Alignment()
+}
+public enum TextAlignment: Sendable { case leading, center, trailing }
+
+public struct VStack<Content: View>: Primitive {
+    public init(alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
+}
+public struct HStack<Content: View>: Primitive {
+    public init(alignment: VerticalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content) {}
+}
+public struct ZStack<Content: View>: Primitive {
+    public init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {}
+}
+public struct ScrollView<Content: View>: Primitive { public init(@ViewBuilder content: () -> Content) {} }
+public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: Primitive {
+    public init(_ data: Data, id: KeyPath<Data.Element, ID>, @ViewBuilder content: @escaping (Data.Element) -> Content) {}
+}
+public struct GeometryProxy { public var size: CGSize { .zero } }
+public struct GeometryReader<Content: View>: Primitive {
+    public init(@ViewBuilder content: @escaping (GeometryProxy) -> Content) {}
+}
+
+public struct Text: Primitive, Equatable, Sendable {
+    nonisolated public init(verbatim content: String) {}
+    nonisolated public static func + (left: Text, right: Text) -> Text { left }
+    nonisolated public func fontWeight(_ weight: Font.Weight?) -> Text { self }
+    nonisolated public func underline(_ isActive: Bool = true) -> Text { self }
+}
+public struct Image: Primitive {
+    public enum TemplateRenderingMode: Sendable { case template, original }
+    public init(systemName: String) {}
+    public func renderingMode(_ renderingMode: TemplateRenderingMode?) -> Image { self }
+    public func resizable() -> Image { self }
+}
+public struct AsyncImage<Content: View>: Primitive {
+    public init<I: View, P: View>(
+        url: URL?, scale: CGFloat = 1, @ViewBuilder content: @escaping (Image) -> I, @ViewBuilder placeholder: @escaping () -> P
+    ) where Content == ConditionalContent<I, P> {}
+}
+public struct Button<Label: View>: Primitive {
+    public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
+}
+public struct Toggle<Label: View>: Primitive {
+    public init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) {}
+}
+public struct TextField<Label: View>: Primitive {
+    public init<S: StringProtocol>(_ title: S, text: Binding<String>) where Label == Text {}
+}
+
+public protocol ShapeStyle: Sendable {}
+public protocol Shape: Sendable, View {}
+extension Shape {
+    nonisolated public func fill<S: ShapeStyle>(_ content: S) -> FilledShape { FilledShape() }
+}
+public struct FilledShape: Primitive { nonisolated init() {} }
+public struct Capsule: Shape, Primitive { nonisolated public init() {} }
+public struct Circle: Shape, Primitive { nonisolated public init() {} }
+public struct Color: ShapeStyle, Primitive {
+    public enum RGBColorSpace: Sendable { case sRGB }
+    nonisolated public init(_ colorSpace: RGBColorSpace, red: Double, green: Double, blue: Double, opacity: Double) {}
+    public static let black = Color(.sRGB, red: 0, green: 0, blue: 0, opacity: 1)
+    public func opacity(_ opacity: Double) -> Color { self }
+}
+public struct Font: Sendable {
+    public struct Weight: Sendable { public static let heavy = Weight() }
+    public enum TextStyle: Sendable { case body }
+    public static func custom(_ name: String, fixedSize: CGFloat) -> Font { Font() }
+    public static func system(size: CGFloat) -> Font { Font() }
+}
+public struct Animation: Sendable {
+    public static func easeInOut(duration: TimeInterval) -> Animation { Animation() }
+    public static func linear(duration: TimeInterval) -> Animation { Animation() }
+    public static func spring(duration: TimeInterval, bounce: Double) -> Animation { Animation() }
+}
+public func withAnimation<Result>(_ animation: Animation?, _ body: () throws -> Result) rethrows -> Result { try body() }
+
+@MainActor @preconcurrency public protocol Gesture {}
+public struct DragGesture: Gesture {
+    public struct Value: Sendable {
+        public var location: CGPoint
+        public var velocity: CGSize { .zero }
+    }
+    nonisolated public init(minimumDistance: CGFloat = 10) {}
+    public func onChanged(_ action: @escaping (Value) -> Void) -> DragGesture { self }
+    public func onEnded(_ action: @escaping (Value) -> Void) -> DragGesture { self }
+}
+
+@propertyWrapper public struct State<Value> {
+    public init(wrappedValue: Value) {}
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
+    public var projectedValue: Binding<Value> { fatalError() }
+}
+extension State where Value: ExpressibleByNilLiteral {
+    public init() { self.init(wrappedValue: nil) }
+}
+@propertyWrapper public struct Binding<Value> {
+    public init(get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void) {}
+    public var wrappedValue: Value { fatalError() }
+}
+@propertyWrapper public struct Environment<Value> {
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) {}
+    public var wrappedValue: Value { fatalError() }
+}
+@propertyWrapper public struct ScaledMetric<Value: BinaryFloatingPoint> {
+    public init(wrappedValue: Value, relativeTo textStyle: Font.TextStyle) { self.wrappedValue = wrappedValue }
+    public let wrappedValue: Value
+}
+public enum ColorScheme: Sendable { case light, dark }
+public enum LayoutDirection: Sendable { case leftToRight, rightToLeft }
+public struct OpenURLAction: Sendable { @MainActor public func callAsFunction(_ url: URL) {} }
+public struct EnvironmentValues: Sendable {
+    public var colorScheme: ColorScheme { .light }
+    public var layoutDirection: LayoutDirection { .leftToRight }
+    public var accessibilityReduceMotion: Bool { false }
+    public var openURL: OpenURLAction { OpenURLAction() }
+}
+public enum SubmitLabel: Sendable { case done }
+public struct EdgeSet: OptionSet, Sendable {
+    public let rawValue: Int8
+    public init(rawValue: Int8) { self.rawValue = rawValue }
+    public static let all = EdgeSet(rawValue: 15), horizontal = EdgeSet(rawValue: 10), vertical = EdgeSet(rawValue: 5)
+    public static let leading = EdgeSet(rawValue: 2)
+}
+
+@MainActor @preconcurrency public protocol ViewModifier {
+    associatedtype Body: View
+    typealias Content = ModifierContent<Self>
+    @ViewBuilder @MainActor @preconcurrency func body(content: Content) -> Body
+}
+public struct ModifierContent<Modifier>: Primitive {}
+public struct Modified: Primitive { nonisolated init() {} }
+
+extension View {
+    nonisolated public func modifier<T: ViewModifier>(_ modifier: T) -> Modified { Modified() }
+    nonisolated public func frame(width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center) -> Modified { Modified() }
+    nonisolated public func frame(
+        minWidth: CGFloat? = nil, idealWidth: CGFloat? = nil, maxWidth: CGFloat? = nil, minHeight: CGFloat? = nil,
+        idealHeight: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center
+    ) -> Modified { Modified() }
+    nonisolated public func padding(_ length: CGFloat) -> Modified { Modified() }
+    nonisolated public func padding(_ edges: EdgeSet = .all, _ length: CGFloat? = nil) -> Modified { Modified() }
+    nonisolated public func offset(x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
+    nonisolated public func opacity(_ opacity: Double) -> Modified { Modified() }
+    nonisolated public func scaledToFit() -> Modified { Modified() }
+    nonisolated public func shadow(color: Color, radius: CGFloat, x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
+    nonisolated public func background<S: ShapeStyle>(_ style: S) -> Modified { Modified() }
+    nonisolated public func background<S: ShapeStyle, T: Shape>(_ style: S, in shape: T) -> Modified { Modified() }
+    nonisolated public func overlay<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> Modified { Modified() }
+    nonisolated public func clipShape<S: Shape>(_ shape: S) -> Modified { Modified() }
+    nonisolated public func foregroundStyle<S: ShapeStyle>(_ style: S) -> Modified { Modified() }
+    nonisolated public func font(_ font: Font?) -> Modified { Modified() }
+    nonisolated public func multilineTextAlignment(_ alignment: TextAlignment) -> Modified { Modified() }
+    nonisolated public func lineLimit(_ number: Int?) -> Modified { Modified() }
+    nonisolated public func minimumScaleFactor(_ factor: CGFloat) -> Modified { Modified() }
+    nonisolated public func textCase(_ textCase: TextCase?) -> Modified { Modified() }
+    nonisolated public func disabled(_ disabled: Bool) -> Modified { Modified() }
+    nonisolated public func allowsHitTesting(_ enabled: Bool) -> Modified { Modified() }
+    nonisolated public func submitLabel(_ label: SubmitLabel) -> Modified { Modified() }
+    nonisolated public func onSubmit(_ action: @escaping () -> Void) -> Modified { Modified() }
+    nonisolated public func simultaneousGesture<T: Gesture>(_ gesture: T) -> Modified { Modified() }
+    nonisolated public func animation<V: Equatable>(_ animation: Animation?, value: V) -> Modified { Modified() }
+    nonisolated public func phaseAnimator<Phase: Equatable, V: View>(
+        _ phases: some Sequence<Phase>, @ViewBuilder content: @escaping (Modified, Phase) -> V,
+        animation: @escaping (Phase) -> Animation?
+    ) -> Modified { Modified() }
+    nonisolated public func sheet<Content: View>(
+        isPresented: Binding<Bool>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping () -> Content
+    ) -> Modified { Modified() }
+    nonisolated public func accessibilityLabel(_ label: Text) -> Modified { Modified() }
+    nonisolated public func accessibilityHidden(_ hidden: Bool) -> Modified { Modified() }
+    nonisolated public func accessibilityRepresentation<V: View>(@ViewBuilder representation: () -> V) -> Modified { Modified() }
+}
+extension Text { public enum Case: Sendable { case uppercase, lowercase } }
+public typealias TextCase = Text.Case

@@ -1,0 +1,945 @@
+"""`<connect-button>` as a person meets it: pointer, touch, keyboard, screen reader; every state, light, dark, narrow, mirrored."""
+
+import gzip
+import json
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from button_page import CATALOGUE, SCRIPT, VECTORS, ButtonServer, heard, overflow, plain, serving, word
+from conftest import OpenPage
+from person import violations
+from sandbox import artefact
+from selector_page import ShadowPerson
+
+# Every row of the dossier's table 4.4 that a server can answer with.
+STATES: dict[str, tuple[str, dict[str, Any]]] = {
+    "loading": ("loading", {}),
+    "loading-failed": ("loading_failed", {"failure": "offline"}),
+    "loading-unknown": ("loading_failed", {"failure": "unknown_connection"}),
+    "connect": ("connect", {}),
+    "connect-failed": ("connect", {"failure": "interrupted"}),
+    "email": ("email", {"email": "ada@example.com"}),
+    "email-invalid": ("email", {"email": "ada@", "failure": "invalid_email"}),
+    "verifying": ("verifying", {"progress": "indeterminate", "cancellable": True}),
+    "creating-account": ("creating_account", {"progress": "indeterminate", "email": "ada+test@example.com", "cancellable": True}),
+    "going-to-service": ("going_to_service", {"cancellable": True}),
+    "connecting": ("connecting", {"progress": 0.6}),
+    "connected": ("connected", {}),
+    "not-disconnected": ("connected", {"failure": "not_disconnected"}),
+    "pending": ("pending", {}),
+    "confirm-disconnect": ("confirm_disconnect", {}),
+    "undo": ("disconnecting", {"undo": (5, 8)}),
+    "disconnecting": ("disconnecting", {"progress": "indeterminate"}),
+    "disconnected": ("disconnected", {}),
+}
+SETTINGS = {"wide": (1024, "ltr", "en-US"), "narrow-de": (320, "ltr", "de"), "narrow-ja": (320, "ltr", "ja"), "narrow-rtl": (320, "rtl", "de")}
+SCHEMES = ("light", "dark")
+
+
+@pytest.fixture(scope="session")
+def button_server() -> Iterator[ButtonServer]:
+    with serving() as one:
+        yield one
+
+
+@pytest.fixture
+def server(button_server: ButtonServer) -> ButtonServer:
+    button_server.reset()
+    return button_server
+
+
+def opened(page: Page, server: ButtonServer, answer: dict[str, Any] | None = None, **attributes: Any) -> ShadowPerson:
+    if answer is not None:
+        server.shows(answer)
+    page.goto(server.url(**attributes))
+    until(page, "Boolean(window.button && document.querySelector('connect-button').answer)")
+    if answer is not None:
+        shown(page, answer["state"]["step"])
+    return ShadowPerson(page)
+
+
+def shown(page: Page, step: str, name: str = "one") -> None:
+    expect(page.locator(f"#{name} .pill[data-step={step}]")).to_have_count(1)
+
+
+def preview(page: Page, answer: dict[str, Any]) -> None:
+    """Draws an answer without a server, as a page that has prefetched it does."""
+    page.evaluate("answer => { one.answer = answer }", answer)
+    shown(page, answer["state"]["step"])
+    settled(page)
+
+
+def switch(page: Page, name: str = "one"):
+    return page.locator(f"#{name}").get_by_role("switch")
+
+
+def footer(page: Page, name: str = "one") -> str:
+    return plain(page.locator(f"#{name} .footer").inner_text())
+
+
+def until(page: Page, expression: str) -> None:
+    """Waits for an expression; the page's policy forbids the evaluation that `wait_for_function` does inside it."""
+    deadline = time.monotonic() + 8
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, f"never: {expression}"
+        page.wait_for_timeout(20)
+
+
+def settled(page: Page) -> None:
+    """Until nothing moves that has an end, and no drag is being settled."""
+    until(page, """() => [...document.querySelectorAll('connect-button')].every(e => !e.shadowRoot.querySelector('.scrubbed, .celebrates')
+      && e.shadowRoot.getAnimations().every(a => a.effect.getTiming().iterations === Infinity || a.playState !== 'running'))""")
+
+
+def knob_place(page: Page) -> float:
+    """0 at the left end, 1 at the right end."""
+    return page.evaluate("""() => { const root = document.querySelector('connect-button').shadowRoot
+      const [pill, knob] = ['.pill', '.knob'].map(s => root.querySelector(s).getBoundingClientRect())
+      return (knob.left - pill.left - 4) / (pill.width - knob.width - 8) }""")
+
+
+def events(server: ButtonServer) -> list[str]:
+    return [message["event"] for message in server.messages]
+
+
+# Every state, in every setting
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_state_is_clean_and_fits(open_page: OpenPage, server: ButtonServer, scheme: str, setting: str) -> None:
+    width, direction, locale = SETTINGS[setting]
+    page = open_page(scheme=scheme, width=width, height=400, reduced_motion="reduce")
+    script = server.script(locale=locale)
+    opened(page, server, script.answer("connect"), page_dir=direction)
+    expect(page.locator("#one .knob img")).to_have_count(1)
+    for name, (step, options) in STATES.items():
+        preview(page, script.answer(step, **options))
+        assert violations(page) == [], name
+        assert overflow(page) == [], name
+        box = page.locator("#one .pill").bounding_box()
+        assert box["width"] == min(329, width - 32) and box["height"] == 70, name
+        page.screenshot(path=artefact(f"connect-button-{name}-{scheme}-{setting}"))
+    assert heard(page, "violation") == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_about_page_is_clean_and_fits(open_page: OpenPage, server: ButtonServer, scheme: str, setting: str) -> None:
+    width, direction, locale = SETTINGS[setting]
+    page = open_page(scheme=scheme, width=width, reduced_motion="reduce")
+    opened(page, server, server.script(locale=locale).answer("connected"), page_dir=direction)
+    page.locator("#one .footer button").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert violations(page) == []
+    assert overflow(page) == []
+    page.screenshot(path=artefact(f"connect-button-about-{scheme}-{setting}"))
+
+
+@pytest.mark.parametrize("locale", sorted(CATALOGUE["connect"]["localizations"]))
+def test_labels_fit_in_every_locale(open_page: OpenPage, server: ButtonServer, locale: str) -> None:
+    page = open_page(width=329 + 32, reduced_motion="reduce")
+    script = server.script(locale=locale, short="Google Calendar", full="Google Calendar")
+    opened(page, server, script.answer("connect"))
+    for step, options in STATES.values():
+        preview(page, script.answer(step, **options))
+        assert overflow(page) == []
+        assert page.evaluate("""() => { const root = one.shadowRoot; const span = root.querySelector('.switch > span')
+          if (root.querySelector('.switch').hidden) return true
+          const range = document.createRange(); range.selectNodeContents(span)
+          const [text, pill, knob] = [range, root.querySelector('.pill'), root.querySelector('.knob')].map(e => e.getBoundingClientRect())
+          const clear = getComputedStyle(root.querySelector('.knob')).opacity === '0' || text.right <= knob.left + 1 || text.left >= knob.right - 1
+          return clear && text.height <= pill.height && text.left >= pill.left && text.right <= pill.right }"""), f"{locale}: {step}"
+
+
+def test_hidden_takes_no_room(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("hidden"))
+    expect(page.locator("#one")).to_be_hidden()
+
+
+def test_forced_colours_keep_the_knob_and_the_text(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(forced_colors="active")
+    opened(page, server, server.script().answer("connected"))
+    colors = page.evaluate("""() => { const get = (s, p) => getComputedStyle(one.shadowRoot.querySelector(s))[p]
+      return [get('.pill', 'backgroundColor'), get('.switch', 'color'), get('.knob', 'backgroundColor'), get('.pill', 'borderTopStyle')] }""")
+    assert colors[0] != colors[1] and colors[0] != colors[2] and colors[3] == "solid"
+
+
+def test_text_twice_as_large_scales_the_button_and_loses_nothing(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(width=360, reduced_motion="reduce")
+    script = server.script(locale="de")
+    opened(page, server, script.answer("connect"))
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    for step, options in STATES.values():
+        preview(page, script.answer(step, **options))
+        assert page.locator("#one .pill").bounding_box()["height"] >= 140
+        assert overflow(page) == [], step
+
+
+# By pointer
+
+def test_a_tap_turns_on_and_says_which_state_it_saw(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect", revision=4))
+    server.answers(script.answer("email", revision=5, email="ada@example.com"))
+    switch(page).click()
+    shown(page, "email")
+    assert server.messages == [{"connection": "one", "path": "/connect/one/events", "type": "application/json", "event": "turn_on", "revision": 4, "token": "token-1"}]
+
+
+def test_double_taps_are_one(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("verifying", revision=2), delay=0.3)
+    switch(page).dblclick()
+    switch(page).click(force=True)
+    shown(page, "verifying")
+    assert events(server) == ["turn_on"]
+
+
+def test_a_double_tap_on_off_does_not_answer_the_question(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connected"))
+    server.answers(script.answer("confirm_disconnect", revision=2))
+    switch(page).dblclick()
+    shown(page, "confirm_disconnect")
+    page.wait_for_timeout(200)
+    assert events(server) == ["turn_off"]
+
+
+def test_the_whole_way_of_a_new_user(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"), email=" ada@example.com ")
+    server.answers(script.answer("email", revision=2), script.answer("email", revision=3, email="ada@", failure="invalid_email"),
+                   script.answer("creating_account", revision=4, email="ada@example.com", progress="indeterminate"))
+    switch(page).click()
+    field = page.get_by_role("textbox")
+    expect(field).to_have_value("ada@example.com")
+    field.fill("ada@")
+    page.get_by_role("button", name="Continue").click()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_value("ada@")
+    assert footer(page) == "Enter a valid email address."
+    field.fill("  ada@example.com ")
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    field.press("Enter")
+    shown(page, "creating_account")
+    assert footer(page).startswith("IFTTT is creating an account for ada@example.com.")
+    server.pushed["one"] = script.answer("going_to_service", revision=5)
+    shown(page, "going_to_service")
+    server.answers(script.answer("going_to_service", revision=6, open=f"{server.origin}/elsewhere"))
+    page.locator("#one .switch").click()
+    page.wait_for_url("**/elsewhere")
+    server.shows(script.answer("connected", revision=7))
+    page.go_back()
+    shown(page, "connected")
+    expect(switch(page)).to_be_checked()
+    assert [(message["event"], message.get("email")) for message in server.messages] == [
+        ("turn_on", None), ("email", "ada@"), ("email", "ada@example.com"), ("proceed", None)]
+
+
+def test_an_address_can_be_opened_in_a_new_tab(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"), target="_blank")
+    server.answers(script.answer("going_to_service", revision=2, open=f"{server.origin}/elsewhere"))
+    with page.context.expect_page() as opening:
+        switch(page).click()
+    assert opening.value.url == f"{server.origin}/elsewhere"
+    assert opening.value.evaluate("window.opener") is None
+    shown(page, "going_to_service")
+
+
+@pytest.mark.parametrize("address", ["javascript:document.title='hit'", "data:text/html,x", "http://example.com/", "//example.com", "ftp://127.0.0.1/",
+                                     "https://user:secret@example.com/", "file:///etc/passwd", 7, None, {"a": 1}])
+def test_only_safe_addresses_are_opened(page: Page, server: ButtonServer, address: Any) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    before = page.url
+    server.answers(script.answer("going_to_service", revision=2, open=address))
+    switch(page).click()
+    shown(page, "going_to_service")
+    page.wait_for_timeout(100)
+    assert page.url == before and page.title() == "An app"
+
+
+def test_disconnecting_asks_and_can_be_declined(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connected"))
+    server.answers(script.answer("confirm_disconnect", revision=2), script.answer("connected", revision=3),
+                   script.answer("confirm_disconnect", revision=4), script.answer("disconnecting", revision=5, progress="indeterminate"))
+    switch(page).click()
+    shown(page, "confirm_disconnect")
+    assert footer(page) == "Disconnect Location?"
+    page.get_by_role("button", name="Keep").click()
+    shown(page, "connected")
+    settled(page)
+    switch(page).click()
+    page.get_by_role("button", name="Disconnect", exact=True).click()
+    shown(page, "disconnecting")
+    server.pushed["one"] = script.answer("disconnected", revision=6)
+    shown(page, "disconnected")
+    server.pushed["one"] = script.answer("connect", revision=7)
+    shown(page, "connect")
+    assert events(server) == ["turn_off", "keep", "turn_off", "disconnect"]
+
+
+def test_disconnecting_can_be_undone_in_time(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("disconnecting", undo=(5, 8)))
+    assert footer(page).startswith("You can undo this for 5 seconds.")
+    server.answers(script.answer("connected", revision=2))
+    page.get_by_role("button", name="Undo").click()
+    shown(page, "connected")
+    assert events(server) == ["undo"]
+
+
+def test_what_goes_on_can_be_ended(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("verifying", progress="indeterminate", cancellable=True))
+    server.answers(script.answer("connect", revision=2, failure="cancelled"))
+    page.get_by_role("button", name="Cancel").click()
+    shown(page, "connect")
+    assert footer(page) == "Canceled. Nothing was changed."
+    assert page.locator("#one .footer").get_attribute("data-tone") == "plain"
+
+
+def test_arriving_is_drawn_with_a_check_mark_while_the_switch_is_on_already(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connecting", progress="indeterminate"))
+    until(page, "performance.now() > 500")
+    server.pushed["one"] = script.answer("connected", revision=2)
+    expect(page.locator("#one .celebrates")).to_have_count(1)
+    expect(switch(page)).to_be_checked()
+    page.wait_for_timeout(900)
+    page.screenshot(path=artefact("connect-button-check-mark"))
+    settled(page)
+    assert knob_place(page) == pytest.approx(1, abs=0.01)
+
+
+def test_connected_on_load_is_there_at_once(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connected"))
+    assert knob_place(page) == pytest.approx(1, abs=0.01)
+    assert page.locator("#one .celebrates").count() == 0
+
+
+# By dragging (4.5)
+
+def drag(page: Page, start: float, path: list[float], *, delay: int = 16, lift: bool = True) -> None:
+    box = page.locator("#one .pill").bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + start * box["width"], y)
+    page.mouse.down()
+    for part in path:
+        page.wait_for_timeout(delay)
+        page.mouse.move(box["x"] + part * box["width"], y)
+    if lift:
+        page.mouse.up()
+
+
+def test_the_knob_follows_the_finger(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect"))
+    drag(page, 0.1, [0.2, 0.4, 0.6], lift=False)
+    page.wait_for_timeout(60)
+    assert knob_place(page) == pytest.approx(0.6, abs=0.02)
+    page.screenshot(path=artefact("connect-button-dragged"))
+    page.mouse.move(page.locator("#one .pill").bounding_box()["x"] - 100, 0)
+    page.wait_for_timeout(60)
+    assert knob_place(page) == pytest.approx(0.001, abs=0.01)
+    page.mouse.up()
+    settled(page)
+    assert server.messages == []
+
+
+@pytest.mark.parametrize(("step", "start", "path", "hold", "expected"), [
+    ("connect", 0.1, [0.3, 0.6, 0.8], 150, ["turn_on"]),
+    ("connect", 0.1, [0.2, 0.3], 150, []),
+    ("connect", 0.1, [0.15, 0.2, 0.25, 0.3], 0, ["turn_on"]),
+    ("connect", 0.1, [0.5, 0.9, 0.85, 0.7, 0.55], 0, []),
+    ("connected", 0.9, [0.8, 0.6, 0.4], 150, ["turn_off"]),
+    ("connected", 0.9, [0.8, 0.6], 150, []),
+    ("connected", 0.9, [0.85, 0.75, 0.65, 0.55], 0, []),
+])
+def test_a_release_decides_by_velocity_and_place(page: Page, server: ButtonServer, step: str, start: float, path: list[float], hold: int,
+                                                 expected: list[str]) -> None:
+    script = server.script()
+    opened(page, server, script.answer(step))
+    server.answers(script.answer("confirm_disconnect" if step == "connected" else "verifying", revision=2))
+    drag(page, start, path, lift=False)
+    page.wait_for_timeout(hold)
+    page.mouse.up()
+    settled(page)
+    page.wait_for_timeout(100)
+    assert events(server) == expected
+    if not expected:
+        assert knob_place(page) == pytest.approx(1 if step == "connected" else 0, abs=0.01)
+
+
+def test_a_drag_towards_the_email_field_shows_it_coming(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect", following="email"))
+    server.answers(script.answer("email", revision=2))
+    drag(page, 0.1, [0.3, 0.6, 0.9], lift=False)
+    page.wait_for_timeout(60)
+    opacity = page.evaluate("['.email', '.ground.grey'].map(s => Number(getComputedStyle(one.shadowRoot.querySelector(s)).opacity))")
+    assert opacity == pytest.approx([2 / 3, 0.9], abs=0.05)
+    page.mouse.up()
+    shown(page, "email")
+    expect(page.get_by_role("textbox")).to_be_visible()
+
+
+def test_a_drag_in_a_mirrored_page_goes_the_other_way(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"), page_dir="rtl")
+    assert knob_place(page) == pytest.approx(1, abs=0.01)
+    server.answers(script.answer("verifying", revision=2))
+    drag(page, 0.9, [0.7, 0.4, 0.2])
+    shown(page, "verifying")
+
+
+def test_a_drag_that_the_server_cannot_hear_goes_back_with_a_reason(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect"))
+    server.answers((503, {}, 0))
+    drag(page, 0.1, [0.4, 0.7, 0.9])
+    expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
+    settled(page)
+    assert knob_place(page) == pytest.approx(0, abs=0.01)
+    assert footer(page).startswith("IFTTT isn’t answering right now.")
+
+
+def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect"))
+    page.evaluate("""() => { window.shifts = 0; new PerformanceObserver(list => { for (const e of list.getEntries()) shifts += e.value })
+      .observe({ type: 'layout-shift', buffered: true })
+      window.touched = new Set(); const root = one.shadowRoot
+      new MutationObserver(list => { for (const m of list) if (m.attributeName === 'style') for (const name of m.target.style) touched.add(name) })
+        .observe(root.querySelector('.body'), { subtree: true, attributes: true, attributeFilter: ['style'] }) }""")
+    drag(page, 0.1, [0.2, 0.3, 0.4, 0.5, 0.6], lift=False)
+    page.wait_for_timeout(60)
+    assert page.evaluate("shifts") == 0
+    assert {name for name in page.evaluate("[...touched]") if not name.startswith("--")} <= {"transform", "opacity"}
+    page.mouse.up()
+
+
+# By touch
+
+class Finger:
+    def __init__(self, page: Page) -> None:
+        self.debugger = page.context.new_cdp_session(page)
+
+    def touch(self, kind: str, *at: float) -> None:
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        self.debugger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def test_a_tap_with_a_finger_turns_on(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(has_touch=True, width=360)
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("verifying", revision=2))
+    switch(page).tap()
+    shown(page, "verifying")
+    assert events(server) == ["turn_on"]
+
+
+def test_a_finger_drags_the_knob(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(has_touch=True, width=360)
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("verifying", revision=2))
+    box = page.locator("#one .pill").bounding_box()
+    y = box["y"] + 35
+    finger = Finger(page)
+    finger.touch("touchStart", box["x"] + 35, y)
+    for part in (0.2, 0.4, 0.6, 0.8, 0.9):
+        finger.touch("touchMove", box["x"] + part * box["width"], y)
+        page.wait_for_timeout(16)
+    finger.touch("touchEnd")
+    shown(page, "verifying")
+    assert events(server) == ["turn_on"]
+
+
+def test_a_finger_scrolls_over_the_button(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(has_touch=True, width=360, height=400)
+    opened(page, server, server.script().answer("connect"))
+    page.evaluate("document.body.style.height = '3000px'")
+    box = page.locator("#one .pill").bounding_box()
+    x, y = box["x"] + 35, box["y"] + 35
+    finger = Finger(page)
+    finger.touch("touchStart", x, y)
+    for step in range(1, 12):
+        finger.touch("touchMove", x + step, y - 8 * step)
+        page.wait_for_timeout(16)
+    finger.touch("touchEnd")
+    until(page, "scrollY > 20")
+    assert server.messages == []
+    assert knob_place(page) == pytest.approx(0, abs=0.01)
+
+
+# By keyboard alone
+
+def test_the_whole_way_by_keyboard(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    person = opened(page, server, script.answer("connect"), email="ada@example.com")
+    server.answers(script.answer("email", revision=2), script.answer("verifying", revision=3, progress="indeterminate", cancellable=True))
+    person.go_to("Connect")
+    person.keys("Space")
+    shown(page, "email")
+    settled(page)
+    assert person.focus()["type"] == "email", "the focus moved on to the field"
+    person.keys("Enter")
+    shown(page, "verifying")
+    server.pushed["one"] = script.answer("connected", revision=4)
+    shown(page, "connected")
+    settled(page)
+    assert plain(person.see_focus()["name"]) == "Connected, Location"
+    server.answers(script.answer("confirm_disconnect", revision=5), script.answer("connected", revision=6), script.answer("confirm_disconnect", revision=7),
+                   script.answer("disconnecting", revision=8, progress="indeterminate"))
+    person.keys("Enter")
+    shown(page, "confirm_disconnect")
+    assert person.focus()["name"] == "Keep"
+    person.keys("Escape")
+    shown(page, "connected")
+    settled(page)
+    person.go_to("Connected")
+    person.keys("Space")
+    shown(page, "confirm_disconnect")
+    person.keys("Shift+Tab")
+    assert person.see_focus()["name"] == "Disconnect"
+    person.keys("Enter")
+    shown(page, "disconnecting")
+    assert [m["event"] for m in server.messages] == ["turn_on", "email", "turn_off", "keep", "turn_off", "disconnect"]
+
+
+def test_every_stop_is_visible_and_in_order(page: Page, server: ButtonServer) -> None:
+    person = opened(page, server, server.script().answer("connect", failure="interrupted"))
+    assert [plain(name) for name in person.walk_all()] == ["Connect Location", "Try again"]
+
+
+def test_escape_leaves_the_email_field(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("email", email="ada@example.com", cancellable=True))
+    server.answers(script.answer("connect", revision=2))
+    page.get_by_role("textbox").focus()
+    page.keyboard.press("Escape")
+    shown(page, "connect")
+    assert events(server) == ["cancel"]
+    assert page.evaluate("one.shadowRoot.activeElement?.getAttribute('role')") == "switch"
+
+
+def test_the_about_page_opens_closes_and_gives_the_focus_back(page: Page, server: ButtonServer) -> None:
+    person = opened(page, server, server.script().answer("connected"))
+    person.go_to("WORKS WITH")
+    person.keys("Enter")
+    dialog = page.get_by_role("dialog", name=re.compile("IFTTT connects .Lumen. with .Location."))
+    expect(dialog).to_be_visible()
+    links = {plain(link.get_attribute("aria-label") or link.inner_text()): link.get_attribute("href") for link in dialog.get_by_role("link").all()}
+    assert links == {"Lumen Garden": "https://ifttt.com/lumen_garden", "Location Service": "https://ifttt.com/location",
+                     "IFTTT connects Lumen with Location": "https://ifttt.com/connections/aB3dE5fG",
+                     "Manage connection": "https://ifttt.com/connections/aB3dE5fG/edit", "privacy policy and terms": "https://ifttt.com/terms"}
+    assert dialog.get_by_role("listitem").count() == 4
+    assert {link.get_attribute("rel") for link in dialog.get_by_role("link").all()} == {"noopener noreferrer"}
+    person.keys("Escape")
+    expect(dialog).to_have_count(0)
+    assert plain(person.see_focus()["name"]).lower().startswith("works with")
+
+
+def test_the_about_page_offers_managing_only_when_on_and_the_store_only_when_the_app_is_missing(page: Page, server: ButtonServer) -> None:
+    answer = server.script().answer("connect")
+    answer["state"]["storeURL"] = "https://apps.apple.com/app/id660944635"
+    opened(page, server, answer)
+    page.locator("#one .footer button").click()
+    names = [link.inner_text() for link in page.get_by_role("dialog").get_by_role("link").all()]
+    assert "Get the IFTTT app" in names and "Manage connection" not in names
+
+
+# For a screen reader
+
+def test_the_switch_is_one(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect"))
+    assert plain(page.locator("#one .pill").aria_snapshot()).strip().startswith('- switch "Connect Location"')
+    opened(page, server, server.script().answer("connected"))
+    assert plain(page.locator("#one .pill").aria_snapshot()).strip().startswith('- switch "Connected, Location" [checked]')
+    opened(page, server, server.script().answer("verifying", progress="indeterminate"))
+    expect(switch(page)).to_be_disabled()
+    assert switch(page).get_attribute("aria-busy") == "true"
+
+
+def test_what_changes_is_announced_and_what_is_there_on_load_is_not(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    status = page.locator("#one [role=status]")
+    expect(status).to_have_text("")
+    server.answers(script.answer("verifying", revision=2), script.answer("connect", revision=3, failure="interrupted"))
+    switch(page).click()
+    expect(status).to_have_text("Verifying…, \u2068Location\u2069")
+    server.pushed["one"] = script.answer("connect", revision=3, failure="interrupted")
+    expect(status).to_have_text("Something went wrong. Nothing was changed.")
+
+
+def test_the_page_says_which_language_the_button_speaks(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script(locale="ja").answer("connect"), page_lang="de")
+    assert page.evaluate("one.shadowRoot.querySelector('.body').lang") == "ja"
+
+
+# Loading, failing, following
+
+def test_loading_tries_four_times_and_then_offers_a_retry(page: Page, server: ButtonServer) -> None:
+    page.clock.install()
+    server.states["one"] = (503, {}, 0)
+    page.goto(server.url())
+    shown(page, "loading")
+    for count, wait in enumerate((2000, 4000, 8000)):
+        deadline = time.monotonic() + 8
+        while len(server.asked) < count + 1 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert len(server.asked) == count + 1
+        page.evaluate("() => fetch('/icon.svg').then(() => 0)")  # and the page has read the answer
+        page.clock.run_for(wait + 50)
+    shown(page, "loading_failed")
+    assert len(server.asked) == 4
+    assert footer(page).startswith("IFTTT isn’t answering right now.")
+    server.shows(server.script().answer("connect"))
+    page.get_by_role("button", name="Try again").click()
+    shown(page, "connect")
+
+
+@pytest.mark.parametrize(("status", "text", "offers"), [(404, "This connection isn’t available.", 0), (401, "Your account can’t use this connection.", 0),
+                                                        (403, "Your account can’t use this connection.", 0)])
+def test_what_cannot_pass_is_said_at_once_and_not_called_offline(page: Page, server: ButtonServer, status: int, text: str, offers: int) -> None:
+    server.states["one"] = (status, {}, 0)
+    page.goto(server.url())
+    shown(page, "loading_failed")
+    assert footer(page) == text and len(server.asked) == 1
+    assert page.get_by_role("button", name="Try again").count() == offers
+    assert heard(page, "failure")[0][1]["detail"] == f"HTTP {status}"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"null", b"[]", b'{"state":{}}', b'{"state":{"step":"constructor"}}', b'{"state":{"step":["connect"]}}',
+                                  b'{"state":' + b" " * 10_000_000 + b"{}}", b"\xff\xfe\x00"])
+def test_an_answer_that_is_none_is_a_failure_and_no_crash(page: Page, server: ButtonServer, body: bytes) -> None:
+    page.clock.install()
+    server.states["one"] = (200, body, 0)
+    page.goto(server.url())
+    shown(page, "loading")
+    for _ in range(4):
+        page.wait_for_timeout(150)
+        page.clock.run_for(8100)
+    shown(page, "loading_failed")
+
+
+def test_a_lost_network_is_called_offline_and_its_return_loads_again(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    page.context.set_offline(True)
+    switch(page).click()
+    expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
+    assert footer(page).startswith("You’re offline. Check your internet connection.")
+    shown(page, "connect")
+    page.context.set_offline(False)
+    server.answers(script.answer("verifying", revision=2))
+    page.get_by_role("button", name="Try again").click()
+    shown(page, "verifying")
+    assert events(server) == ["turn_on"]
+
+
+def test_a_failure_is_shown_inline_with_a_retry(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("connect", revision=2, failure="account_not_created"), script.answer("verifying", revision=3))
+    switch(page).click()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    assert footer(page).startswith("IFTTT couldn’t create your account.")
+    assert heard(page, "failure") == [["one", {"kind": "account_not_created", "detail": "for developers"}]]
+    page.get_by_role("button", name="Try again").click()
+    shown(page, "verifying")
+    assert events(server) == ["turn_on", "retry"]
+
+
+def test_a_token_that_is_over_is_renewed_once(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.shows(script.answer("connect", revision=9, token="token-2"))
+    server.answers((403, {}, 0), script.answer("verifying", revision=10))
+    switch(page).click()
+    shown(page, "verifying")
+    assert [(message["token"], message["revision"]) for message in server.messages] == [("token-1", 1), ("token-2", 9)]
+
+
+def test_a_tap_on_what_is_no_more_changes_nothing_after_a_renewal(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.shows(script.answer("connected", revision=9, token="token-2"))
+    server.answers((403, {}, 0))
+    switch(page).click()
+    shown(page, "connected")
+    assert events(server) == ["turn_on"]
+
+
+def test_what_another_tab_changed_is_followed(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.shows(script.answer("connected", revision=2))
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    shown(page, "connected")
+
+
+def test_without_events_the_server_is_asked_again(page: Page, server: ButtonServer) -> None:
+    page.clock.install()
+    script = server.script()
+    server.has_events = False
+    opened(page, server, script.answer("verifying", progress="indeterminate"))
+    page.wait_for_timeout(200)
+    server.shows(script.answer("connected", revision=2))
+    page.clock.run_for(2100)
+    shown(page, "connected")
+
+
+def test_an_older_answer_changes_nothing(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("going_to_service", revision=5))
+    server.pushed["one"] = script.answer("connect", revision=4)
+    server.answers(script.answer("connect", revision=3))
+    page.locator("#one .switch").click()
+    page.wait_for_timeout(300)
+    shown(page, "going_to_service")
+
+
+def test_a_prefetched_answer_is_drawn_without_asking(page: Page, server: ButtonServer) -> None:
+    page.goto(server.url(inside=json.dumps(server.script().answer("connected"))))
+    shown(page, "connected")
+    page.wait_for_load_state("networkidle")
+    assert server.asked == []
+    page.evaluate("answer => { one.answer = answer }", server.script().answer("connect"))
+    shown(page, "connect")
+    assert server.asked == []
+    assert page.evaluate("try { one.answer = {}; false } catch (error) { error instanceof TypeError }")
+
+
+def test_the_buttons_own_locale_is_asked_for(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script(locale="ko").answer("connect"), locale="ko_KR")
+    server.answers(server.script(locale="ko").answer("verifying", revision=2))
+    switch(page).click()
+    shown(page, "verifying")
+    assert server.asked == ["/connect/one?locale=ko_KR"] and server.messages[0]["path"] == "/connect/one/events?locale=ko_KR"
+
+
+def test_a_button_that_is_moved_while_it_loads_goes_on_loading(page: Page, server: ButtonServer) -> None:
+    server.shows(server.script().answer("connect"), delay=0.3)
+    page.goto(server.url())
+    shown(page, "loading")
+    page.evaluate("document.querySelector('main').append(one)")
+    shown(page, "connect")
+
+
+def test_a_key_after_a_scroll_over_the_button_is_heard(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(has_touch=True, width=360)
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("verifying", revision=2))
+    box = page.locator("#one .pill").bounding_box()
+    finger = Finger(page)
+    finger.touch("touchStart", box["x"] + 200, box["y"] + 35)
+    finger.touch("touchMove", box["x"] + 200, box["y"] + 75)
+    finger.touch("touchEnd")
+    page.wait_for_timeout(50)
+    switch(page).focus()
+    page.keyboard.press("Enter")
+    shown(page, "verifying")
+
+
+def test_progress_is_one_for_a_screen_reader(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connecting", progress=0.6))
+    bar = page.get_by_role("progressbar", name="Connecting…")
+    expect(bar).to_have_attribute("aria-valuenow", "60")
+
+
+def test_the_button_speaks_before_any_server_does(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(locale="fr-CA")
+    server.states["one"] = (404, {}, 0)
+    page.goto(server.url())
+    shown(page, "loading_failed")
+    assert footer(page) == word("unknown_connection", "fr-CA")
+    page.goto(server.url(locale="zh-TW"))
+    shown(page, "loading_failed")
+    assert footer(page) == word("unknown_connection", "zh-Hant")
+
+
+def test_nothing_is_stored(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"), email="ada@example.com")
+    server.answers(script.answer("email", revision=2))
+    switch(page).click()
+    shown(page, "email")
+    assert page.evaluate("[document.cookie, localStorage.length, sessionStorage.length]") == ["", 0, 0]
+    assert not any("ada" in path for path in server.asked), "the suggestion is sent only when it is confirmed"
+
+
+# Two on one page; hostile data
+
+def test_two_buttons_on_a_page_do_not_meddle(page: Page, server: ButtonServer) -> None:
+    first, second = server.script(), server.script(locale="de", short="Kalender", brand="#FF0000")
+    server.shows(first.answer("connect"), "one")
+    server.shows(second.answer("connected"), "two")
+    page.goto(server.url(connections="one,two"))
+    shown(page, "connect", "one")
+    shown(page, "connected", "two")
+    server.answers(first.answer("verifying", revision=2), connection="one")
+    switch(page, "one").click()
+    shown(page, "verifying", "one")
+    shown(page, "connected", "two")
+    assert [message["connection"] for message in server.messages] == ["one"]
+    assert plain(switch(page, "two").get_attribute("aria-label")) == "Verbunden, Kalender"
+    assert violations(page) == []
+
+
+MARKUP = "<img src=x onerror=\"document.title='hit'\"><b>x</b>&amp;"
+
+
+def test_markup_in_names_is_text(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script(short=MARKUP, full=MARKUP).answer("connect"))
+    assert MARKUP in plain(page.locator("#one .switch").inner_text())
+    page.locator("#one .footer button").click()
+    assert MARKUP in plain(page.get_by_role("heading", level=2).inner_text())
+    assert page.title() == "An app"
+    assert page.locator("#one b, #one .switch img").count() == 0
+
+
+def test_a_name_in_another_script_moves_nothing_around_it(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script(short="שלום\u202e!").answer("connect"))
+    assert page.locator("#one .switch").inner_text().startswith("Connect ")
+
+
+@pytest.mark.parametrize("brand", ["url(javascript:alert(1))", "#12", "red;--pill:red", 7, None, "#FFFFFF", "#000000", "#222222", "#FFFF00", "#808080"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_hostile_and_awkward_colours_stay_readable(open_page: OpenPage, server: ButtonServer, brand: Any, scheme: str) -> None:
+    page = open_page(scheme=scheme, reduced_motion="reduce")
+    script = server.script(brand=brand)
+    opened(page, server, script.answer("connect"))
+    for step in ("connect", "going_to_service", "email"):
+        preview(page, script.answer(step, email="ada@example.com"))
+        assert violations(page) == []
+
+
+@pytest.mark.parametrize("icon", ["javascript:document.title='hit'", "http://example.com/x.png", "data:text/html,x", 7])
+def test_icons_come_from_safe_addresses_or_not_at_all(page: Page, server: ButtonServer, icon: Any) -> None:
+    script = server.script()
+    script.connection["connecting"]["icon"] = icon
+    opened(page, server, script.answer("connect"))
+    assert page.locator("#one .knob").inner_text() == "L"
+    assert page.title() == "An app"
+
+
+def test_an_icon_that_fails_leaves_a_letter_and_is_asked_for_again(page: Page, server: ButtonServer) -> None:
+    page.clock.install()
+    script = server.script()
+    script.connection["primary"]["icon"] = None
+    server.icons_failing = 1
+    opened(page, server, script.answer("connect"))
+    expect(page.locator("#one .knob")).to_have_text("L")
+    page.wait_for_timeout(200)
+    page.clock.run_for(2100)
+    expect(page.locator("#one .knob img")).to_have_count(1)
+
+
+def test_very_long_texts_neither_break_the_page_nor_the_button(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(width=320, reduced_motion="reduce")
+    answer = server.script(short="Donaudampfschifffahrtsgesellschaft" * 40).answer("connect", failure="interrupted")
+    answer["face"]["footer"] = [{"text": "x" * 100_000, "style": "plain"}]
+    opened(page, server, answer)
+    assert overflow(page) == []
+    assert len(page.locator("#one .footer").inner_text()) < 2100
+
+
+# Nothing moves
+
+def test_nothing_shifts_from_the_first_paint_to_the_last(page: Page, server: ButtonServer) -> None:
+    server.script_delay = 0.3
+    server.shows(server.script().answer("connect"), delay=0.3)
+    page.add_init_script("""window.shift = 0; new PerformanceObserver(list => { for (const e of list.getEntries()) shift += e.value })
+      .observe({ type: 'layout-shift', buffered: true })""")
+    page.goto(server.url())
+    shown(page, "connect")
+    page.wait_for_timeout(300)
+    assert page.evaluate("shift") == 0
+
+
+def test_states_are_equally_high(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(width=375, reduced_motion="reduce")
+    opened(page, server, server.script().answer("connect"))
+    for name, (step, options) in STATES.items():
+        preview(page, server.script().answer(step, **options))
+        assert page.locator("#one").bounding_box()["height"] == pytest.approx(124.2, abs=0.05), name
+
+
+def test_reduced_motion_moves_nothing(open_page: OpenPage, server: ButtonServer) -> None:
+    page = open_page(reduced_motion="reduce")
+    script = server.script()
+    opened(page, server, script.answer("connecting", progress="indeterminate"))
+    names = page.evaluate("one.shadowRoot.getAnimations().map(a => a.animationName)")
+    assert set(names) <= {"breathe"}
+    server.pushed["one"] = script.answer("connected", revision=2)
+    shown(page, "connected")
+    assert knob_place(page) == pytest.approx(1, abs=0.01)
+    assert page.evaluate("one.shadowRoot.getAnimations().length") == 0
+
+
+def test_without_a_footer_errors_are_still_said(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect"), footer="none")
+    assert page.locator("#one").bounding_box()["height"] == 70
+    opened(page, server, server.script().answer("connect", failure="interrupted"), footer="none")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_the_theme_can_be_forced(page: Page, server: ButtonServer) -> None:
+    colors = {}
+    for theme in ("light", "dark"):
+        opened(page, server, server.script().answer("connect"), theme=theme)
+        colors[theme] = page.evaluate("getComputedStyle(one.shadowRoot.querySelector('.pill')).backgroundColor")
+    assert colors == {"light": "rgb(34, 34, 34)", "dark": "rgb(255, 255, 255)"}
+
+
+# The same arithmetic as in Swift
+
+@pytest.fixture
+def module(page: Page, server: ButtonServer) -> Page:
+    opened(page, server, server.script().answer("connect"))
+    return page
+
+
+def test_the_dossiers_colours_come_out_of_the_arithmetic(module: Page) -> None:
+    assert module.evaluate("""table => table.map(({ brand }) => { const { color, contrasting, knobColor, hexadecimal } = button
+      return { brand, progress: hexadecimal(contrasting(color(brand))), knobOnLight: hexadecimal(knobColor(color(brand), color('#222222'))),
+               knobOnDark: hexadecimal(knobColor(color(brand), color('#FFFFFF'))) } })""", VECTORS["palette"]) == VECTORS["palette"]
+
+
+def test_colours_are_read_as_in_swift(module: Page) -> None:
+    assert module.evaluate("pairs => pairs.map(([text]) => [text, button.hexadecimal(button.color(text))])", VECTORS["colors"]) == VECTORS["colors"]
+
+
+def test_whatever_the_brand_everything_meets_aa(module: Page) -> None:
+    assert module.evaluate("""() => { const { palette, contrast, color, hexadecimal } = button; const failing = []  // A hair less than in Swift: colours are rounded to bytes here.
+      for (const scheme of ['light', 'dark']) for (let at = 0; at < 729; at++) {
+        const brand = hexadecimal([at % 9 / 8, Math.floor(at / 9) % 9 / 8, Math.floor(at / 81) / 8]); const p = palette(brand, scheme)
+        const c = (a, b) => contrast(color(a), color(b)); const track = scheme === 'light' ? '#222222' : '#FFFFFF'
+        if (c(p.ink, p.ground) < 4.5 || c(p.ink, p.progress) < 4.49 || c(p.knob, track) < 2.99 || c(p.knobInk, p.knob) < 3) failing.push([brand, scheme])
+      } return failing }""") == []
+
+
+def test_drags_and_releases_are_decided_as_in_swift(module: Page) -> None:
+    for vector in VECTORS["drags"]:
+        fraction = module.evaluate("v => button.dragged(v.x, v.width, v.isOn, v.isRightToLeft)", vector)
+        assert fraction == pytest.approx(vector["fraction"]), vector
+    for vector in VECTORS["releases"]:
+        assert module.evaluate("v => button.completes(v.isOn, v.fraction, v.velocity)", vector) == vector["completes"], vector
+
+
+def test_locales_are_matched_as_in_swift(module: Page) -> None:
+    assert module.evaluate("pairs => pairs.map(([text]) => [text, button.matchingLocale(text)])", VECTORS["locales"]) == VECTORS["locales"]
+
+
+def test_the_component_is_small() -> None:
+    assert len(gzip.compress(SCRIPT.read_bytes(), 9)) <= 25_000

@@ -1,0 +1,171 @@
+import ConnectButton
+import Foundation
+import IFTTTConnect
+import Testing
+
+@Suite("What a button shows of an activation")
+struct ActivationStateTests {
+    private static let web = "https://ifttt.com/lumen_garden"
+
+    private static func service(_ id: String, _ name: String, _ short: String, primary: Bool) throws
+        -> Connection.Service
+    {
+        Connection.Service(
+            id: id, name: name, shortName: short, isPrimary: primary,
+            monochromeIconURL: try #require(WebAddress(rawValue: "https://assets.ifttt.com/\(id).png")),
+            brandColor: IFTTTConnect.BrandColor(reading: "#0099ff"), url: try #require(WebAddress(rawValue: web)))
+    }
+
+    private static func connection(_ status: Connection.Status) throws -> Connection {
+        let id = try #require(ConnectionID(rawValue: "aB3dE5fG"))
+        let url = try #require(WebAddress(rawValue: "https://ifttt.com/connections/aB3dE5fG"))
+        let services = [
+            try service("lumen_garden", "Lumen Garden", "Lumen", primary: true),
+            try service("location", "Location Service", "Location", primary: false),
+        ]
+        return try #require(
+            Connection(id: id, name: "Water", description: "", url: url, status: status, services: services))
+    }
+
+    private static func activation(
+        _ status: Connection.Status, disconnection: ConnectActivation.Disconnection = .confirmed
+    ) throws -> ConnectActivation {
+        var configuration = ConnectActivation.Configuration(
+            try #require(ConnectionID(rawValue: "aB3dE5fG")),
+            returningTo: try ReturnAddress("gardenapp://connect_callback"))
+        configuration.disconnection = disconnection
+        var activation = try ConnectActivation(configuration, prefetched: try connection(status))
+        _ = activation.handle(.appeared)
+        return activation
+    }
+
+    private func ticket(_ effects: [ConnectActivation.Effect]) -> ConnectActivation.Ticket? {
+        for effect in effects {
+            switch effect {
+            case .fetch(let ticket), .gather(let ticket), .lookUpUser(let ticket), .enable(let ticket),
+                .disable(let ticket),
+                .lookUpAccount(let ticket, _), .open(let ticket, _):
+                return ticket
+            default: continue
+            }
+        }
+        return nil
+    }
+
+    @Test("a loaded connection dresses the button with the connecting service")
+    func off() throws {
+        let state = ConnectButtonState(try Self.activation(.neverEnabled))
+        #expect(state.step == .connect)
+        #expect(state.connection?.connecting.shortName == "Location")
+        #expect(state.connection?.primary.shortName == "Lumen")
+        #expect(state.connection?.connecting.brand.hexadecimal == "#0099FF")
+        #expect(state.manageURL == URL(string: "https://ifttt.com/connections/aB3dE5fG/edit"))
+        #expect(state.failure == nil)
+    }
+
+    @Test("what is not loaded yet is loading, and what cannot be reached is offline only where there is no network")
+    func loading() throws {
+        var activation = ConnectActivation(try Self.activation(.enabled).configuration)
+        #expect(ConnectButtonState(activation).step == .loading)
+        let ticket = try #require(self.ticket(activation.handle(.appeared)))
+        _ = activation.handle(.fetched(ticket, .failure(.unreachable)))
+        #expect(ConnectButtonState(activation).step == .loadingFailed)
+        #expect(ConnectButtonState(activation).failure?.kind == .unavailable)
+        #expect(ConnectButtonState(activation, isOffline: true).failure?.kind == .offline)
+    }
+
+    @Test(
+        "each reason not to load is told as what it is",
+        arguments: [
+            (ConnectActivation.Failure.notFound, ConnectButtonFailure.Kind.unknownConnection),
+            (.service(status: 403, code: nil, message: nil), .notAllowed),
+            (.service(status: 500, code: nil, message: nil), .unavailable), (.unreadableAnswer("x"), .interrupted),
+            (.credentials("x"), .interrupted),
+        ])
+    func reasons(_ failure: ConnectActivation.Failure, _ kind: ConnectButtonFailure.Kind) throws {
+        var activation = ConnectActivation(try Self.activation(.enabled).configuration)
+        let ticket = try #require(self.ticket(activation.handle(.appeared)))
+        _ = activation.handle(.fetched(ticket, .failure(failure)))
+        let shown = try #require(ConnectButtonState(activation).failure)
+        #expect(shown.kind == kind)
+        #expect(shown.detail?.hasPrefix(failure.code) == true)
+    }
+
+    @Test("turning on by the button's events goes through verifying to the email field, and back")
+    func turningOn() throws {
+        var activation = try Self.activation(.neverEnabled)
+        let event = try #require(
+            ConnectButtonEvent.turnOn.activationEvent(for: activation, at: 0, attempt: { AttemptState() }))
+        let gathering = try #require(self.ticket(activation.handle(event)))
+        #expect(ConnectButtonState(activation).step == .verifying)
+        #expect(ConnectButtonState(activation).progress == .indeterminate)
+        #expect(ConnectButtonState(activation).isCancellable)
+        _ = activation.handle(.gathered(gathering, .success(ConnectActivation.Circumstances())))
+        #expect(ConnectButtonState(activation).step == .email)
+        let wrong = try #require(
+            ConnectButtonEvent.email("ada@").activationEvent(for: activation, at: 0, attempt: { AttemptState() }))
+        _ = activation.handle(wrong)
+        let state = ConnectButtonState(activation)
+        #expect(state.step == .email && state.failure?.kind == .invalidEmail && state.email == "ada@")
+        let cancel = try #require(
+            ConnectButtonEvent.cancel.activationEvent(for: activation, at: 0, attempt: { AttemptState() }))
+        _ = activation.handle(cancel)
+        #expect(ConnectButtonState(activation).step == .connect)
+    }
+
+    @Test("turning off asks first, and can be declined")
+    func confirming() throws {
+        var activation = try Self.activation(.enabled)
+        #expect(ConnectButtonState(activation).step == .connected)
+        #expect(ConnectButtonState(activation).next == .confirmDisconnect)
+        for (event, step) in [
+            (ConnectButtonEvent.turnOff, ConnectButtonState.Step.confirmDisconnect), (.keep, .connected),
+            (.turnOff, .confirmDisconnect), (.disconnect, .disconnecting),
+        ] {
+            let told = try #require(event.activationEvent(for: activation, at: 0, attempt: { AttemptState() }))
+            _ = activation.handle(told)
+            #expect(ConnectButtonState(activation).step == step)
+        }
+    }
+
+    @Test("a timed undo is shown with what is left of it")
+    func undoing() throws {
+        var activation = try Self.activation(.enabled, disconnection: .undoable(seconds: 8))
+        #expect(ConnectButtonState(activation).next == .disconnecting)
+        _ = activation.handle(.disconnect)
+        let state = ConnectButtonState(activation, undoRemaining: 3)
+        #expect(state.step == .disconnecting && state.undo == ConnectButtonUndo(remaining: 3, total: 8))
+        #expect(state.progress == .none, "nothing is being done yet")
+        let undo = try #require(
+            ConnectButtonEvent.undo.activationEvent(for: activation, at: 0, attempt: { AttemptState() }))
+        _ = activation.handle(undo)
+        #expect(ConnectButtonState(activation).step == .connected)
+    }
+
+    @Test(
+        "a failed disconnection stays connected and says so, whatever the reason",
+        arguments: [
+            ConnectActivation.Failure.unreachable, .notFound, .service(status: 500, code: nil, message: nil),
+        ])
+    func stillOn(_ failure: ConnectActivation.Failure) throws {
+        var activation = try Self.activation(.enabled, disconnection: .immediate)
+        let ticket = try #require(self.ticket(activation.handle(.disconnect)))
+        #expect(ConnectButtonState(activation).step == .disconnecting)
+        _ = activation.handle(.disabled(ticket, .failure(failure)))
+        let state = ConnectButtonState(activation)
+        #expect(state.step == .connected && state.failure?.kind == .notDisconnected)
+        let retry = ConnectButtonEvent.retry.activationEvent(for: activation, at: 0, attempt: { AttemptState() })
+        guard case .disconnect? = retry else {
+            Issue.record("retrying is to disconnect")
+            return
+        }
+    }
+
+    @Test("a successful disconnection is shown as such")
+    func disconnected() throws {
+        var activation = try Self.activation(.enabled, disconnection: .immediate)
+        let ticket = try #require(self.ticket(activation.handle(.disconnect)))
+        _ = activation.handle(.disabled(ticket, .success(try Self.connection(.disabled))))
+        #expect(ConnectButtonState(activation).step == .disconnected)
+    }
+}
