@@ -51,7 +51,16 @@ struct EventTests {
         let server = try await world.buttons(try world.settings { $0.skipsConfiguration = true })
         try await connect(world, server)
         #expect(try await server.state().step == "pending")
-        try await server.routes.configurationSaved(try ConnectionID("aB3dE5fG"), for: .init(id: "new"))
+        let id = try ConnectionID("aB3dE5fG")
+        let zone = UserConnection.UserField(id: "zone", value: .text("zone-7"))
+        let area = try #require(LocationValue(latitude: 52.52, longitude: 13.405, radius: 200, address: "Sample Square 1"))
+        let feature = UserConnection.UserFeature(
+            featureID: "ft01",
+            triggers: [.init(componentID: "tr01", fields: [.init(id: "location", value: .location(area))])],
+            actions: [.init(componentID: "ac01", fields: [zone])])
+        _ = try await ConnectService(key: world.serviceKey, at: try world.hosts()).update(
+            id, to: UserConnection(features: [feature]), for: "garden-1005")
+        try await server.routes.configurationSaved(id, for: .init(id: "new"))
         #expect(try await server.state().step == "connected")
         await server.server.stop()
         await world.sandbox.stop()
@@ -132,7 +141,7 @@ struct EventTests {
     @Test("a client that never ends its message is sent away")
     func slowClient() async throws {
         let world = try await World.start()
-        var settings = try world.settings()
+        var settings = try world.standardSettings()
         settings.patience = .milliseconds(50)
         let server = try await world.buttons(settings)
         let head =
@@ -160,7 +169,7 @@ struct EventTests {
     func loadingFailed() async throws {
         let world = try await World.start()
         let server = try await world.buttons()
-        world.sandbox.inject(try FaultRule(parsing: "GET /v2/connections/* => 503"))
+        world.sandbox.inject(try FaultRule(parsing: "GET /v2/connections/* => status 503"))
         let failed = try await server.state()
         #expect(failed.step == "loading_failed" && failed.failure == "unavailable")
         world.sandbox.clearFaults()
@@ -180,8 +189,8 @@ struct EventTests {
             "GET", "/connect/aB3dE5fG?locale=ja", headers: ["Cookie": "user=new", "Accept-Language": "de"])
         #expect(own.string("locale") == "ja")
         let answer = try ButtonAnswer(own)
-        let email = try await server.send(.turnOn, answer)
-        #expect(try await server.send(.email("new@example.test"), email).open?.contains("locale=ja") == true)
+        let email = try await server.send(.turnOn, answer, locale: "ja")
+        #expect(try await server.send(.email("new@example.test"), email, locale: "ja").open?.contains("locale=ja") == true)
         await server.server.stop()
         await world.sandbox.stop()
     }

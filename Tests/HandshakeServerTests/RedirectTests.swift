@@ -1,6 +1,8 @@
 import ConnectButton
 import Foundation
+import HTTPTypes
 import Handshake
+import Hummingbird
 import IFTTTConnect
 import OAuth
 import Sandbox
@@ -193,7 +195,7 @@ struct ProcessTests {
     @Test("changes made by one server reach the pages of another, and streams are bounded")
     func streams() async throws {
         let world = try await World.start()
-        var settings = try world.settings()
+        var settings = try world.standardSettings()
         settings.streams.lifetime = .seconds(2)
         settings.streams.heartbeat = .milliseconds(200)
         settings.streams.mostPerUser = 2

@@ -51,8 +51,7 @@ struct Failure: Error, CustomStringConvertible {
 enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
-        .reportDownload,
-        .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .activation,
+        .reportDownload, .activation,
     ]
 
     /// The longest that one benchmark may take, in seconds.

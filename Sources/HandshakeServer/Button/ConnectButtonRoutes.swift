@@ -1,4 +1,4 @@
-import ConnectButton
+public import ConnectButton
 import Crypto
 public import Handshake
 import HTTPTypes
@@ -86,7 +86,23 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             }
         }
         router.get(":connection/changes") { request, context in
-            await answering { try await changes(try await place(request, context)) }
+            await answering { try changes(try await place(request, context), locale(of: request)) }
+        }
+    }
+
+    /// The answer that a page can hold itself, so that its button is drawn without asking first (dossier 13, F003): as JSON in a
+    /// `<script type="application/json">` inside the element.
+    ///
+    /// - Parameters:
+    ///   - user: who the page is for.
+    ///   - connection: which connection.
+    ///   - locale: the locale of the button.
+    /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
+    public func answer(
+        for user: ConnectButtonUser, connection: ConnectionID, in locale: ConnectButtonLocale
+    ) async throws -> ConnectButtonAnswer {
+        try await placing(user, connection) { place in
+            try await sessions.look(at: place, in: locale).answer(in: locale, now: settings.time.now())
         }
     }
 
@@ -95,11 +111,17 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     ///
     /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
     public func configurationSaved(_ connection: ConnectionID, for user: ConnectButtonUser) async throws {
-        guard let offer = settings.offers.first(where: { $0.connection == connection }) else {
+        try await placing(user, connection) { place in _ = try await sessions.configured(place) }
+    }
+
+    private func placing<Result>(
+        _ user: ConnectButtonUser, _ connection: ConnectionID, _ body: (ConnectSessions.Place) async throws -> Result
+    ) async throws -> Result {
+        guard let offer = offer(connection.rawValue) else {
             throw HandshakeServerError.configuration(member: "connection", problem: "\(connection) is not offered")
         }
         do {
-            _ = try await sessions.configured(.init(user: user, offer: offer))
+            return try await body(ConnectSessions.Place(user: user, offer: offer))
         } catch let error as VaultError {
             throw HandshakeServerError.vault(error)
         } catch let error as ConnectError {
@@ -141,10 +163,15 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     }
 
     private func state(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
-        let wanted = request.uri.queryParameters["locale"].map { String($0) }
-        let locale = ConnectButtonLocale(acceptLanguage: request.headers[.acceptLanguage], override: wanted)
+        let locale = locale(of: request)
         let session = try await sessions.look(at: place, in: locale)
-        return .json(try session.answer(now: settings.time.now()).body())
+        return .json(try session.answer(in: locale, now: settings.time.now()).body())
+    }
+
+    /// The button's own locale, else what the browser asks for.
+    private func locale(of request: Request) -> ConnectButtonLocale {
+        let own = request.uri.queryParameters["locale"].map { String($0) }
+        return ConnectButtonLocale(acceptLanguage: request.headers[.acceptLanguage], override: own)
     }
 
     private func event(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
@@ -155,14 +182,15 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         } catch {
             throw RequestRefusal(.badRequest, "malformed", "This is no message of a Connect Button")
         }
-        let step = try await sessions.take(message, at: place)
-        return .json(try step.session.answer(now: settings.time.now(), open: step.open).body())
+        let locale = locale(of: request)
+        let step = try await sessions.take(message, at: place, in: locale)
+        return .json(try step.session.answer(in: locale, now: settings.time.now(), open: step.open).body())
     }
 
-    private func changes(_ place: ConnectSessions.Place) async throws -> Response {
+    private func changes(_ place: ConnectSessions.Place, _ locale: ConnectButtonLocale) throws -> Response {
         try streams.response(for: place.user.id, time: settings.time) {
             guard let session = try await sessions.peek(at: place) else { return nil }
-            return (session.revision, try session.answer(now: settings.time.now()).body())
+            return (session.revision, try session.answer(in: locale, now: settings.time.now()).body())
         }
     }
 
@@ -199,7 +227,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             let step = try await sessions.comeBack(url, at: ConnectSessions.Place(user: user, offer: offer))
             switch step.refusal {
             // A reload, or the link of a mail that was opened twice: the page says how it stands.
-            case nil, .nobodyWaiting: return .seeOther(settings.page.rawValue)
+            case nil, .nobodyWaiting: return .seeOther((offer.page ?? settings.page).rawValue)
             case .foreign, .unreadable, .stateMissing, .otherAttempt: return Self.notForYou(.badRequest)
             }
         }

@@ -84,6 +84,8 @@ public struct ConnectButtonOffer: Sendable, Hashable {
     public let connection: ConnectionID
     /// Whether the service's configuration page is left out; the app then has one of its own.
     public var skipsConfiguration = false
+    /// Where users get back to; nil is ``ConnectButtonSettings/page``.
+    public var page: LocalPath?
     /// What turning off asks of the user.
     public var disconnection = ConnectActivation.Disconnection.confirmed
     /// Where the user token is taken from.

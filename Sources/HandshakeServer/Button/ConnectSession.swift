@@ -18,7 +18,6 @@ struct ConnectSession: Sendable, Codable {
     var revision = 1
     /// The anti-forgery token: whoever can read an answer of this user's is this user's page.
     let token: String
-    var locale: ConnectButtonLocale
     /// Where the user was sent last, to be opened again on demand. It carries the attempt's state and perhaps a code.
     var destination: String?
     /// Until when somebody is at work on what the activation has asked for, in seconds since 1970.
@@ -37,10 +36,9 @@ struct ConnectSession: Sendable, Codable {
         let at: Double
     }
 
-    init(_ activation: ConnectActivation, token: String, locale: ConnectButtonLocale, now: Double) {
+    init(_ activation: ConnectActivation, token: String, now: Double) {
         self.activation = activation
         self.token = token
-        self.locale = locale
         touchedAt = now
     }
 
@@ -78,7 +76,12 @@ struct ConnectSession: Sendable, Codable {
     }
 
     /// What a page is told.
-    func answer(now: Double, open: String? = nil) -> ConnectButtonAnswer {
+    ///
+    /// - Parameters:
+    ///   - locale: the locale of the page.
+    ///   - now: seconds since 1970.
+    ///   - open: where the user is to go.
+    func answer(in locale: ConnectButtonLocale, now: Double, open: String? = nil) -> ConnectButtonAnswer {
         let remaining = deadline.flatMap { $0.deadline.name == .undo ? max($0.at - now, 0) : nil }
         return ConnectButtonAnswer(
             ConnectButtonState(activation, undoRemaining: remaining), in: locale, revision: revision, token: token,

@@ -48,8 +48,8 @@ struct ConnectSessions: Sendable {
     ///
     /// - Parameters:
     ///   - place: whose, and which connection.
-    ///   - locale: the locale of the page; nil leaves it as it is.
-    func look(at place: Place, in locale: ConnectButtonLocale?) async throws -> ConnectSession {
+    ///   - locale: the locale of the page.
+    func look(at place: Place, in locale: ConnectButtonLocale) async throws -> ConnectSession {
         let (now, freshness) = (settings.time.now(), settings.freshness)
         return try await run(place, locale: locale) { session in
             guard abs(now - session.lookedAt) > freshness else { return [] }
@@ -70,14 +70,17 @@ struct ConnectSessions: Sendable {
     /// Takes in what the user did.
     ///
     /// - Throws: ``RequestRefusal`` for a token that is not this session's.
-    func take(_ message: ConnectButtonMessage, at place: Place) async throws -> Step {
+    func take(
+        _ message: ConnectButtonMessage, at place: Place, in locale: ConnectButtonLocale
+    ) async throws -> Step {
         let (now, random) = (settings.time.now(), settings.random)
         let token = Secret(message.token)
-        let current = try await look(at: place, in: nil)
+        let current =
+            if let session = try await peek(at: place) { session } else { try await look(at: place, in: locale) }
         guard token.matches(Secret(current.token)) else {
             throw RequestRefusal(.forbidden, "stale_token", "The page is older than the session; ask for the state again")
         }
-        var step = try await run(place, locale: nil) { session in
+        var step = try await run(place, locale: locale) { session in
             // A double tap, or another tab: it is about what is no longer so.
             guard message.revision == session.revision else { return [] }
             session.touchedAt = now
@@ -133,12 +136,12 @@ struct ConnectSessions: Sendable {
             let now = settings.time.now()
             let stored = await record.contents.flatMap(ConnectSession.init(stored:))
             var session = try current(stored, place, locale: locale, now: now)
-            let before = (session.activation, session.locale)
+            let before = ConnectButtonState(session.activation)
             var effects = catchUp(&session, now: now)
             effects += change(&session)
             var step = Step(session: session, effects: effects)
             try await settle(&step, place, now: now)
-            if stored != nil, (step.session.activation, step.session.locale) != before { step.session.revision += 1 }
+            if stored != nil, ConnectButtonState(step.session.activation) != before { step.session.revision += 1 }
             try await record.replace(with: try step.session.stored())
             return step
         }
@@ -146,39 +149,42 @@ struct ConnectSessions: Sendable {
         return step
     }
 
-    /// The session as stored, or a new one for who has none, has been away for longer than an attempt lives, or speaks another
-    /// language now.
+    /// The session as stored, or a new one for who has none or has been away for longer than an attempt lives. A button that is off
+    /// takes over the page's locale, for IFTTT's pages to come.
     private func current(
         _ stored: ConnectSession?, _ place: Place, locale: ConnectButtonLocale?, now: Double
     ) throws -> ConnectSession {
+        let wanted = locale?.tag ?? stored?.activation.configuration.locale
+        let configuration = try configuration(of: place, locale: wanted)
         guard var session = stored else {
-            let locale = locale ?? .americanEnglish
             return ConnectSession(
-                ConnectActivation(try configuration(of: place, locale)),
-                token: Base64URL.encode(settings.random.bytes(32)), locale: locale, now: now)
+                ConnectActivation(configuration), token: Base64URL.encode(settings.random.bytes(32)), now: now)
         }
-        if let locale { session.locale = locale }
-        let configuration = try configuration(of: place, session.locale)
-        let isOld = abs(now - session.touchedAt) > configuration.attemptLifetime && !session.isWaiting
-        let isForeign =
-            session.activation.state == .initial && session.activation.configuration.locale != configuration.locale
-        if isOld || isForeign, session.deadline == nil, !session.activation.isPendingConfiguration {
+        let activation = session.activation
+        guard session.deadline == nil, !session.isWaiting, !activation.isPendingConfiguration else { return session }
+        if abs(now - session.touchedAt) > configuration.attemptLifetime {
             session.activation = ConnectActivation(configuration)
             session.destination = nil
             session.touchedAt = now
             session.revision += 1
+        } else if activation.state == .initial, activation.configuration.locale != wanted,
+            let connection = activation.connection
+        {
+            session.activation = try ConnectActivation(configuration, prefetched: connection)
+            // What there is to show is the same; only what is counted would be done, and a server counts nothing.
+            _ = session.activation.handle(.appeared)
         }
         return session
     }
 
     private func configuration(
-        of place: Place, _ locale: ConnectButtonLocale
+        of place: Place, locale: String?
     ) throws(ConnectError) -> ConnectActivation.Configuration {
         let id = place.offer.connection
         var configuration = ConnectActivation.Configuration(
             id, returningTo: try ReturnAddress("\(settings.returnAddress)?connection=\(id)"),
             suggestedEmail: place.user.suggestedEmail, skipsConfiguration: place.offer.skipsConfiguration,
-            locale: locale.tag)
+            locale: locale)
         configuration.disconnection = place.offer.disconnection
         configuration.tokenDelivery = place.offer.tokenDelivery
         configuration.addresses = ActivationAddresses(settings.hosts)

@@ -38,7 +38,11 @@ struct World {
         return ConnectButtonUser(id: name, suggestedEmail: "\(name)@example.test")
     }
 
-    func settings(_ change: (inout ConnectButtonOffer) -> Void = { _ in }) throws -> ConnectButtonSettings {
+    func standardSettings() throws -> ConnectButtonSettings {
+        try settings { _ in }
+    }
+
+    func settings(_ change: (inout ConnectButtonOffer) -> Void) throws -> ConnectButtonSettings {
         var offer = ConnectButtonOffer(try ConnectionID("aB3dE5fG"))
         change(&offer)
         var settings = try ConnectButtonSettings(
@@ -63,8 +67,11 @@ struct World {
     /// A server with the button's routes.
     func buttons(_ settings: ConnectButtonSettings? = nil) async throws -> ButtonServer {
         let router = Router()
-        let routes = ConnectButtonRoutes<BasicRequestContext>(
-            try settings ?? self.settings(), vault: vault, accounts: try accounts(), log: Self.log, user: Self.user)
+        let chosen: ConnectButtonSettings = if let settings { settings } else { try standardSettings() }
+        let accounts = try accounts()
+        let routes = ConnectButtonRoutes<BasicRequestContext>(chosen, vault: vault, accounts: accounts, log: Self.log) {
+            World.user($0, $1)
+        }
         routes.add(to: router.group("connect"))
         let server = try await RunningServer.start(router)
         return ButtonServer(server: server, routes: routes, wire: try WireClient(origin: server.origin))
@@ -90,12 +97,13 @@ struct ButtonServer {
 
     /// What the user does, about the answer that the page has.
     func send(
-        _ event: ConnectButtonEvent, _ answer: ButtonAnswer, as user: String = "new", headers: [String: String] = [:]
+        _ event: ConnectButtonEvent, _ answer: ButtonAnswer, as user: String = "new", headers: [String: String] = [:],
+        locale: String? = nil
     ) async throws -> ButtonAnswer {
         let message = ConnectButtonMessage(event, revision: answer.revision, token: answer.token)
         return try ButtonAnswer(
             try await wire.send(
-                "POST", "/connect/\(answer.connection ?? "aB3dE5fG")/events",
+                "POST", "/connect/\(answer.connection ?? "aB3dE5fG")/events" + (locale.map { "?locale=\($0)" } ?? ""),
                 headers: ["Cookie": "user=\(user)", "Content-Type": "application/json"].merging(headers) { $1 },
                 body: String(decoding: message.body(), as: UTF8.self)))
     }
