@@ -146,7 +146,7 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Handshake", "Sandbox", "Sequencing",
+                "Handshake", "IFTTTConnect", "OAuth", "Sandbox", "Sequencing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],

@@ -16,7 +16,7 @@ struct HandshakeCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Login.self, Accounts.self, Token.self, SendRequest.self, Inspect.self, Logout.self, Doctor.self,
-            RunSandbox.self, Demo.self, SequencingCommand.self,
+            RunSandbox.self, Demo.self, SequencingCommand.self, IFTTTCommand.self,
         ])
 
     static func main() async {

@@ -7,7 +7,7 @@ import Sequencing
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Start a sandbox, sign in to every service, refresh once, show who the user is, and what the genes say.",
+            "Start a sandbox, sign in to every service, show who the user is and what the genes say, and turn a connection on.",
         discussion: """
             Nothing leaves this machine and nothing is kept. --headless does it without a browser, and takes the first sample file. \
             Otherwise the command asks, on a terminal, which of the sandbox's genetic files to use.
@@ -26,8 +26,9 @@ struct Demo: AsyncParsableCommand {
         let sandbox = try await Sandbox.start()
         do {
             let visits = try await visit(sandbox)
+            let activated = try await DemoConnection.activate(on: sandbox, isHeadless: headless)
             await sandbox.stop()
-            print(visits)
+            print(visits, activated)
         } catch {
             await sandbox.stop()
             throw error
@@ -94,7 +95,7 @@ struct Demo: AsyncParsableCommand {
         Output.note("\nThe sandbox's user of \(service.name.rawValue): \(user.name), password \(user.password)")
     }
 
-    private func print(_ visits: [Visit]) {
+    private func print(_ visits: [Visit], _ activated: DemoConnection) {
         if json {
             Output.result(
                 JSONText.object([
@@ -111,7 +112,7 @@ struct Demo: AsyncParsableCommand {
                                         ("refreshes", .integer(Int64(visit.refreshes))),
                                     ] + (visit.genes?.members ?? []))
                             })
-                    )
+                    ), ("connection", IFTTTShow.json(activated.connection)),
                 ]).text)
             return
         }
@@ -128,6 +129,8 @@ struct Demo: AsyncParsableCommand {
             Output.result("")
             for line in genes.lines { Output.result(line) }
         }
+        Output.result("")
+        for line in activated.lines { Output.result(line) }
     }
 }
 
