@@ -174,7 +174,8 @@ def look(page: Page, name: str) -> None:
             path = Path(folder) / f"grocery-{name}-{scheme}-{width}.png" if folder else artefact(f"grocery-{name}-{scheme}-{width}")
             page.screenshot(path=path)
             assert violations(page) == [], f"{name}, {scheme}, {width} px"
-            assert overflow(page) == [], f"{name}, {scheme}, {width} px"
+            wide = overflow(page)
+            assert wide == [], f"{name}, {scheme}, {width} px: {wide}"
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(size)
 
@@ -245,8 +246,9 @@ def test_a_returning_user_goes_on_by_the_link_in_a_mail(shop: Shop, opener: Open
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your mail")
     look(page, "check-mail") if way == "pointer" else None
     page.goto(shop.mail_link("edsger@example.test"))
+    mail = page.url
     hand.press(page.locator("main form button").first)
-    page.wait_for_load_state()
+    page.wait_for_url(lambda url: url != mail)
     headings = say_yes(page, hand, shop)
     assert any(heading.startswith("Settings of") for heading in headings), headings
     until(page, "connected")
@@ -286,14 +288,16 @@ def test_going_back_is_silent_and_a_failure_is_not(shop: Shop, page: Page) -> No
 
 
 def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: Page) -> None:
-    settings(page, shop, customer="garden-1001", token=True)
-    open_connection(page, shop)
     hand = Hand(page, "pointer")
+    open_connection(page, shop)
+    leave(page, hand, shop, "new@example.test")
+    say_yes(page, hand, shop)
+    until(page, "pending")
     hand.press(switch(page))
     until(page, "confirm_disconnect")
     shop.revoke_tokens()
     hand.press(page.locator("connect-button .choices button").first)
-    until(page, "connected")
+    until(page, "pending", "connected")
     expect(page.locator("#notice")).to_have_text("IFTTT does not know you any more. Connect again.")
     look(page, "expired-token")
 

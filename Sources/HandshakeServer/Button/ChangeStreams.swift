@@ -2,6 +2,7 @@ import HTTPTypes
 import Handshake
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -110,7 +111,8 @@ private struct Changes: AsyncSequence, Sendable {
         mutating func next() async throws -> ByteBuffer? {
             while true {
                 if let age {
-                    guard age < changes.limits.lifetime else { return nil }
+                    // A server that closes does not wait for those who only listen.
+                    guard age < changes.limits.lifetime, !Task.isShuttingDownGracefully else { return nil }
                     try await changes.clock.sleep(for: changes.limits.interval)
                     silence += changes.limits.interval
                 }
