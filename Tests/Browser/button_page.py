@@ -261,7 +261,7 @@ class ButtonServer:
                            for name in (connections or "one").split(","))
         return (f'<!doctype html><html lang="{language or "en"}" dir="{direction or "ltr"}" class="{root}"><meta charset="utf-8">'
                 '<meta name="viewport" content="width=device-width, initial-scale=1"><title>An app</title>'
-                '<link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>'
+                '<link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>'
                 f"<main><h1>An app</h1>{elements}<p>What comes after the button.</p></main></html>")
 
     def url(self, **attributes: Any) -> str:

@@ -4,12 +4,13 @@
 """
 
 import gzip
+import os
+import shutil
 import sys
 
 from playwright.sync_api import sync_playwright
 
 from button_page import SCRIPT, serving
-from conftest import chromium_path
 
 FRAMES = """() => { window.frames_seen = []; let last = null
   const step = now => { if (last !== null) frames_seen.push(now - last); last = now; requestAnimationFrame(step) }
@@ -20,7 +21,7 @@ def main(seconds: float) -> None:
     source = SCRIPT.read_bytes()
     print(f"size: {len(source):,} bytes as written, {len(gzip.compress(source, 9)):,} gzipped without minifying")
     with serving() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path())
+        browser = playwright.chromium.launch(executable_path=os.environ.get("HANDSHAKE_CHROMIUM") or shutil.which("chromium"))
         page = browser.new_page(viewport={"width": 400, "height": 700})
         server.shows(server.script().answer("connect"))
         page.goto(server.url())

@@ -201,14 +201,32 @@ def test_double_taps_are_one(page: Page, server: ButtonServer) -> None:
     assert events(server) == ["turn_on"]
 
 
+def tap_twice(page: Page, step: str) -> None:
+    """A double tap so slow that the answer to the first tap is there before the second."""
+    box = page.locator("#one .pill").bounding_box()
+    page.mouse.move(box["x"] + 80, box["y"] + 35)
+    page.mouse.down(click_count=1)
+    page.mouse.up(click_count=1)
+    shown(page, step)
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    page.wait_for_timeout(200)
+
+
 def test_a_double_tap_on_off_does_not_answer_the_question(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connected"))
     server.answers(script.answer("confirm_disconnect", revision=2))
-    switch(page).dblclick()
-    shown(page, "confirm_disconnect")
-    page.wait_for_timeout(200)
+    tap_twice(page, "confirm_disconnect")
     assert events(server) == ["turn_off"]
+
+
+def test_a_double_tap_on_connect_does_not_skip_ahead(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("going_to_service", revision=2))
+    tap_twice(page, "going_to_service")
+    assert events(server) == ["turn_on"]
 
 
 def test_the_whole_way_of_a_new_user(page: Page, server: ButtonServer) -> None:
@@ -573,6 +591,9 @@ def test_what_changes_is_announced_and_what_is_there_on_load_is_not(page: Page, 
     opened(page, server, script.answer("connect"))
     status = page.locator("#one [role=status]")
     expect(status).to_have_text("")
+    opened(page, server, script.answer("connected"))
+    expect(status).to_have_text("")
+    opened(page, server, script.answer("connect"))
     server.answers(script.answer("verifying", revision=2), script.answer("connect", revision=3, failure="interrupted"))
     switch(page).click()
     expect(status).to_have_text("Verifying…, \u2068Location\u2069")
@@ -631,6 +652,15 @@ def test_an_answer_that_is_none_is_a_failure_and_no_crash(page: Page, server: Bu
     shown(page, "loading_failed")
 
 
+def test_an_answer_is_read_up_to_its_limit_and_no_further(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    server.answers(script.answer("connected", revision=2, padding="x" * 10_000_000))
+    switch(page).click()
+    expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
+    shown(page, "connect")
+
+
 def test_a_lost_network_is_called_offline_and_its_return_loads_again(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connect"))
@@ -657,6 +687,11 @@ def test_a_failure_is_shown_inline_with_a_retry(page: Page, server: ButtonServer
     page.get_by_role("button", name="Try again").click()
     shown(page, "verifying")
     assert events(server) == ["turn_on", "retry"]
+
+
+def test_a_state_without_a_failure_has_none(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connected"))
+    assert page.evaluate("one.answer.state.failure") is None and heard(page, "failure") == []
 
 
 def test_a_token_that_is_over_is_renewed_once(page: Page, server: ButtonServer) -> None:

@@ -194,7 +194,7 @@ function readState(value) {
     connection: value.connection && {
       url: safeURL(connection.url), primary: readService(record(connection.primary)), connecting: readService(record(connection.connecting)),
     },
-    failure: FAILURES.test(failure.kind) ? { kind: failure.kind, detail: words(failure.detail, 2000) } : null,
+    failure: typeof failure.kind === "string" && FAILURES.test(failure.kind) ? { kind: failure.kind, detail: words(failure.detail, 2000) } : null,
     progress: Number.isFinite(progress) ? Math.min(Math.max(progress, 0), 1) : among(progress, "none", "indeterminate"),
     undo: amount(undo.total) > 0 ? { remaining: Math.min(amount(undo.remaining), undo.total), total: undo.total } : null,
     manageURL: safeURL(value.manageURL), storeURL: safeURL(value.storeURL),
@@ -917,7 +917,8 @@ export class ConnectButton extends HTMLElement {
     if (before && look.knob === "end" && ARRIVED_FROM.includes(before.state.step)) this.#celebrate()
     else this.#part.pill.classList.remove("celebrates")
     this.#keepFocus(inside, look, before)
-    this.#announce(face, state, isFirst)
+    // Looking again, and finding what was there, is no news.
+    if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst)
     this.#tell(before, state, look)
     if (this.isConnected) this.#follow()
   }
