@@ -66,7 +66,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Handshake", "IFTTTConnect", "Sandbox", httpTypes, crypto,
+                "Handshake", "IFTTTConnect", "HandshakeServer", "Sandbox", httpTypes, crypto,
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),

@@ -3,11 +3,12 @@ import Hummingbird
 import Logging
 import Sandbox
 
-/// A grocer's web shop with two Connect Buttons: what a partner of IFTTT has to build, and nothing else (dossier 9, F107 to F111).
+/// A grocer's web shop with two Connect Buttons: what a partner of IFTTT has to build, and nothing else (dossier 9,
+/// F107 to F111).
 ///
-/// `swift run GroceryExpress` starts it beside a sandbox of IFTTT in the same process and prints its address; nothing leaves the machine.
-/// An app of your own differs in ``Shop``: its own users instead of the sandbox's, its own service key, a vault that lasts, and `Hosts`
-/// as they are.
+/// `swift run GroceryExpress` starts it beside a sandbox of IFTTT in the same process and prints its address; nothing
+/// leaves the machine. An app of your own differs in ``Shop``: its own users instead of the sandbox's, its own
+/// service key, a vault that lasts, and `Hosts` as they are.
 ///
 /// Options: `--port N` (any free one unless stated) and `--print-json` (one line with the addresses, for programs).
 @main

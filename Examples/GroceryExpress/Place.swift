@@ -1,4 +1,5 @@
-/// A place that the search of the configuration screen knows (F109). A shop would ask a map; the sample stays on this machine.
+/// A place that the search of the configuration screen knows (F109). A shop would ask a map; the sample stays on this
+/// machine.
 struct Place: Sendable {
     let name: String
     let latitude: Double

@@ -159,7 +159,8 @@ struct ShopPages: Sendable {
             "enabled": connection.status == .enabled ? "yes" : nil, "features": features,
         ]
         return page(
-            connection.name, Self.connection?.render(Self.present(content)), visit, path: "/connections/\(connection.id)",
+            connection.name, Self.connection?.render(Self.present(content)), visit,
+            path: "/connections/\(connection.id)",
             iconOrigin: iconOrigin)
     }
 
@@ -192,7 +193,8 @@ struct ShopPages: Sendable {
                     "chosen": entry.fields[name] == option.value ? "yes" : nil,
                 ])
             }
-            content["choices"] = ["choiceLabel": choice.label ?? choice.id, "choiceName": name, "options": rows] as [String: Any]
+            content["choices"] =
+                ["choiceLabel": choice.label ?? choice.id, "choiceName": name, "options": rows] as [String: Any]
         }
         content["texts"] = fields.filter { [.text, .textArea].contains($0.type) }.map {
             ["name": "field-\($0.id)", "label": $0.label ?? $0.id, "value": entry.fields["field-\($0.id)"] ?? ""]

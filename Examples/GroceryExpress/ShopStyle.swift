@@ -29,7 +29,7 @@ enum ShopStyle {
             .cards p{margin:0 0 .5rem}
             .state{color:var(--quiet)}
             .features li{display:flex;gap:.75rem;align-items:center;padding:.4rem 0}
-            .features img{background:light-dark(#4a5548,#4a5548);border-radius:.5rem;padding:4px;flex:none}
+            .features img{background:#eef1ec;border-radius:.5rem;padding:4px;flex:none}
             connect-button{margin-block:1.5rem}
             .field label{display:block;font-weight:600}
             .field,.check{margin:0 0 1rem}

@@ -1,7 +1,8 @@
 public import Handshake
 public import IFTTTConnect
 
-/// What can go wrong when an app sets this module up, or uses it directly. What goes wrong in a request is that request's answer.
+/// What can go wrong when an app sets this module up, or uses it directly. What goes wrong in a request is that
+/// request's answer.
 public enum HandshakeServerError: Error, Sendable, Hashable {
     /// What the app gave cannot be right. No route was made.
     case configuration(member: String, problem: String)

@@ -53,7 +53,8 @@ struct EventTests {
         #expect(try await server.state().step == "pending")
         let id = try ConnectionID("aB3dE5fG")
         let zone = UserConnection.UserField(id: "zone", value: .text("zone-7"))
-        let area = try #require(LocationValue(latitude: 52.52, longitude: 13.405, radius: 200, address: "Sample Square 1"))
+        let area = try #require(
+            LocationValue(latitude: 52.52, longitude: 13.405, radius: 200, address: "Sample Square 1"))
         let feature = UserConnection.UserFeature(
             featureID: "ft01",
             triggers: [.init(componentID: "tr01", fields: [.init(id: "location", value: .location(area))])],
@@ -190,7 +191,8 @@ struct EventTests {
         #expect(own.string("locale") == "ja")
         let answer = try ButtonAnswer(own)
         let email = try await server.send(.turnOn, answer, locale: "ja")
-        #expect(try await server.send(.email("new@example.test"), email, locale: "ja").open?.contains("locale=ja") == true)
+        #expect(
+            try await server.send(.email("new@example.test"), email, locale: "ja").open?.contains("locale=ja") == true)
         await server.server.stop()
         await world.sandbox.stop()
     }

@@ -201,9 +201,14 @@ struct ProcessTests {
         settings.streams.mostPerUser = 2
         let (one, two) = (try await world.buttons(), try await world.buttons(settings))
         let page = try await one.state()
-        let listening = Task { try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"]) }
-        let silent = Task { try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"]) }
-        var third = try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=ada"], limit: 64)
+        let listening = Task {
+            try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
+        }
+        let silent = Task {
+            try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
+        }
+        var third = try await two.wire.send(
+            "GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=ada"], limit: 64)
         #expect(third.status == 200)
         _ = try await one.send(.turnOn, page)
         let heard = try await listening.value

@@ -79,17 +79,21 @@ struct WebhookTests {
         for _ in 0..<200 where inbox.webhooks.count < 3 { try await Task.sleep(for: .milliseconds(20)) }
         let webhooks = inbox.webhooks
         #expect(webhooks.count == 3 && webhooks.allSatisfy { $0.user == "garden-1001" && $0.connection == id })
-        guard case .disabled(let off?) = webhooks.first?.event, case .enabled(.some) = webhooks.dropFirst().first?.event,
+        guard case .disabled(let off?) = webhooks.first?.event,
+            case .enabled(.some) = webhooks.dropFirst().first?.event,
             case .fired(let trigger) = webhooks.last?.event
         else { return #expect(Bool(false), "\(webhooks)") }
-        #expect(off > 1_700_000_000 && trigger.id == "location.exit_region_location" && trigger.userFeatureTriggerID != nil)
+        #expect(
+            off > 1_700_000_000 && trigger.id == "location.exit_region_location" && trigger.userFeatureTriggerID != nil)
         await server.stop()
         await sandbox.stop()
     }
 
     @Test(
         "without the service key nothing is read and nothing is taken",
-        arguments: [nil, "", "sandbox-service-key-lumen-gardem", "sandbox-service-key-lumen-garden ", "key-of-the-year"])
+        arguments: [
+            nil, "", "sandbox-service-key-lumen-gardem", "sandbox-service-key-lumen-garden ", "key-of-the-year",
+        ])
     func forged(key: String?) async throws {
         let inbox = Inbox()
         let server = try await server(inbox)

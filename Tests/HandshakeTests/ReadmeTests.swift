@@ -1,6 +1,8 @@
 import Foundation
 import HTTPTypes
 import Handshake
+import HandshakeServer
+import Hummingbird
 import IFTTTConnect
 import OAuth
 import Sandbox
@@ -40,6 +42,17 @@ private enum ReadmeExamples {
         let account = try await handshake.finishSignIn(redirectURL: requestURL, as: userID)
         _ = begun
         return account
+    }
+
+    static func buttons(
+        _ handshake: Handshake, _ vault: any Vault, _ router: Router<BasicRequestContext>, at address: PublicAddress,
+        _ connection: ConnectionID, signedInUser: @escaping @Sendable (Request) async throws -> ConnectButtonUser?
+    ) throws {
+        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
+        let buttons = ConnectButtonRoutes<BasicRequestContext>(settings, vault: vault, accounts: handshake) { request, _ in
+            try await signedInUser(request)
+        }
+        buttons.add(to: router.group("connect"))
     }
 
     static func sandbox(authorizationURL: String) async throws -> String {

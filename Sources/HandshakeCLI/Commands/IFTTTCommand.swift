@@ -90,7 +90,8 @@ struct IFTTTOptions: ParsableArguments {
 struct IFTTTServiceOptions: ParsableArguments {
     @Option(
         name: .customLong("service-key-file"),
-        help: ArgumentHelp("A file with the partner's service key, or - for a line of standard input.", valueName: "file"))
+        help: ArgumentHelp(
+            "A file with the partner's service key, or - for a line of standard input.", valueName: "file"))
     var serviceKeyFile: String
 
     @Option(help: ArgumentHelp("The partner's own identifier of the user.", valueName: "id"))

@@ -21,7 +21,9 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("loopback or loopback:PORT.", valueName: "redirect"))
     var redirect = "loopback"
 
-    @Flag(name: .customLong("skip-configuration"), help: "Leave IFTTT's configuration page out; the connection is then pending.")
+    @Flag(
+        name: .customLong("skip-configuration"),
+        help: "Leave IFTTT's configuration page out; the connection is then pending.")
     var skipsConfiguration = false
 
     @Option(help: ArgumentHelp("The language of IFTTT's pages, as in de or pt-BR.", valueName: "tag"))

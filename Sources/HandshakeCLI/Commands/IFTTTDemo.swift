@@ -9,7 +9,8 @@ struct DemoConnection {
 
     /// Turns the sandbox's first connection on for a new user.
     ///
-    /// - Parameter isHeadless: whether the sandbox's own user goes through the pages; otherwise a person does, in the browser.
+    /// - Parameter isHeadless: whether the sandbox's own user goes through the pages; otherwise a person does, in the
+    ///   browser.
     static func activate(on sandbox: Sandbox, isHeadless: Bool) async throws -> DemoConnection {
         guard let connect = sandbox.ifttt.connect, let first = connect.connections.first,
             let service = try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback)

@@ -5,7 +5,8 @@ import OAuth
 
 struct IFTTTFieldOptions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "options", abstract: "List what can be chosen for the fields of a trigger, query, action or feature.")
+        commandName: "options",
+        abstract: "List what can be chosen for the fields of a trigger, query, action or feature.")
 
     @Option(help: ArgumentHelp("A trigger, as in location.exit_region_location.", valueName: "slug"))
     var trigger: String?
@@ -96,7 +97,9 @@ struct IFTTTUpdate: AsyncParsableCommand {
 
 /// What running and performing share.
 struct IFTTTRunOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A value that takes the place of the stored one, this once; repeatable.", valueName: "name=value"))
+    @Option(
+        help: ArgumentHelp(
+            "A value that takes the place of the stored one, this once; repeatable.", valueName: "name=value"))
     var field: [String] = []
 
     @Option(
@@ -122,12 +125,14 @@ struct IFTTTRunOptions: ParsableArguments {
 }
 
 struct IFTTTRun: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "run", abstract: "Run an action of a connection, once.")
-
-    @Argument(help: "The action, as in lumen_garden.start_drip.", transform: { try ComponentSlug(argument: $0) })
-    var action: ComponentSlug
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run an action of a connection, once.")
 
     @OptionGroup var run: IFTTTRunOptions
+
+    // Behind the connection, which is the group's.
+    @Argument(help: "The action, as in lumen_garden.start_drip.", transform: { try ComponentSlug(argument: $0) })
+    var action: ComponentSlug
 
     func run() async throws {
         let options = try run.options()
@@ -147,9 +152,6 @@ struct IFTTTPerform: AsyncParsableCommand {
         commandName: "perform", abstract: "Perform a query of a connection and print what it finds, page by page.",
         discussion: "With --json each row is one JSON object on a line of its own.")
 
-    @Argument(help: "The query, as in lumen_garden.zones.", transform: { try ComponentSlug(argument: $0) })
-    var query: ComponentSlug
-
     @Option(help: ArgumentHelp("How many rows at most.", valueName: "number"))
     var limit: Int?
 
@@ -157,6 +159,10 @@ struct IFTTTPerform: AsyncParsableCommand {
     var include: [String] = []
 
     @OptionGroup var run: IFTTTRunOptions
+
+    // Behind the connection, which is the group's.
+    @Argument(help: "The query, as in lumen_garden.zones.", transform: { try ComponentSlug(argument: $0) })
+    var query: ComponentSlug
 
     func run() async throws {
         guard limit.map({ $0 > 0 }) ?? true else { throw CommandError.usage("--limit is positive") }

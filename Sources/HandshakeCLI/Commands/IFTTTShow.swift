@@ -30,7 +30,9 @@ struct IFTTTShow: AsyncParsableCommand {
             ["Status", connection.status.rawValue.replacing("_", with: " ")], ["Services", services],
             ["Page", connection.url.rawValue],
         ]
-        rows += connection.features.map { ["Feature", [$0.title, $0.details].compactMap(\.self).joined(separator: ": ")] }
+        rows += connection.features.map {
+            ["Feature", [$0.title, $0.details].compactMap(\.self).joined(separator: ": ")]
+        }
         return Table.lines(rows)
     }
 

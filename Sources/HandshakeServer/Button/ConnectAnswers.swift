@@ -10,7 +10,8 @@ extension ConnectSessions {
         // One repetition: a page is waiting, and tries again by itself.
         let once = ConnectAPI.Repetition(pauses: [.milliseconds(500)])
         switch effect {
-        case .fetch(let ticket): return .fetched(ticket, await call(place) { try await $0.connection(id, repeating: once) })
+        case .fetch(let ticket):
+            return .fetched(ticket, await call(place) { try await $0.connection(id, repeating: once) })
         case .enable(let ticket): return .enabled(ticket, await call(place) { try await $0.enable(id) })
         case .disable(let ticket): return .disabled(ticket, await call(place) { try await $0.disable(id) })
         case .gather(let ticket): return .gathered(ticket, await result { try await circumstances(of: place) })

@@ -1,7 +1,7 @@
 public import ConnectButton
 import Crypto
-public import Handshake
 import HTTPTypes
+public import Handshake
 public import Hummingbird
 public import IFTTTConnect
 public import Logging
@@ -13,7 +13,8 @@ import OAuth
     import Foundation
 #endif
 
-/// The server's half of `<connect-button>`: what the component asks for, and the address to which IFTTT sends users back.
+/// The server's half of `<connect-button>`: what the component asks for, and the address to which IFTTT sends users
+/// back.
 ///
 /// ```swift
 /// let buttons = ConnectButtonRoutes<BasicRequestContext>(settings, vault: vault, accounts: handshake) { request, _ in
@@ -30,9 +31,9 @@ import OAuth
 /// | `GET :connection/changes` | answers as server-sent events |
 /// | `GET return` | takes IFTTT's redirect and sends the browser on, without it, to ``ConnectButtonSettings/page`` |
 ///
-/// All state is in the vault: any number of processes serve the same users beside each other, and a process that is restarted while
-/// a user is at IFTTT knows that user's redirect. Who the user is, is the app's to say; a redirect counts only for the user who was
-/// sent away (RFC 6749, section 10.12; dossier 10.2, W9).
+/// All state is in the vault: any number of processes serve the same users beside each other, and a process that is
+/// restarted while a user is at IFTTT knows that user's redirect. Who the user is, is the app's to say; a redirect
+/// counts only for the user who was sent away (RFC 6749, section 10.12; dossier 10.2, W9).
 public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     let sessions: ConnectSessions
     private let gate: Gate
@@ -90,8 +91,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// The answer that a page can hold itself, so that its button is drawn without asking first (dossier 13, F003): as JSON in a
-    /// `<script type="application/json">` inside the element.
+    /// The answer that a page can hold itself, so that its button is drawn without asking first (dossier 13, F003):
+    /// as JSON in a `<script type="application/json">` inside the element.
     ///
     /// - Parameters:
     ///   - user: who the page is for.
@@ -106,8 +107,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Tells a button that the app has configured a connection that was turned on without configuration (dossier 2.9). The page
-    /// sees it by itself.
+    /// Tells a button that the app has configured a connection that was turned on without configuration (dossier
+    /// 2.9). The page sees it by itself.
     ///
     /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
     public func configurationSaved(_ connection: ConnectionID, for user: ConnectButtonUser) async throws {
@@ -214,8 +215,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
 
     // MARK: Coming back
 
-    /// IFTTT's redirect. Whatever it says, the browser is sent on at once to an address without it, so that no token stays in a
-    /// page, a history entry or a referrer.
+    /// IFTTT's redirect. Whatever it says, the browser is sent on at once to an address without it, so that no token
+    /// stays in a page, a history entry or a referrer.
     private func comeBack(_ request: Request, _ context: Context) async -> Response {
         await answering {
             guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {

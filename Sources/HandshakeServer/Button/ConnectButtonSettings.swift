@@ -16,8 +16,8 @@ public struct ConnectButtonSettings: Sendable {
     public var transport: any Transport
     public var time: TimeSource
     public var random: RandomSource
-    /// A one-time code of the app's own OAuth server for a signed-in user, which spares that user the partner's log-in page;
-    /// nil leaves it to that page. It is asked for when the user is sent away.
+    /// A one-time code of the app's own OAuth server for a signed-in user, which spares that user the partner's
+    /// log-in page; nil leaves it to that page. It is asked for when the user is sent away.
     public var oauthCode: @Sendable (_ user: String) async throws -> Secret?
     /// The user token that the app has exchanged with its service key (``UserTokenRoutes``); nil when there is none.
     public var partnerToken: @Sendable (_ user: String) async throws -> UserToken?
@@ -29,8 +29,8 @@ public struct ConnectButtonSettings: Sendable {
     public var freshness: Double
     /// How long the content of a message may take to arrive.
     public var patience: Duration
-    /// Server-sent events: how often the vault is looked at, after which silence something is sent, and how long one stream
-    /// lives.
+    /// Server-sent events: how often the vault is looked at, after which silence something is sent, and how long one
+    /// stream lives.
     public var streams: Streams
 
     /// What streams of changes may cost.

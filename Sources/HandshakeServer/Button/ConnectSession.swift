@@ -9,8 +9,8 @@ import OAuth
     import Foundation
 #endif
 
-/// What a server keeps of one user and one connection: the activation and what a page needs of it. It rests sealed in the vault,
-/// where every process finds it.
+/// What a server keeps of one user and one connection: the activation and what a page needs of it. It rests sealed in
+/// the vault, where every process finds it.
 struct ConnectSession: Sendable, Codable {
     var version = 1
     var activation: ConnectActivation

@@ -6,11 +6,12 @@ import IFTTTConnect
 import Logging
 import OAuth
 
-/// Runs the activations of many users: takes an event in under the vault's lock, does outside of it what the activation asks
-/// for, and takes the answers in.
+/// Runs the activations of many users: takes an event in under the vault's lock, does outside of it what the
+/// activation asks for, and takes the answers in.
 ///
-/// Everything is in the vault, so any process can go on with what another one has begun. A process that takes work over marks it
-/// with a lease; when it dies, whoever looks next after the lease brings the activation back to where the user can decide.
+/// Everything is in the vault, so any process can go on with what another one has begun. A process that takes work
+/// over marks it with a lease; when it dies, whoever looks next after the lease brings the activation back to where
+/// the user can decide.
 struct ConnectSessions: Sendable {
     /// Seconds for which a process may be at work before others take it for dead.
     static let lease = 60.0
@@ -78,7 +79,8 @@ struct ConnectSessions: Sendable {
         let current =
             if let session = try await peek(at: place) { session } else { try await look(at: place, in: locale) }
         guard token.matches(Secret(current.token)) else {
-            throw RequestRefusal(.forbidden, "stale_token", "The page is older than the session; ask for the state again")
+            throw RequestRefusal(
+                .forbidden, "stale_token", "The page is older than the session; ask for the state again")
         }
         var step = try await run(place, locale: locale) { session in
             // A double tap, or another tab: it is about what is no longer so.
@@ -111,8 +113,8 @@ struct ConnectSessions: Sendable {
         try await run(place, locale: nil) { $0.activation.handle(.configurationSaved) }.session
     }
 
-    /// Takes an event in and does all that follows from it. What a user has begun is finished also when the page is left: the
-    /// work does not end with the request.
+    /// Takes an event in and does all that follows from it. What a user has begun is finished also when the page is
+    /// left: the work does not end with the request.
     private func run(_ place: Place, locale: ConnectButtonLocale?, _ change: @escaping Change) async throws -> Step {
         try await Task {
             var step = try await self.step(place, locale: locale, change)
@@ -149,8 +151,8 @@ struct ConnectSessions: Sendable {
         return step
     }
 
-    /// The session as stored, or a new one for who has none or has been away for longer than an attempt lives. A button that is off
-    /// takes over the page's locale, for IFTTT's pages to come.
+    /// The session as stored, or a new one for who has none or has been away for longer than an attempt lives. A
+    /// button that is off takes over the page's locale, for IFTTT's pages to come.
     private func current(
         _ stored: ConnectSession?, _ place: Place, locale: ConnectButtonLocale?, now: Double
     ) throws -> ConnectSession {
@@ -263,7 +265,9 @@ extension ConnectSessions {
     /// - Parameter refused: the digest of a token that is not to be used.
     func token(of place: Place, refused: String?) async throws -> UserToken? {
         if let stored = try await tokens(of: place).token() { return stored }
-        guard let token = try await settings.partnerToken(place.user.id), Self.digest(token) != refused else { return nil }
+        guard let token = try await settings.partnerToken(place.user.id), Self.digest(token) != refused else {
+            return nil
+        }
         return token
     }
 

@@ -23,8 +23,8 @@ struct SignInCookies: Sendable {
         field(name(of: state), value: Base64URL.encode(page.rawValue.utf8), seconds: 600)
     }
 
-    /// Where to go after the sign-in with this state; nil when it was begun in another browser. What a browser sends is read as
-    /// anything else from outside.
+    /// Where to go after the sign-in with this state; nil when it was begun in another browser. What a browser sends
+    /// is read as anything else from outside.
     func page(of state: Secret, in request: Request) -> LocalPath? {
         guard let text = value(of: name(of: state), in: request), let bytes = Base64URL.decode(text),
             let path = String(validating: bytes, as: UTF8.self)
@@ -45,7 +45,9 @@ struct SignInCookies: Sendable {
     }
 
     func knownSecret(in request: Request) -> String? {
-        guard let secret = value(of: prefix + "handshake-token", in: request), secret.utf8.count == 43 else { return nil }
+        guard let secret = value(of: prefix + "handshake-token", in: request), secret.utf8.count == 43 else {
+            return nil
+        }
         return secret
     }
 

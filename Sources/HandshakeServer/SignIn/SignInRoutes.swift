@@ -1,5 +1,5 @@
-public import Handshake
 import HTTPTypes
+public import Handshake
 public import Hummingbird
 public import Logging
 public import OAuth
@@ -19,9 +19,10 @@ public import OAuth
 /// | `GET :service/callback` | takes the redirect, stores the grant, sends the browser to `return_to` |
 /// | `POST :service/disconnect` | `{"token"}`: revokes what the service can revoke, and forgets |
 ///
-/// Grants are kept under the user's identifier. A redirect counts in the browser in which the sign-in was begun and for the user who
-/// began it (RFC 6749, section 10.12); the vault holds what it is checked against, so any process finishes what another has begun. The
-/// browser is sent to the app's own paths alone. Call `Handshake.removeExpiredSignIns()` now and then.
+/// Grants are kept under the user's identifier. A redirect counts in the browser in which the sign-in was begun and
+/// for the user who began it (RFC 6749, section 10.12); the vault holds what it is checked against, so any process
+/// finishes what another has begun. The browser is sent to the app's own paths alone. Call
+/// `Handshake.removeExpiredSignIns()` now and then.
 public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
     private let address: PublicAddress
@@ -37,12 +38,12 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     /// Prepares routes.
     ///
     /// - Parameters:
-    ///   - handshake: the clients; the redirect URI of each is `ADDRESS/SERVICE/callback`, that of an only client may be
-    ///     `ADDRESS/callback`.
+    ///   - handshake: the clients; the redirect URI of each is `ADDRESS/SERVICE/callback`, that of an only client may
+    ///     be `ADDRESS/callback`.
     ///   - address: where the routes are reached from outside.
     ///   - surroundings: time, randomness and where warnings go.
-    ///   - respond: answers a finished sign-in in the app's own words; nil leaves it to this module: a redirect to the page when it
-    ///     succeeded, else a plain page or, where `Accept` asks for it, JSON.
+    ///   - respond: answers a finished sign-in in the app's own words; nil leaves it to this module: a redirect to
+    ///     the page when it succeeded, else a plain page or, where `Accept` asks for it, JSON.
     ///   - user: who sends a request, by the app's own session; nil when nobody is signed in.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for a client with another redirect URI.
     public init(
@@ -56,7 +57,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             guard case .uri(let uri) = client.redirect,
                 uri.string == expected || isOnly && uri.string == "\(address)/callback"
             else {
-                throw .configuration(member: "redirect", problem: "that of \(client.service.name) has to be \(expected)")
+                throw .configuration(
+                    member: "redirect", problem: "that of \(client.service.name) has to be \(expected)")
             }
         }
         self.handshake = handshake
@@ -155,7 +157,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             log.notice("a sign-in failed", metadata: ["reason": "\(error.code)"])
             outcome = .failed(error)
         }
-        var response = await respond(outcome, page, request) ?? Self.response(to: outcome, page, visitor.service, request)
+        var response =
+            await respond(outcome, page, request) ?? Self.response(to: outcome, page, visitor.service, request)
         response.headers.append(HTTPField(name: .setCookie, value: cookies.unbinding(of: state)))
         response.headers[.referrerPolicy] = "no-referrer"
         response.headers[.cacheControl] = "no-store"
@@ -166,7 +169,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let content = try await reader.content(of: request, type: "application/json", limit: 4096)
         let given = (try? JSONValue(parsing: Array(content)))?.object?["token"]?.string ?? ""
         guard let secret = cookies.knownSecret(in: request),
-            Secret(SignInCookies.token(secret, user: visitor.user, service: visitor.service.name)).matches(Secret(given))
+            Secret(SignInCookies.token(secret, user: visitor.user, service: visitor.service.name)).matches(
+                Secret(given))
         else { throw RequestRefusal(.forbidden, "stale_token", "The page is older than the session; load it again") }
         let report = try await handshake.account(visitor.user, of: visitor.service.name)?.signOut()
         let body: JSONValue = .object([

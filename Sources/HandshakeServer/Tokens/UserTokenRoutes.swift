@@ -1,5 +1,5 @@
-public import Handshake
 import HTTPTypes
+public import Handshake
 public import Hummingbird
 public import IFTTTConnect
 public import Logging
@@ -11,15 +11,16 @@ public import OAuth
     import Foundation
 #endif
 
-/// Gives a signed-in user's app what only the partner's service key can get: the user token, and a code for a Connect URL (dossier 2.8).
+/// Gives a signed-in user's app what only the partner's service key can get: the user token, and a code for a Connect
+/// URL (dossier 2.8).
 ///
 /// | route | answers |
 /// |---|---|
 /// | `POST user_token` | 200 `{"user_token"}`; 404 when the user has not connected |
 /// | `POST provisional_access_code` | 201 `{"provisional_access_code"}`, good once and for 48 hours |
 ///
-/// Whose token it is, the app's own session decides, never the request: otherwise anybody is handed anybody's. Errors have the shape of
-/// the dossier, section 2.4. How often a user may ask is bounded in each process.
+/// Whose token it is, the app's own session decides, never the request: otherwise anybody is handed anybody's. Errors
+/// have the shape of the dossier, section 2.4. How often a user may ask is bounded in each process.
 public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     private let service: ConnectService
     private let gate: Gate
@@ -35,8 +36,8 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     ///   - address: where the routes are reached from outside.
     ///   - time: what time it is.
     ///   - log: where warnings go; no secret ever does.
-    ///   - partner: who sends a request: by the app's session, or by the code of the partner's OAuth server that it carries; nil when
-    ///     that is nobody.
+    ///   - partner: who sends a request: by the app's session, or by the code of the partner's OAuth server that it
+    ///     carries; nil when that is nobody.
     public init(
         _ service: ConnectService, at address: PublicAddress, time: TimeSource = .system,
         log: Logger = Logger(label: "handshake.server"),

@@ -94,7 +94,9 @@ public struct ConnectWebhook: Sendable, Hashable {
     /// Milliseconds as a number or in a string, as seconds.
     private static func seconds(_ value: JSONValue) -> Double? {
         let text: String? = if case .number(let number) = value { number } else { value.string }
-        guard let milliseconds = text.flatMap({ Double($0) }), milliseconds.isFinite, milliseconds >= 0 else { return nil }
+        guard let milliseconds = text.flatMap({ Double($0) }), milliseconds.isFinite, milliseconds >= 0 else {
+            return nil
+        }
         return milliseconds / 1000
     }
 }

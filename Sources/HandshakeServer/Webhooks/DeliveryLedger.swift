@@ -8,10 +8,11 @@ import OAuth
     import Foundation
 #endif
 
-/// Which webhooks were taken already: in the vault, so that all processes know, and only for as long as one may be taken at all.
+/// Which webhooks were taken already: in the vault, so that all processes know, and only for as long as one may be
+/// taken at all.
 ///
-/// A record holds the webhooks that were sent within one minute. A replayed webhook carries the same time, so it is looked for in one
-/// record; records of minutes that are over are removed.
+/// A record holds the webhooks that were sent within one minute. A replayed webhook carries the same time, so it is
+/// looked for in one record; records of minutes that are over are removed.
 struct DeliveryLedger: Sendable {
     /// The most webhooks that are remembered of one minute and one key.
     static let mostPerMinute = 20_000
@@ -85,7 +86,8 @@ struct DeliveryLedger: Sendable {
         Base64URL.encode(SHA256.hash(data: Array(webhook.requestID.utf8)))
     }
 
-    /// A record that cannot be read is one that nothing is known of: its webhooks are taken once more rather than never.
+    /// A record that cannot be read is one that nothing is known of: its webhooks are taken once more rather than
+    /// never.
     private static func minute(_ bytes: [UInt8]?) -> Minute {
         bytes.flatMap { try? JSONDecoder().decode(Minute.self, from: Data($0)) } ?? Minute()
     }

@@ -1,6 +1,6 @@
 import Crypto
-public import Handshake
 import HTTPTypes
+public import Handshake
 public import Hummingbird
 import IFTTTConnect
 public import Logging
@@ -12,7 +12,8 @@ public import OAuth
     import Foundation
 #endif
 
-/// Receives IFTTT's webhooks at `POST ifttt/v1/webhooks/{type}/{event}` below the partner's API prefix (dossier 2.11).
+/// Receives IFTTT's webhooks at `POST ifttt/v1/webhooks/{type}/{event}` below the partner's API prefix (dossier
+/// 2.11).
 ///
 /// ```swift
 /// let webhooks = try WebhookRoutes<BasicRequestContext>(serviceKey: key, vault: vault) { webhook in
@@ -21,12 +22,13 @@ public import OAuth
 /// webhooks.add(to: router)
 /// ```
 ///
-/// A webhook counts when it carries the service key, compared in constant time, and was sent within ``tolerance`` of now. It is handed to
-/// the app **once**: a webhook that comes again, to whichever process, is answered with 200 and not handed over. When the app's handler
-/// throws, the answer is 500 and the webhook may come again; so it may when the process dies in between.
+/// A webhook counts when it carries the service key, compared in constant time, and was sent within ``tolerance`` of
+/// now. It is handed to the app **once**: a webhook that comes again, to whichever process, is answered with 200 and
+/// not handed over. When the app's handler throws, the answer is 500 and the webhook may come again; so it may when
+/// the process dies in between.
 ///
-/// Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for content that is no webhook, 413 beyond 1 MiB, 422
-/// for one that is too old or from the future.
+/// Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for content that is no webhook,
+/// 413 beyond 1 MiB, 422 for one that is too old or from the future.
 public struct WebhookRoutes<Context: RequestContext>: Sendable {
     /// How many seconds a webhook may be late or early.
     public static var tolerance: Double { 900 }
@@ -48,7 +50,8 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     ///   - patience: how long the content may take to arrive.
     ///   - log: where warnings go; no secret ever does.
     ///   - handler: takes a webhook. IFTTT waits for it, so let it only note what is to be done.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty key, with which anybody would be IFTTT.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty key, with which anybody would
+    ///   be IFTTT.
     public init(
         serviceKey: Secret, former: Secret? = nil, vault: any Vault, time: TimeSource = .system,
         patience: Duration = .seconds(10), log: Logger = Logger(label: "handshake.server"),

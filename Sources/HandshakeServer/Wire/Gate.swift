@@ -14,8 +14,8 @@ import OAuth
 struct Gate: Sendable {
     let address: PublicAddress
 
-    /// Refuses what another site's page has sent (login and request forgery). Browsers say where a request comes from; other
-    /// programs say nothing and have no cookies to abuse.
+    /// Refuses what another site's page has sent (login and request forgery). Browsers say where a request comes
+    /// from; other programs say nothing and have no cookies to abuse.
     func checkSite(of request: Request) throws(RequestRefusal) {
         if let origin = request.headers[.origin], origin != address.origin.description { throw .crossSite }
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" { throw .crossSite }
@@ -36,7 +36,9 @@ struct ContentReader: Sendable {
         guard given.filter({ $0 != " " && $0 != "\t" }) == type else {
             throw RequestRefusal(.unsupportedMediaType, "unsupported_media_type", "The content has to be \(type)")
         }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit { throw Self.tooLong(limit) }
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
+            throw Self.tooLong(limit)
+        }
         do {
             return try await read(request.body, limit: limit)
         } catch let refusal as RequestRefusal {

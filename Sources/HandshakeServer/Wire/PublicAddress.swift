@@ -2,8 +2,8 @@ public import OAuth
 
 /// Where routes are reached from outside.
 ///
-/// The app states it. It is never taken from a request: who sends a `Host` or `X-Forwarded-Host` of their own would otherwise
-/// choose where users, and their codes, are sent.
+/// The app states it. It is never taken from a request: who sends a `Host` or `X-Forwarded-Host` of their own would
+/// otherwise choose where users, and their codes, are sent.
 public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, host and port.
     public let origin: Origin
@@ -38,8 +38,8 @@ public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// A path at the app's own origin, with its query: where a browser may be sent without leaving the app.
 ///
-/// `//evil.example` and `/\evil.example`, which browsers take for other hosts, are none; neither is anything with a character
-/// that could end a header field.
+/// `//evil.example` and `/\evil.example`, which browsers take for other hosts, are none; neither is anything with a
+/// character that could end a header field.
 public struct LocalPath: RawRepresentable, Sendable, Hashable {
     /// The path as it was given.
     public let rawValue: String

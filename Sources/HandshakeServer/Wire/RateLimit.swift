@@ -2,8 +2,8 @@ import Synchronization
 
 /// How often somebody may do something: so many at once, and one more after each interval.
 ///
-/// Counted in this process, for at most 4096 names at a time; of more, those who have waited longest are forgotten, who had
-/// most of their room back.
+/// Counted in this process, for at most 4096 names at a time; of more, those who have waited longest are forgotten,
+/// who had most of their room back.
 ///
 /// A class, since requests count together.
 final class RateLimit: Sendable {

@@ -3,8 +3,8 @@ public import OAuth
 extension UserConnection {
     /// Reads a configuration that somebody wrote by hand, in the form of the service (dossier 2.9).
     ///
-    /// Answers of the service are read tolerantly. This is about to replace everything that a user has, so nothing of it may be dropped:
-    /// an entry that cannot be read is an error.
+    /// Answers of the service are read tolerantly. This is about to replace everything that a user has, so nothing of
+    /// it may be dropped: an entry that cannot be read is an error.
     ///
     /// - Throws: ``ConnectError/input(member:problem:)`` with the place.
     public init(document: JSONValue) throws(ConnectError) {
@@ -33,7 +33,9 @@ extension UserConnection {
         }
         for (list, name) in lists.sorted(by: { $0.key < $1.key }) {
             guard let value = members[list] else { continue }
-            guard let entries = value.array else { throw .input(member: "\(place).\(list)", problem: "expected a list") }
+            guard let entries = value.array else {
+                throw .input(member: "\(place).\(list)", problem: "expected a list")
+            }
             for (index, entry) in entries.enumerated() {
                 try check(entry, named: name, at: "\(place).\(list)[\(index)]")
             }

@@ -2,12 +2,13 @@ import ConnectButton
 import Foundation
 import HTTPTypes
 import Handshake
-@testable import HandshakeServer
 import Hummingbird
 import IFTTTConnect
 import Logging
 import OAuth
 import Sandbox
+
+@testable import HandshakeServer
 
 /// A sandbox, a vault, and app servers on it that a test talks to by HTTP. Users say who they are in a cookie.
 struct World {
@@ -33,7 +34,9 @@ struct World {
     /// The signed-in user of a request: `user=NAME` in its cookie.
     static func user(_ request: Request, _: BasicRequestContext) -> ConnectButtonUser? {
         let cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
-        guard let pair = cookies.map({ $0.drop { $0 == " " } }).first(where: { $0.hasPrefix("user=") }) else { return nil }
+        guard let pair = cookies.map({ $0.drop { $0 == " " } }).first(where: { $0.hasPrefix("user=") }) else {
+            return nil
+        }
         let name = String(pair.dropFirst("user=".count))
         return ConnectButtonUser(id: name, suggestedEmail: "\(name)@example.test")
     }

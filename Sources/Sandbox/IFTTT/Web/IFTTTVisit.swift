@@ -1,12 +1,13 @@
 extension Sandbox {
     /// The user in IFTTT's web flow who says yes to everything, and hands over where the browser is sent.
     ///
-    /// It goes through the same checks as the pages, without HTTP, faults or request log: the user opens the mail, signs in to the partner,
-    /// consents, and takes the configuration that the fixtures have.
+    /// It goes through the same checks as the pages, without HTTP, faults or request log: the user opens the mail,
+    /// signs in to the partner, consents, and takes the configuration that the fixtures have.
     ///
     /// - Parameters:
     ///   - url: an address at which the web flow begins.
-    ///   - userName: the e-mail address of the user at the partner, for whoever the address does not name; nil for the first one.
+    ///   - userName: the e-mail address of the user at the partner, for whoever the address does not name; nil for
+    ///     the first one.
     /// - Returns: the redirect URL exactly as the browser would get it.
     /// - Throws: ``SandboxError``, among others when the browser would have been shown an error page.
     public func activate(_ url: String, as userName: String? = nil) async throws -> String {
@@ -89,7 +90,8 @@ private struct IFTTTVisit {
                     fields: feature.fields,
                     capabilities: feature.capabilities.map {
                         IFTTTUserConnection.Capability(
-                            id: state.identifiers.uuid(), capabilityID: $0.capabilityID, kind: $0.kind, fields: $0.fields)
+                            id: state.identifiers.uuid(), capabilityID: $0.capabilityID, kind: $0.kind,
+                            fields: $0.fields)
                     })
             }
         }
