@@ -233,11 +233,15 @@ struct ProcessTests {
             let response = try streams.response(for: user, time: .system) { nil }
             return Int(response.status.code)
         }
-        let one = try streams.response(for: "ada", time: .system) { nil }
-        let two = try streams.response(for: "ada", time: .system) { nil }
-        #expect(throws: RequestRefusal.self) { try open("ada") }
-        let three = try streams.response(for: "alan", time: .system) { nil }
-        #expect(throws: RequestRefusal.self) { try open("grace") }
-        withExtendedLifetime((one, two, three)) {}
+        do {
+            let one = try streams.response(for: "ada", time: .system) { nil }
+            let two = try streams.response(for: "ada", time: .system) { nil }
+            #expect(throws: RequestRefusal.self) { try open("ada") }
+            let three = try streams.response(for: "alan", time: .system) { nil }
+            #expect(throws: RequestRefusal.self) { try open("grace") }
+            withExtendedLifetime((one, two, three)) {}
+        }
+        #expect(try open("ada") == 200)
+        #expect(try open("grace") == 200)
     }
 }

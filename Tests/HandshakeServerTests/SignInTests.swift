@@ -45,7 +45,8 @@ struct SignInTests {
         let router = Router()
         let routes = try SignInRoutes<BasicRequestContext>(
             handshake, at: try PublicAddress(Self.address),
-            surroundings: SignInSurroundings(log: World.log)
+            surroundings: SignInSurroundings(
+                time: TimeSource(now: { 1_000 }, clock: ContinuousClock()), log: World.log)
         ) { World.user($0, $1)?.id }
         routes.add(to: router)
         let server = try await RunningServer.start(router)

@@ -72,7 +72,7 @@ struct ReadmeTests {
         let compiled = Set(try lines(of: here).map { $0.trimmingCharacters(in: .whitespaces) })
         let blocks = try lines(of: root.appending(path: "README.md")).split { $0.hasPrefix("```") && $0 != "```swift" }
             .compactMap { part in part.firstIndex(of: "```swift").map { part[part.index(after: $0)...] } }
-        #expect(blocks.count == 5)
+        #expect(blocks.count == 6)
         for line in blocks.joined() where !line.isEmpty {
             #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
         }
