@@ -4,6 +4,7 @@ import Handshake
 import IFTTTConnect
 import OAuth
 import Sandbox
+import Synchronization
 import Testing
 
 @testable import HandshakeServer
@@ -64,6 +65,28 @@ struct EventTests {
         try await server.routes.configurationSaved(id, for: .init(id: "new"))
         #expect(try await server.state().step == "connected")
         await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("W1: a disconnection can be taken back for its time, and is done after it, also by another server")
+    func undo() async throws {
+        let now = Mutex(1_735_689_600.0)
+        let world = try await World.start(time: TimeSource(now: { now.withLock { $0 } }, clock: ContinuousClock()))
+        let settings = try world.settings { $0.disconnection = .undoable(seconds: 3600) }
+        let (server, other) = (try await world.buttons(settings), try await world.buttons(settings))
+        try await connect(world, server)
+        var answer = try await server.send(.turnOff, try await server.state())
+        #expect(answer.step == "disconnecting" && answer["state", "undo", "remaining"] == .number("3600"))
+        now.withLock { $0 += 600 }
+        #expect(try await server.state()["state", "undo", "remaining"] == .number("3000"))
+        answer = try await server.send(.undo, answer)
+        #expect(answer.step == "connected")
+        answer = try await server.send(.turnOff, answer)
+        now.withLock { $0 += 3600 }
+        // The page is closed; nobody but another server's visitor looks.
+        #expect(try await other.state().step == "disconnected")
+        await server.server.stop()
+        await other.server.stop()
         await world.sandbox.stop()
     }
 
