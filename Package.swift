@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "Nearby", targets: ["Nearby"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
         .library(name: "ConnectButton", targets: ["ConnectButton"]),
+        .library(name: "HandshakeServer", targets: ["HandshakeServer"]),
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
@@ -43,6 +44,7 @@ let package = Package(
         .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     ],
     targets: [
@@ -94,8 +96,9 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Beacons", "Handshake", "IFTTTConnect", "Nearby", "Radio", "RecurseCenter", "Sandbox", httpTypes,
-                crypto,
+                "Beacons", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio", "RecurseCenter",
+                "Sandbox",
+                httpTypes, crypto, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
@@ -172,12 +175,38 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "SandboxTests", dependencies: ["Sandbox", crypto], swiftSettings: strict),
 
+        // Floor 4: routes for a server.
+        .target(
+            name: "HandshakeServer",
+            dependencies: [
+                "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HandshakeServerTests",
+            dependencies: [
+                "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, crypto,
+                logging, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "GroceryExpress",
+            dependencies: [
+                "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, logging,
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            path: "Examples/GroceryExpress", swiftSettings: strict),
+
         // Floor 5: the command.
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Beacons", "DBus", "Handshake", "Nearby", "Radio", "RecurseCenter", "Sandbox", "SecretServiceVault",
-                "Sequencing",
+                "Beacons", "DBus", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Radio", "RecurseCenter", "Sandbox",
+                "SecretServiceVault", "Sequencing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],

@@ -16,7 +16,8 @@ struct HandshakeCommand: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             Login.self, Accounts.self, Token.self, SendRequest.self, Inspect.self, Logout.self, Doctor.self,
-            RunSandbox.self, Demo.self, SequencingCommand.self, RecurseCenterCommand.self, NearbyCommand.self,
+            RunSandbox.self, Demo.self, SequencingCommand.self, RecurseCenterCommand.self, IFTTTCommand.self,
+            NearbyCommand.self,
         ])
 
     static func main() async {

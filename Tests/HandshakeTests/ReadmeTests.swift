@@ -2,6 +2,8 @@ import Beacons
 import Foundation
 import HTTPTypes
 import Handshake
+import HandshakeServer
+import Hummingbird
 import IFTTTConnect
 import Nearby
 import OAuth
@@ -69,6 +71,17 @@ private enum ReadmeExamples {
         return account
     }
 
+    static func buttons(
+        _ handshake: Handshake, _ vault: any Vault, _ router: Router<BasicRequestContext>, at address: PublicAddress,
+        _ connection: ConnectionID, signedInUser: @escaping @Sendable (Request) async throws -> ConnectButtonUser?
+    ) throws {
+        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
+        let buttons = ConnectButtonRoutes<BasicRequestContext>(settings, vault: vault, accounts: handshake) { request, _ in
+            try await signedInUser(request)
+        }
+        buttons.add(to: router.group("connect"))
+    }
+
     static func sandbox(authorizationURL: String) async throws -> String {
         let sandbox = try await Sandbox.start()
         sandbox.inject(try FaultRule(parsing: "recurse-center POST /oauth/token => status 503 x1"))
@@ -86,7 +99,7 @@ struct ReadmeTests {
         let compiled = Set(try lines(of: here).map { $0.trimmingCharacters(in: .whitespaces) })
         let blocks = try lines(of: root.appending(path: "README.md")).split { $0.hasPrefix("```") && $0 != "```swift" }
             .compactMap { part in part.firstIndex(of: "```swift").map { part[part.index(after: $0)...] } }
-        #expect(blocks.count == 7)
+        #expect(blocks.count == 8)
         for line in blocks.joined() where !line.isEmpty {
             #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
         }

@@ -583,7 +583,10 @@ export class ConnectButton extends HTMLElement {
       delete knob.dataset.key
       if (this.#answer) this.#dress(this.#answer.state)
     })
-    const sizes = new ResizeObserver(() => this.#fit())
+    const sizes = new ResizeObserver(() => {
+      if (this.#look.knob === "hidden") this.#placeKnob(0)  // where it faded out may be outside by now
+      this.#fit()
+    })
     sizes.observe(pill)
     signal.addEventListener("abort", () => sizes.disconnect())
   }

@@ -30,7 +30,7 @@ package struct ResultPage: Sendable {
         language: .user)
 
     /// The hash by which the Content-Security-Policy allows the page's one style sheet.
-    static let styleHash = "sha256-" + Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
+    package static let styleHash = "sha256-" + Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
 
     private init(title: String, text: String, mark: String, language: Language) {
         html = """

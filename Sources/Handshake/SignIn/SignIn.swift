@@ -1,5 +1,5 @@
 import Logging
-import OAuth
+package import OAuth
 
 /// A sign-in that was begun: open ``page`` in a browser, and hand the redirect to
 /// ``Handshake/finishSignIn(redirectURL:as:)``, in this process or in another one that uses the same vault.
@@ -11,7 +11,7 @@ public struct BegunSignIn: Sendable {
     /// Seconds since 1970 after which the redirect no longer counts.
     public let expiresAt: Double
 
-    let request: AuthorizationRequest
+    package let request: AuthorizationRequest
 }
 
 extension Handshake {

@@ -17,6 +17,11 @@ public struct VaultKey: Sendable, Codable {
         case beaconSeed = "beacon_seed"
         /// The keys by which a friend's rolling beacon is recognised: the components are a community and the friend's number.
         case beaconFriend = "beacon_friend"
+        /// What a server keeps of a user who is turning a connection on or off: the components are the connection and a
+        /// digest of the user.
+        case activation
+        /// Which webhooks a server has taken: the components are whose they are and when they were sent.
+        case delivery
     }
 
     public let kind: Kind

@@ -8,7 +8,7 @@ import Sequencing
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Start a sandbox, sign in to every service, refresh once, show who the user is, and what the genes say.",
+            "Start a sandbox, sign in to every service, show who the user is and what the genes say, and turn a connection on.",
         discussion: """
             Nothing leaves this machine and nothing is kept. --headless does it without a browser, and takes the first sample file. \
             Otherwise the command asks, on a terminal, which of the sandbox's genetic files to use.
@@ -27,8 +27,9 @@ struct Demo: AsyncParsableCommand {
         let sandbox = try await Sandbox.start()
         do {
             let visits = try await visit(sandbox)
+            let activated = try await DemoConnection.activate(on: sandbox, isHeadless: headless)
             await sandbox.stop()
-            print(visits)
+            print(visits, activated)
         } catch {
             await sandbox.stop()
             throw error
@@ -105,7 +106,7 @@ struct Demo: AsyncParsableCommand {
         Output.note("\nThe sandbox's user of \(service.name.rawValue): \(user.name), password \(user.password)")
     }
 
-    private func print(_ visits: [Visit]) {
+    private func print(_ visits: [Visit], _ activated: DemoConnection) {
         if json {
             Output.result(
                 JSONText.object([
@@ -123,7 +124,7 @@ struct Demo: AsyncParsableCommand {
                                     ] + (visit.genes?.members ?? [])
                                         + (visit.profile.map { [("batch", .string($0.batchLabel))] } ?? []))
                             })
-                    )
+                    ), ("connection", IFTTTShow.json(activated.connection)),
                 ]).text)
             return
         }
@@ -144,6 +145,8 @@ struct Demo: AsyncParsableCommand {
             Output.result("")
             for line in Table.lines([["PROFILE", profile.name, profile.batchLabel]]) { Output.result(line) }
         }
+        Output.result("")
+        for line in activated.lines { Output.result(line) }
     }
 }
 

@@ -66,7 +66,10 @@ struct LoginPlan {
     private static func service(
         _ name: String, options: LoginOptions, settings: Settings, table: Settings.ServiceSettings
     ) throws -> Service {
-        if name == "ifttt" { throw CommandError.notBuilt("the service ifttt") }
+        if name == "ifttt" {
+            throw CommandError.usage(
+                "IFTTT has no sign-in of its own; a connection brings the user token: handshake ifttt connect CONNECTION")
+        }
         let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
         if let service = Service.builtIn.first(where: { $0.name == name }) {
             guard [options.issuer, options.authorizeURL, options.tokenURL].allSatisfy({ $0 == nil }) else {

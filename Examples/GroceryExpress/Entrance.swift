@@ -1,0 +1,20 @@
+import Hummingbird
+import Synchronization
+
+/// The door: it is there before the shop, because the shop has to know its own address.
+///
+/// A class, since it is opened once and everybody goes through.
+final class Entrance: HTTPResponder {
+    typealias Context = BasicRequestContext
+
+    private let responder = Mutex<RouterResponder<BasicRequestContext>?>(nil)
+
+    func open(_ responder: RouterResponder<BasicRequestContext>) {
+        self.responder.withLock { $0 = responder }
+    }
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        guard let responder = responder.withLock({ $0 }) else { return Response(status: .serviceUnavailable) }
+        return try await responder.respond(to: request, context: context)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Hummingbird
+import Logging
+import Sandbox
+
+/// A grocer's web shop with two Connect Buttons: what a partner of IFTTT has to build, and nothing else (dossier 9,
+/// F107 to F111).
+///
+/// `swift run GroceryExpress` starts it beside a sandbox of IFTTT in the same process and prints its address; nothing
+/// leaves the machine. An app of your own differs in ``Shop``: its own users instead of the sandbox's, its own
+/// service key, a vault that lasts, and `Hosts` as they are.
+///
+/// Options: `--port N` (any free one unless stated) and `--print-json` (one line with the addresses, for programs).
+@main
+struct GroceryExpress {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let port = arguments.firstIndex(of: "--port").flatMap { arguments.dropFirst($0 + 1).first }.flatMap { Int($0) }
+        let sandbox = try await Sandbox.start()
+        let entrance = Entrance()
+        var log = Logger(label: "GroceryExpress")
+        log.logLevel = .error
+        let application = Application(
+            responder: entrance,
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port ?? 0)),
+            onServerRunning: { channel in
+                let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
+                do {
+                    entrance.open(try Shop(at: origin, on: sandbox).router.buildResponder())
+                    announce(origin, sandbox, isJSON: arguments.contains("--print-json"))
+                } catch {
+                    print("GroceryExpress cannot open: \(error)")
+                }
+            }, logger: log)
+        do {
+            try await application.runService()
+        } catch {
+            await sandbox.stop()
+            throw error
+        }
+        await sandbox.stop()
+    }
+
+    private static func announce(_ origin: String, _ sandbox: Sandbox, isJSON: Bool) {
+        let text =
+            isJSON
+            ? #"{"origin":"\#(origin)","sandbox":"\#(sandbox.ifttt.origin)"}"#
+            : """
+            GroceryExpress is open at \(origin)/
+            IFTTT's stand-in, with its mailbox and its controls, is at \(sandbox.ifttt.origin)/
+            Ctrl-C closes both.
+            """
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+}

@@ -1,0 +1,128 @@
+import ConnectButton
+import Handshake
+import HandshakeServer
+import Hummingbird
+import IFTTTConnect
+import Logging
+import OAuth
+import Sandbox
+
+/// The shop: its customers, its two connections, and what mounts the buttons.
+struct Shop: Sendable {
+    let origin: String
+    let sandbox: Sandbox
+    let visits = Visits()
+    let service: ConnectService
+    let hosts: Hosts
+    /// The buttons whose configuration is the shop's own page, and those whose is IFTTT's.
+    let own: ConnectButtonRoutes<BasicRequestContext>
+    let hosted: ConnectButtonRoutes<BasicRequestContext>
+    private let webhooks: WebhookRoutes<BasicRequestContext>
+    private let tokens: UserTokenRoutes<BasicRequestContext>
+
+    /// The two connections of the sample (F107).
+    static let connections = ["aB3dE5fG", "pL41nX01"]
+
+    init(at origin: String, on sandbox: Sandbox) throws {
+        guard let partner = sandbox.ifttt.connect?.partners.first,
+            let ifttt = try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback)
+        else { throw ShopError.sandbox }
+        self.origin = origin
+        self.sandbox = sandbox
+        hosts = Hosts(of: ifttt)
+        service = ConnectService(key: Secret(partner.serviceKey), at: hosts)
+        let vault = MemoryVault()
+        var routes: [ConnectButtonRoutes<BasicRequestContext>] = []
+        for (path, isOwn) in [("own", true), ("hosted", false)] {
+            let address = try PublicAddress("\(origin)/connect/\(path)")
+            let offers = try Self.connections.map { id in
+                var offer = ConnectButtonOffer(try ConnectionID(id))
+                offer.skipsConfiguration = isOwn
+                offer.page = LocalPath(rawValue: "/connections/\(id)")
+                return offer
+            }
+            var settings = try ConnectButtonSettings(at: address, offering: offers)
+            settings.hosts = hosts
+            Self.lend(sandbox, visits, service, to: &settings)
+            _ = sandbox.registerRedirectURL(settings.returnAddress)
+            let client = Client(
+                service: ifttt, id: partner.id, redirect: .uri(try RedirectURI(settings.returnAddress)))
+            let accounts = try Handshake(client, vault: vault)
+            // Two vaults for two ways to use the same connections; an app has one.
+            routes.append(
+                ConnectButtonRoutes(settings, vault: MemoryVault(), accounts: accounts) { [visits] request, _ in
+                    visits.known(request).flatMap { visit in
+                        visit.customer.map { ConnectButtonUser(id: $0, suggestedEmail: visit.email) }
+                    }
+                })
+        }
+        (own, hosted) = (routes[0], routes[1])
+        webhooks = try WebhookRoutes(serviceKey: Secret(partner.serviceKey), vault: vault) { webhook in
+            Logger(label: "GroceryExpress").info("IFTTT says", metadata: ["event": "\(webhook.event)"])
+        }
+        tokens = UserTokenRoutes(service, at: try PublicAddress("\(origin)/api")) { [visits] request, _ in
+            visits.known(request)?.customer.flatMap { Self.partnerUser($0, sandbox) }
+        }
+        _ = sandbox.setWebhookPrefix(origin)
+    }
+
+    /// What the buttons need of the shop: its own OAuth server's codes, and the tokens that its service key can get.
+    private static func lend(
+        _ sandbox: Sandbox, _ visits: Visits, _ service: ConnectService, to settings: inout ConnectButtonSettings
+    ) {
+        settings.oauthCode = { customer in
+            try sandbox.ifttt.users.first { $0.subject == customer }.map {
+                Secret(try sandbox.issueOAuthCode(for: $0.name))
+            }
+        }
+        settings.partnerToken = { customer in
+            guard visits.wantsToken(customer), let user = partnerUser(customer, sandbox), let token = user.accessToken
+            else { return nil }
+            return try await service.userToken(for: customer, accessToken: token)
+        }
+    }
+
+    private static func partnerUser(_ customer: String, _ sandbox: Sandbox) -> PartnerUser? {
+        guard let user = sandbox.ifttt.users.first(where: { $0.subject == customer }) else { return nil }
+        let account = sandbox.ifttt.connect?.accounts.first { $0.partnerUserID == customer }
+        return PartnerUser(id: customer, accessToken: account.map { Secret($0.partnerAccessToken) }) {
+            Secret(try sandbox.issueOAuthCode(for: user.name))
+        }
+    }
+
+    /// Everything that the shop answers.
+    var router: Router<BasicRequestContext> {
+        let router = Router()
+        own.add(to: router.group("connect/own"))
+        hosted.add(to: router.group("connect/hosted"))
+        webhooks.add(to: router)
+        tokens.add(to: router.group("api"))
+        ShopRoutes(shop: self).add(to: router)
+        return router
+    }
+
+    /// The buttons that a visitor sees.
+    func buttons(of visit: Visit) -> ConnectButtonRoutes<BasicRequestContext> {
+        visit.usesOwnConfiguration ? own : hosted
+    }
+
+    /// A connection as the customer has it; the key is what lets the shop see that.
+    func connection(_ id: ConnectionID, of customer: String?) async throws -> Connection {
+        do {
+            return try await service.connection(id, for: customer, repeating: .none)
+        } catch let error where error.problemKind != nil && customer != nil {
+            // Who has never turned it on is nobody whom IFTTT knows.
+            return try await service.connection(id, repeating: .none)
+        }
+    }
+}
+
+/// Why the shop cannot open.
+enum ShopError: Error {
+    case sandbox
+}
+
+extension Error {
+    /// What kind of refusal IFTTT answered with.
+    fileprivate var problemKind: ConnectError.Problem.Kind? { (self as? ConnectError)?.problemKind }
+}

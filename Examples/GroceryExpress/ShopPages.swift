@@ -1,0 +1,279 @@
+import ConnectButton
+import Foundation
+import HTTPTypes
+import Hummingbird
+import IFTTTConnect
+import Mustache
+
+/// The pages as HTML. All text is text: templates escape whatever they are given.
+struct ShopPages: Sendable {
+    private static let frame = template(
+        """
+        <!doctype html>
+        <html lang="en" class="{{style}}">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>{{title}} · Grocery Express</title>
+        <link rel="icon" href="data:,">
+        <link rel="stylesheet" href="/shop.css">
+        <script type="module" src="{{base}}/connect-button.js"></script>
+        <script type="module" src="/shop.js"></script>
+        </head>
+        <body>
+        <header><nav aria-label="Shop"><a class="brand" href="/">Grocery Express</a> <a href="/settings">Settings</a></nav>
+        <form method="post" action="/style"><input type="hidden" name="form_token" value="{{token}}">\
+        <input type="hidden" name="return_to" value="{{path}}"><button class="plain">{{styleLabel}}</button></form></header>
+        <main>
+        <h1>{{title}}</h1>
+        {{{content}}}
+        </main>
+        <footer><p>A sample on this machine: IFTTT is a stand-in, and nothing you do here leaves it.</p></footer>
+        </body>
+        </html>
+
+        """)
+
+    private static let front = template(
+        """
+        <p>What the shop can do for you with IFTTT.</p>
+        <ul class="cards">
+        {{#connections}}
+        <li><h2><a href="/connections/{{id}}">{{name}}</a></h2><p>{{description}}</p>
+        <p class="state">{{state}}</p></li>
+        {{/connections}}
+        </ul>
+        """)
+
+    private static let connection = template(
+        """
+        <p>{{description}}</p>
+        {{#customer}}
+        <connect-button connection="{{id}}" base="{{base}}"{{#locale}} locale="{{.}}"{{/locale}}>{{{answer}}}</connect-button>
+        <p id="notice" role="alert"></p>
+        {{#configurable}}
+        <p id="configure"{{^enabled}} hidden{{/enabled}}><a href="/connections/{{id}}/configure">Choose where and what</a></p>
+        {{/configurable}}
+        {{/customer}}
+        {{^customer}}
+        <p><a href="/settings">Log in to the shop</a> to connect it.</p>
+        {{/customer}}
+        <h2>What it does</h2>
+        <ul class="features">
+        {{#features}}
+        <li><img src="{{icon}}" alt="" width="32" height="32"><span>{{title}}{{#details}}<br><small>{{.}}</small>{{/details}}</span></li>
+        {{/features}}
+        </ul>
+        """)
+
+    private static let configuration = template(
+        """
+        {{#problem}}<p class="problem" role="alert">{{.}}</p>{{/problem}}
+        {{#usesArea}}
+        <form method="get" action="/connections/{{id}}/configure" role="search">
+        <p class="field"><label for="search">Search for a place</label>
+        <input id="search" name="search" type="search" value="{{search}}"></p>
+        <p><button class="plain">Search</button></p>
+        </form>
+        {{#searched}}
+        <div role="status"><p>{{found}}</p></div>
+        {{/searched}}
+        {{/usesArea}}
+        <form method="post" action="/connections/{{id}}/configure">
+        <input type="hidden" name="form_token" value="{{token}}">
+        {{#usesArea}}
+        <p class="field"><label for="latitude">Latitude in degrees</label>
+        <input id="latitude" name="latitude" inputmode="decimal" required value="{{latitude}}"></p>
+        <p class="field"><label for="longitude">Longitude in degrees</label>
+        <input id="longitude" name="longitude" inputmode="decimal" required value="{{longitude}}"></p>
+        <p class="field"><label for="radius">Radius in metres</label>
+        <input id="radius" name="radius" inputmode="numeric" required value="{{radius}}"></p>
+        <p class="field"><label for="address">Address</label>
+        <input id="address" name="address" autocomplete="street-address" value="{{address}}"></p>
+        {{/usesArea}}
+        {{#choices}}
+        <p class="field"><label for="choice">{{choiceLabel}}</label><select id="choice" name="{{choiceName}}">
+        {{#options}}<option value="{{value}}"{{#chosen}} selected{{/chosen}}>{{label}}</option>{{/options}}
+        </select></p>
+        {{/choices}}
+        {{#texts}}
+        <p class="field"><label for="{{name}}">{{label}}</label><input id="{{name}}" name="{{name}}" value="{{value}}"></p>
+        {{/texts}}
+        <p><button>Save</button></p>
+        </form>
+        """)
+
+    private static let settings = template(
+        """
+        <form method="post" action="/settings">
+        <input type="hidden" name="form_token" value="{{token}}">
+        <p class="field"><label for="customer">Logged in to the shop as</label><select id="customer" name="customer">
+        <option value="">nobody</option>
+        {{#customers}}<option value="{{id}}"{{#chosen}} selected{{/chosen}}>{{name}}</option>{{/customers}}
+        </select></p>
+        <p class="field"><label for="email">Suggested e-mail address</label>
+        <input id="email" name="email" type="email" autocomplete="email" value="{{email}}"></p>
+        <p class="check"><input id="new_user" name="new_user" type="checkbox"><label for="new_user">Make the address a new one</label></p>
+        <p class="check"><input id="token" name="token" type="checkbox"{{#hasToken}} checked{{/hasToken}}>\
+        <label for="token">The shop fetches the user's IFTTT token</label></p>
+        <p class="check"><input id="own" name="own_configuration" type="checkbox"{{#own}} checked{{/own}}>\
+        <label for="own">Configure on the shop's own page</label></p>
+        <p class="check"><input id="prefetched" name="prefetched" type="checkbox"{{#prefetched}} checked{{/prefetched}}>\
+        <label for="prefetched">The page brings the connection along</label></p>
+        <p class="field"><label for="locale">Language of the button</label><select id="locale" name="locale">
+        <option value="">as the browser</option>
+        {{#locales}}<option{{#chosen}} selected{{/chosen}}>{{tag}}</option>{{/locales}}
+        </select></p>
+        <p><button>Save</button></p>
+        </form>
+        """)
+
+    /// A template of our own text; one with a mistake would show at the first look at the page.
+    private static func template(_ text: String) -> MustacheTemplate? {
+        try? MustacheTemplate(string: text)
+    }
+
+    // MARK: Pages
+
+    func front(_ connections: [Connection], _ visit: Visit) -> Response {
+        let cards = connections.map { connection in
+            [
+                "id": connection.id.rawValue, "name": connection.name, "description": connection.description,
+                "state": connection.status == .enabled ? "Connected" : "Not connected",
+            ]
+        }
+        return page("Your groceries, by themselves", Self.front?.render(["connections": cards]), visit, path: "/")
+    }
+
+    func connection(
+        _ connection: Connection, _ answer: ConnectButtonAnswer?, _ visit: Visit, iconOrigin: String
+    ) -> Response {
+        let features = connection.features.map {
+            Self.present(["title": $0.title, "details": $0.details, "icon": $0.iconURL.rawValue])
+        }
+        let content: [String: Any?] = [
+            "id": connection.id.rawValue, "description": connection.description, "base": base(visit),
+            "customer": visit.customer, "locale": visit.locale.isEmpty ? nil : visit.locale,
+            "answer": answer.flatMap { try? $0.body() }.map(Self.inside),
+            "configurable": visit.usesOwnConfiguration ? "yes" : nil,
+            "enabled": connection.status == .enabled ? "yes" : nil, "features": features,
+        ]
+        return page(
+            connection.name, Self.connection?.render(Self.present(content)), visit,
+            path: "/connections/\(connection.id)",
+            iconOrigin: iconOrigin)
+    }
+
+    /// What there is: a template takes an optional's nil for a value.
+    private static func present(_ values: [String: Any?]) -> [String: Any] {
+        values.compactMapValues(\.self)
+    }
+
+    /// JSON inside a page: nothing in it can end the element.
+    private static func inside(_ json: Data) -> String {
+        let text = String(decoding: json, as: UTF8.self).replacingOccurrences(of: "<", with: "\\u003c")
+        return "<script type=\"application/json\">\(text)</script>"
+    }
+
+    func configuration(
+        _ connection: Connection, _ options: [FieldValue.Option], _ visit: Visit, _ entry: ShopRoutes.Entry
+    ) -> Response {
+        let components = connection.features.flatMap { $0.triggers + $0.actions }
+        let fields = components.flatMap(\.fields) + connection.features.flatMap(\.fields)
+        let choice = fields.first { $0.type == .select }
+        var content: [String: Any?] = [
+            "id": connection.id.rawValue, "token": visit.formToken, "problem": entry.problem, "search": entry.search,
+        ]
+        content.merge(area(connection, entry)) { $1 }
+        if let choice, !options.isEmpty {
+            let name = "field-\(choice.id)"
+            let rows = options.map { option in
+                Self.present([
+                    "value": option.value, "label": option.label ?? option.value,
+                    "chosen": entry.fields[name] == option.value ? "yes" : nil,
+                ])
+            }
+            content["choices"] =
+                ["choiceLabel": choice.label ?? choice.id, "choiceName": name, "options": rows] as [String: Any]
+        }
+        content["texts"] = fields.filter { [.text, .textArea].contains($0.type) }.map {
+            ["name": "field-\($0.id)", "label": $0.label ?? $0.id, "value": entry.fields["field-\($0.id)"] ?? ""]
+        }
+        return page(
+            "Choose where and what", Self.configuration?.render(Self.present(content)), visit,
+            path: "/connections/\(connection.id)/configure", status: entry.problem == nil ? .ok : .unprocessableContent)
+    }
+
+    /// The area's fields: what was typed, else what was found, else what the connection begins with.
+    private func area(_ connection: Connection, _ entry: ShopRoutes.Entry) -> [String: Any?] {
+        guard let standard = connection.defaultAreas.first else { return [:] }
+        let places = Place.matching(entry.search)
+        let place = places.first
+        func text(_ name: String, _ found: String?, _ own: String) -> String { entry.fields[name] ?? found ?? own }
+        let found = place.map { "Found \($0.name)." + (places.count > 1 ? " \(places.count - 1) more fit." : "") }
+        return [
+            "usesArea": "yes", "searched": entry.search.isEmpty ? nil : "yes",
+            "found": found ?? "No place fits. Try a city, or type the coordinates.",
+            "latitude": text("latitude", place.map { "\($0.latitude)" }, "\(standard.latitude)"),
+            "longitude": text("longitude", place.map { "\($0.longitude)" }, "\(standard.longitude)"),
+            "radius": text("radius", nil, "\(standard.radius ?? 250)"),
+            "address": text("address", place?.name, standard.address ?? ""),
+        ]
+    }
+
+    func settings(_ customers: [(id: String, name: String)], _ visit: Visit) -> Response {
+        let content: [String: Any?] = [
+            "token": visit.formToken, "email": visit.email, "hasToken": visit.hasToken ? "yes" : nil,
+            "own": visit.usesOwnConfiguration ? "yes" : nil, "prefetched": visit.isPrefetched ? "yes" : nil,
+            "customers": customers.map {
+                Self.present(["id": $0.id, "name": $0.name, "chosen": $0.id == visit.customer ? "yes" : nil])
+            },
+            "locales": ConnectButtonLocale.allCases.map {
+                Self.present(["tag": $0.tag, "chosen": $0.tag == visit.locale ? "yes" : nil])
+            },
+        ]
+        return page("Settings", Self.settings?.render(Self.present(content)), visit, path: "/settings")
+    }
+
+    func missing(_ visit: Visit) -> Response {
+        page("There is no such page", "<p><a href=\"/\">To the shop</a></p>", visit, path: "/", status: .notFound)
+    }
+
+    func stale(_ visit: Visit) -> Response {
+        page("This page is too old", "<p><a href=\"/\">Begin again</a></p>", visit, path: "/", status: .forbidden)
+    }
+
+    func trouble(_ visit: Visit) -> Response {
+        let text = "<p>IFTTT does not answer just now. Try again in a moment.</p><p><a href=\"/\">To the shop</a></p>"
+        return page("That did not work", text, visit, path: "/", status: .badGateway)
+    }
+
+    // MARK: Around every page
+
+    private func base(_ visit: Visit) -> String {
+        visit.usesOwnConfiguration ? "/connect/own" : "/connect/hosted"
+    }
+
+    private func page(
+        _ title: String, _ content: String?, _ visit: Visit, path: String, status: HTTPResponse.Status = .ok,
+        iconOrigin: String = ""
+    ) -> Response {
+        let html = Self.frame?.render([
+            "title": title, "content": content ?? "", "base": base(visit), "token": visit.formToken, "path": path,
+            "style": visit.style.rawValue, "styleLabel": visit.style.label,
+        ])
+        var response = Self.file(html ?? "", type: "text/html")
+        response.status = status
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+            + "img-src 'self' data: \(iconOrigin); form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        return response
+    }
+
+    static func file(_ text: String, type: String) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "\(type); charset=utf-8", .xContentTypeOptions: "nosniff"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

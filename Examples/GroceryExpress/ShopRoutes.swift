@@ -1,0 +1,170 @@
+import ConnectButton
+import HTTPTypes
+import HandshakeServer
+import Hummingbird
+import IFTTTConnect
+import OAuth
+import Sandbox
+
+/// The shop's own pages.
+struct ShopRoutes: Sendable {
+    let shop: Shop
+    private let pages = ShopPages()
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("shop.css") { _, _ in ShopPages.file(ShopStyle.css, type: "text/css") }
+        router.get("shop.js") { _, _ in ShopPages.file(ShopStyle.script, type: "text/javascript") }
+        router.get("/") { request, _ in await answering(request) { try await front($0) } }
+        router.get("connections/:id") { request, context in
+            let id = context.parameters.get("id")
+            return await answering(request) { try await connection(id, $0) }
+        }
+        router.get("connections/:id/configure") { request, context in
+            let (id, search) = (context.parameters.get("id"), request.uri.queryParameters["search"].map { String($0) })
+            return await answering(request) { try await configuration(id, $0, Entry(search: search ?? "")) }
+        }
+        router.post("connections/:id/configure") { request, context in
+            let id = context.parameters.get("id")
+            return await submitting(request) { form, visit in try await configure(id, form, &visit) }
+        }
+        router.get("settings") { request, _ in await answering(request) { settings($0) } }
+        router.post("settings") { request, _ in await submitting(request) { form, visit in set(form, &visit) } }
+        router.post("style") { request, _ in
+            await submitting(request) { form, visit in
+                visit.style = visit.style.next
+                return .seeOther(LocalPath(rawValue: form["return_to"] ?? "/")?.rawValue ?? "/")
+            }
+        }
+    }
+
+    /// What the configuration screen's fields hold.
+    struct Entry: Sendable {
+        var search = ""
+        var fields: [String: String] = [:]
+        var problem: String?
+    }
+
+    // MARK: Pages
+
+    private func front(_ visit: Visit) async throws -> Response {
+        var connections: [Connection] = []
+        for id in Shop.connections {
+            connections.append(try await shop.connection(try ConnectionID(id), of: visit.customer))
+        }
+        return pages.front(connections, visit)
+    }
+
+    private func connection(_ id: String?, _ visit: Visit) async throws -> Response {
+        guard let id = known(id) else { return pages.missing(visit) }
+        let connection = try await shop.connection(id, of: visit.customer)
+        var answer: ConnectButtonAnswer?
+        if visit.isPrefetched, let customer = visit.customer {
+            answer = try await shop.buttons(of: visit).answer(
+                for: ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
+                in: ConnectButtonLocale(preferred: [visit.locale]))
+        }
+        return pages.connection(connection, answer, visit, iconOrigin: shop.hosts.site.origin.description)
+    }
+
+    private func configuration(_ id: String?, _ visit: Visit, _ entry: Entry) async throws -> Response {
+        guard let id = known(id) else { return pages.missing(visit) }
+        let connection = try await shop.connection(id, of: visit.customer)
+        // There is something to configure only once it is on.
+        guard connection.status == .enabled else { return .seeOther("/connections/\(id)") }
+        return pages.configuration(connection, try await zones(of: connection, visit.customer), visit, entry)
+    }
+
+    private func settings(_ visit: Visit) -> Response {
+        pages.settings(shop.sandbox.ifttt.users.map { ($0.subject, $0.displayName) }, visit)
+    }
+
+    private func known(_ id: String?) -> ConnectionID? {
+        id.flatMap { Shop.connections.contains($0) ? ConnectionID(rawValue: $0) : nil }
+    }
+
+    // MARK: Forms
+
+    /// The options of the connection's first field to choose from: of the action that the shop's own service does.
+    private func zones(of connection: Connection, _ customer: String?) async throws -> [FieldValue.Option] {
+        guard let customer, let action = connection.features.first?.actions.first, let name = action.kindID,
+            let service = action.serviceID, let field = action.fields.first(where: { $0.type == .select })
+        else { return [] }
+        let slug = ComponentSlug(service: service, name: name)
+        return try await shop.service.fieldOptions(of: .action(slug), in: connection.id, for: customer)[field.id]
+    }
+
+    /// Turns the configuration on that the customer chose on the shop's own page (dossier 2.9), and tells the button.
+    private func configure(_ id: String?, _ form: [String: String], _ visit: inout Visit) async throws -> Response {
+        guard let id = known(id), let customer = visit.customer else { return pages.missing(visit) }
+        let connection = try await shop.connection(id, of: customer)
+        let entry = Entry(fields: form)
+        let wanted: UserConnection
+        do throws(ConfigurationProblem) {
+            wanted = try ConfigurationForm(form).configuration(of: connection)
+        } catch {
+            return try await configuration(id.rawValue, visit, Entry(fields: entry.fields, problem: error.text))
+        }
+        do throws(any Error) {
+            _ = try await shop.service.update(id, to: wanted, for: customer)
+            try await shop.own.configurationSaved(id, for: ConnectButtonUser(id: customer, suggestedEmail: visit.email))
+        } catch let error as ConnectError {
+            return try await configuration(id.rawValue, visit, Entry(fields: entry.fields, problem: error.description))
+        }
+        return .seeOther("/connections/\(id)")
+    }
+
+    private func set(_ form: [String: String], _ visit: inout Visit) -> Response {
+        let customer = form["customer"] ?? ""
+        visit.customer = shop.sandbox.ifttt.users.contains { $0.subject == customer } ? customer : nil
+        var email = String((form["email"] ?? "").prefix(254))
+        // A new address each time: the new-user flow, over and over.
+        if form["new_user"] == "on", let mark = email.firstIndex(of: "@") {
+            email.insert(contentsOf: "+" + Base64URL.encode(RandomSource.system.bytes(6)).lowercased(), at: mark)
+        }
+        visit.email = email
+        visit.usesOwnConfiguration = form["own_configuration"] == "on"
+        visit.isPrefetched = form["prefetched"] == "on"
+        visit.hasToken = form["token"] == "on"
+        visit.locale = ConnectButtonLocale(rawValue: form["locale"] ?? "")?.tag ?? ""
+        return .seeOther("/settings")
+    }
+
+    // MARK: Around every page
+
+    private func answering(_ request: Request, _ body: (Visit) async throws -> Response) async -> Response {
+        let (_, visit, cookie) = shop.visits.visit(of: request)
+        var response: Response
+        do {
+            response = try await body(visit)
+        } catch {
+            response = pages.trouble(visit)
+        }
+        if let cookie { response.headers[.setCookie] = cookie }
+        return response
+    }
+
+    /// A form counts from the page that was made for this browser.
+    private func submitting(
+        _ request: Request, _ body: ([String: String], inout Visit) async throws -> Response
+    ) async -> Response {
+        let (id, visit, _) = shop.visits.visit(of: request)
+        guard let content = try? await request.body.collect(upTo: 16_384),
+            let form = FormFields(String(buffer: content)).values,
+            Secret(visit.formToken).matches(Secret(form["form_token"] ?? ""))
+        else { return pages.stale(visit) }
+        var changed = visit
+        do {
+            let response = try await body(form, &changed)
+            shop.visits.set(changed, id)
+            return response
+        } catch {
+            return pages.trouble(visit)
+        }
+    }
+}
+
+extension Response {
+    static func seeOther(_ path: String) -> Response {
+        Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
+    }
+}

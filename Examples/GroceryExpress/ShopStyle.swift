@@ -1,0 +1,72 @@
+import ConnectButton
+
+/// What the pages look like, and the little that they do by themselves.
+enum ShopStyle {
+    static let css =
+        ConnectButtonScript.reservation + """
+            :root{color-scheme:light dark;--ground:light-dark(#fbfaf6,#14181a);--card:light-dark(#fff,#1d2326);\
+            --line:light-dark(#d9d5c9,#3a4347);--ink:light-dark(#1b2119,#eef1ec);--quiet:light-dark(#555d52,#b3bcb0);\
+            --accent:light-dark(#2b6b2f,#93d690);--accent-ink:light-dark(#fff,#0c1f0d);--bad:light-dark(#a11b1b,#ffb4ab)}
+            .light{color-scheme:light}
+            .dark{color-scheme:dark}
+            *{box-sizing:border-box}
+            body{margin:0;background:var(--ground);color:var(--ink);font:1rem/1.55 system-ui,"Noto Sans",sans-serif;overflow-wrap:anywhere}
+            header,main,footer{max-width:46rem;margin:0 auto;padding:0 1rem}
+            header{display:flex;flex-wrap:wrap;gap:.5rem 1rem;justify-content:space-between;align-items:center;padding-block:.75rem}
+            nav{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center}
+            nav a{padding:.25rem 0}
+            .brand{font-weight:700;text-decoration:none}
+            main{padding-block:1rem 2rem}
+            footer{color:var(--quiet);padding-block:1rem 2rem;border-block-start:1px solid var(--line)}
+            h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem;text-wrap:balance}
+            h2{font-size:1.1rem;margin:1.5rem 0 .5rem}
+            a{color:var(--accent)}
+            :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+            ul{list-style:none;padding:0;margin:0}
+            .cards{display:grid;gap:1rem}
+            .cards li{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem}
+            .cards h2{margin:0 0 .25rem}
+            .cards p{margin:0 0 .5rem}
+            .state{color:var(--quiet)}
+            .features li{display:flex;gap:.75rem;align-items:center;padding:.4rem 0}
+            .features img{background:#eef1ec;border-radius:.5rem;padding:4px;flex:none}
+            connect-button{margin-block:1.5rem}
+            .field label{display:block;font-weight:600}
+            .field,.check{margin:0 0 1rem}
+            .check{display:flex;gap:.6rem;align-items:start}
+            .check input{inline-size:1.5rem;block-size:1.5rem;flex:none;margin:0;accent-color:var(--accent)}
+            .field input,select{inline-size:100%;max-inline-size:26rem;padding:.6rem .7rem;font:inherit;color:inherit;\
+            background:var(--card);border:1px solid light-dark(#767f72,#8c968a);border-radius:.5rem}
+            button{font:inherit;font-weight:600;padding:.6rem 1.1rem;border:0;border-radius:.5rem;cursor:pointer;\
+            background:var(--accent);color:var(--accent-ink)}
+            .plain{background:none;color:var(--accent);border:1px solid currentColor;padding:.35rem .8rem}
+            #notice:empty{display:none}
+            #notice,.problem{color:var(--bad);font-weight:600;text-align:center}
+            .problem{text-align:start}
+
+            """
+
+    /// The shop's own words for what did not work (F111). Of what the user stopped there is nothing to say.
+    static let script = """
+        const WORDS = {
+          offline: 'You are offline. The shop will go on when you are back.',
+          unavailable: 'IFTTT does not answer just now.',
+          unknown_connection: 'This connection is not offered any more.',
+          not_allowed: 'This connection is not for you. Log in to the shop again.',
+          sign_in_expired: 'IFTTT does not know you any more. Connect again.',
+          account_not_created: 'IFTTT could not make an account. Try another address.',
+          not_disconnected: 'It could not be turned off. It is still on.',
+          interrupted: 'It was not finished at IFTTT. Nothing has changed.',
+        }
+        const notice = document.getElementById('notice')
+        const configure = document.getElementById('configure')
+        for (const button of document.querySelectorAll('connect-button')) {
+          button.addEventListener('failure', ({ detail }) => { notice.textContent = WORDS[detail.kind] ?? '' })
+          button.addEventListener('change', ({ detail }) => {
+            notice.textContent = ''
+            if (configure) configure.hidden = !detail.isOn
+          })
+        }
+
+        """
+}

@@ -1,0 +1,172 @@
+import ArgumentParser
+import Foundation
+import Handshake
+import IFTTTConnect
+import OAuth
+
+struct IFTTTConnectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "connect", abstract: "Turn a connection on, in the browser, and keep the user token.",
+        discussion: """
+            The address to return to has to be registered at IFTTT: http://127.0.0.1/connect_callback, with a port where IFTTT wants a \
+            fixed one. Whoever has no token is asked for an email address; off a terminal it comes from --email.
+            """)
+
+    @Option(help: "The user's email address, for whoever has no token yet.")
+    var email: String?
+
+    @Option(help: "Open the system's browser, or print the address.")
+    var browser: LoginOptions.BrowserChoice = .system
+
+    @Option(help: ArgumentHelp("loopback or loopback:PORT.", valueName: "redirect"))
+    var redirect = "loopback"
+
+    @Flag(
+        name: .customLong("skip-configuration"),
+        help: "Leave IFTTT's configuration page out; the connection is then pending.")
+    var skipsConfiguration = false
+
+    @Option(help: ArgumentHelp("The language of IFTTT's pages, as in de or pt-BR.", valueName: "tag"))
+    var locale: String?
+
+    @Option(help: ArgumentHelp("How long to wait for the user.", valueName: "seconds"))
+    var timeout = 300
+
+    @OptionGroup var options: IFTTTOptions
+
+    func run() async throws {
+        guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
+        let (connection, isPending) = try await IFTTTFailure.reported { try await activate() }
+        if options.common.json {
+            Output.result(
+                JSONText.object([
+                    ("account", .string(options.account)), ("connection", IFTTTShow.json(connection)),
+                    ("pending", .bool(isPending)),
+                ]).text)
+        } else {
+            let state = isPending ? "on, and does nothing until it is configured: handshake ifttt update" : "on"
+            Output.note("\(quoted(connection.name, limit: 200)) is \(state).")
+        }
+    }
+
+    private func activate() async throws -> (Connection, isPending: Bool) {
+        let browser = try loopback()
+        let seen = try await options.api(nil).connection(options.connection)
+        let (tokens, client) = try options.tokens(of: seen.primaryService.id)
+        var configuration = ConnectActivation.Configuration(
+            options.connection, returningTo: browser.returnAddress, suggestedEmail: email ?? "",
+            skipsConfiguration: skipsConfiguration, locale: locale)
+        configuration.addresses = ActivationAddresses(Hosts(of: try options.service()))
+        let api = try options.api(tokens)
+        var surroundings = ConnectSurroundings(browser: browser)
+        surroundings.inviteCode = api.caller.inviteCode
+        let controller = ConnectController(
+            ConnectActivation(configuration), tokens: tokens, surroundings: surroundings,
+            through: .init(hosts: api.hosts))
+        let result = try await ActivationRun(controller: controller, email: email, timeout: .seconds(timeout)).result()
+        let vault = try await options.common.openVault(try Settings.load())
+        try await Registrations(in: vault).remember(client, as: options.account)
+        return result
+    }
+
+    private func loopback() throws -> LoopbackBrowser {
+        var port: UInt16?
+        if redirect != "loopback" {
+            guard redirect.hasPrefix("loopback:"), let given = UInt16(redirect.dropFirst("loopback:".count)), given > 0
+            else { throw CommandError.usage("--redirect is loopback or loopback:PORT, not “\(redirect)”") }
+            port = given
+        }
+        switch browser {
+        case .system: return try LoopbackBrowser(AnnouncedBrowser(), port: port)
+        case .print:
+            let printed = PrintedAddress(
+                print: { page in
+                    Output.note(page.prompt())
+                    Output.result(page.url)
+                }, readRedirect: { _ in nil })
+            return try LoopbackBrowser(printed, port: port)
+        }
+    }
+}
+
+/// One activation from the first look to its end, told on the terminal as it really goes.
+struct ActivationRun {
+    let controller: ConnectController
+    let email: String?
+    let timeout: Duration
+
+    /// The connection when it is on, also when it was on already.
+    ///
+    /// - Throws: ``CommandError``, `CancellationError`; `HandshakeError/signInAbandoned(_:)` when the time is over.
+    func result() async throws -> (Connection, isPending: Bool) {
+        try await withThrowingTaskGroup(of: (Connection, isPending: Bool)?.self) { group in
+            group.addTask {
+                await controller.run()
+                return nil
+            }
+            group.addTask {
+                try await Task.sleep(for: timeout)
+                throw HandshakeError.signInAbandoned(.timedOut)
+            }
+            group.addTask { try await follow() }
+            defer { group.cancelAll() }
+            while let result = try await group.next() {
+                if let result { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func follow() async throws -> (Connection, isPending: Bool) {
+        let updates = controller.updates()
+        controller.send(.appeared)
+        var last: ConnectActivation.State?
+        var asked = false
+        for await update in updates {
+            switch update {
+            case .activation(let activation) where activation.state != last:
+                last = activation.state
+                // Once: after a failure the button is where it was, and the user decides.
+                if activation.state == .initial, !asked {
+                    asked = true
+                    controller.connect()
+                } else if let on = try await react(to: activation) {
+                    return on
+                }
+            case .outcome(.connected(let connection, _, let isPending), _): return (connection, isPending)
+            case .outcome(.failed(let failure), _): throw IFTTTFailure.commandError(failure)
+            case .outcome(.cancelled, _): throw HandshakeError.signInAbandoned(.closed)
+            case .refused: Output.note("A redirect that does not belong to this attempt was ignored.")
+            case .problem(let error): Output.note("The token could not be kept: \(error)")
+            case .activation, .outcome: break
+            }
+        }
+        throw CancellationError()
+    }
+
+    private func react(to activation: ConnectActivation) async throws -> (Connection, isPending: Bool)? {
+        switch activation.state {
+        case .connected, .pendingConfiguration:
+            // On before anything was asked for: there is no outcome to wait for.
+            guard let connection = activation.connection, activation.failure == nil else { return nil }
+            return (connection, activation.state == .pendingConfiguration)
+        case .loadingFailed: throw IFTTTFailure.commandError(activation.failure ?? .unreachable)
+        case .enteringEmail(let entry): try await enter(entry)
+        case .creatingAccount(let address): Output.note("IFTTT will make an account for \(address.rawValue).")
+        case .goingToService: Output.note("Waiting for you at IFTTT. A mail from there may have to be opened first.")
+        case .connecting: Output.note("Asking IFTTT whether it is on …")
+        default: break
+        }
+        return nil
+    }
+
+    private func enter(_ entry: ConnectActivation.EmailEntry) async throws {
+        guard entry.isInvalid || email == nil else { return controller.send(.confirmEmail(entry.text)) }
+        guard StandardInput.isTerminal else {
+            throw CommandError.usage(
+                entry.isInvalid ? "--email is no email address" : "--email is missing: whose account is it at IFTTT?")
+        }
+        let question = entry.isInvalid ? "That is no email address. Your email address:" : "Your email address:"
+        controller.send(.confirmEmail(try await Prompt.filledLine(question, wanted: "the address")))
+    }
+}

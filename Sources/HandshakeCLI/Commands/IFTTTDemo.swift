@@ -1,0 +1,60 @@
+import Handshake
+import IFTTTConnect
+import OAuth
+import Sandbox
+
+/// The demo's part about IFTTT: a connection turned on from end to end, and shown on.
+struct DemoConnection {
+    let connection: Connection
+
+    /// Turns the sandbox's first connection on for a new user.
+    ///
+    /// - Parameter isHeadless: whether the sandbox's own user goes through the pages; otherwise a person does, in the
+    ///   browser.
+    static func activate(on sandbox: Sandbox, isHeadless: Bool) async throws -> DemoConnection {
+        guard let connect = sandbox.ifttt.connect, let first = connect.connections.first,
+            let service = try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback)
+        else { throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no connection") }
+        let email = "new@example.test"
+        let loopback = try LoopbackBrowser(AnnouncedBrowser())
+        let browser: any ConnectBrowser = isHeadless ? SandboxVisitor(sandbox: sandbox) : loopback
+        var configuration = ConnectActivation.Configuration(
+            try ConnectionID(first.id), returningTo: loopback.returnAddress, suggestedEmail: email)
+        configuration.addresses = ActivationAddresses(Hosts(of: service))
+        let client = Client(service: service, id: first.partnerID, redirect: .loopback(path: "/connect_callback"))
+        let tokens = UserTokens(in: try Handshake(client, vault: MemoryVault()))
+        let controller = ConnectController(
+            ConnectActivation(configuration), tokens: tokens, surroundings: surroundings(browser, sandbox, email),
+            through: .init(hosts: Hosts(of: service)))
+        return try await IFTTTFailure.reported {
+            let run = ActivationRun(controller: controller, email: email, timeout: .seconds(300))
+            return DemoConnection(connection: try await run.result().0)
+        }
+    }
+
+    /// The partner's own OAuth code, so that the user need not sign in there again.
+    private static func surroundings(
+        _ browser: any ConnectBrowser, _ sandbox: Sandbox, _ email: String
+    ) -> ConnectSurroundings {
+        var surroundings = ConnectSurroundings(browser: browser)
+        surroundings.oauthCode = { Secret(try sandbox.issueOAuthCode(for: email)) }
+        return surroundings
+    }
+
+    /// For people.
+    var lines: [String] {
+        Table.lines([
+            ["CONNECTION", connection.name], ["Status", connection.status.rawValue],
+            ["Services", connection.services.map(\.name).joined(separator: ", ")],
+        ])
+    }
+}
+
+/// The sandbox's own user at IFTTT, without a browser.
+private struct SandboxVisitor: ConnectBrowser {
+    let sandbox: Sandbox
+
+    func open(_ destination: ConnectActivation.Destination) async throws -> String? {
+        try await sandbox.activate(destination.url)
+    }
+}

@@ -1,0 +1,240 @@
+public import ConnectButton
+import Crypto
+import HTTPTypes
+public import Handshake
+public import Hummingbird
+public import IFTTTConnect
+public import Logging
+import OAuth
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The server's half of `<connect-button>`: what the component asks for, and the address to which IFTTT sends users
+/// back.
+///
+/// ```swift
+/// let buttons = ConnectButtonRoutes<BasicRequestContext>(settings, vault: vault, accounts: handshake) { request, _ in
+///     try await session(of: request).map { ConnectButtonUser(id: $0.user) }
+/// }
+/// buttons.add(to: router.group("connect"))
+/// ```
+///
+/// | route | does |
+/// |---|---|
+/// | `GET connect-button.js` | the component |
+/// | `GET :connection` | the state, as `ConnectButtonAnswer` |
+/// | `POST :connection/events` | what the user did, as `ConnectButtonMessage` |
+/// | `GET :connection/changes` | answers as server-sent events |
+/// | `GET return` | takes IFTTT's redirect and sends the browser on, without it, to ``ConnectButtonSettings/page`` |
+///
+/// All state is in the vault: any number of processes serve the same users beside each other, and a process that is
+/// restarted while a user is at IFTTT knows that user's redirect. Who the user is, is the app's to say; a redirect
+/// counts only for the user who was sent away (RFC 6749, section 10.12; dossier 10.2, W9).
+public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
+    let sessions: ConnectSessions
+    private let gate: Gate
+    private let reader: ContentReader
+    private let streams: ChangeStreams
+    private let user: @Sendable (Request, Context) async throws -> ConnectButtonUser?
+    private let script: Script
+    private let log: Logger
+
+    private struct Script: Sendable {
+        let body: Data
+        let tag: String
+    }
+
+    private var settings: ConnectButtonSettings { sessions.settings }
+
+    /// Prepares routes.
+    ///
+    /// - Parameters:
+    ///   - settings: what the buttons are about.
+    ///   - vault: where the users' sessions rest; all processes share it.
+    ///   - accounts: where user tokens rest, with a client of `Service/ifttt` and the same vault.
+    ///   - log: where warnings go; no secret and no query ever does.
+    ///   - user: who sends a request, by the app's own session; nil when nobody is signed in.
+    public init(
+        _ settings: ConnectButtonSettings, vault: any Vault, accounts: Handshake,
+        log: Logger = Logger(label: "handshake.server"),
+        user: @escaping @Sendable (Request, Context) async throws -> ConnectButtonUser?
+    ) {
+        sessions = ConnectSessions(settings: settings, vault: vault, accounts: accounts, log: log)
+        gate = Gate(address: settings.address)
+        reader = ContentReader(time: settings.time, patience: settings.patience)
+        streams = ChangeStreams(settings.streams)
+        self.user = user
+        self.log = log
+        let body = ConnectButtonScript.javaScript
+        script = Script(body: body, tag: "\"\(Base64URL.encode(SHA256.hash(data: body)))\"")
+    }
+
+    /// Adds the routes to a router, or to the group whose path is that of ``ConnectButtonSettings/address``.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get("connect-button.js") { request, _ in component(request) }
+        router.get("return") { request, context in await comeBack(request, context) }
+        router.get(":connection") { request, context in
+            await answering { try await state(try await place(request, context), request) }
+        }
+        router.post(":connection/events") { request, context in
+            await answering {
+                try gate.checkSite(of: request)
+                return try await event(try await place(request, context), request)
+            }
+        }
+        router.get(":connection/changes") { request, context in
+            await answering { try changes(try await place(request, context), locale(of: request)) }
+        }
+    }
+
+    /// The answer that a page can hold itself, so that its button is drawn without asking first (dossier 13, F003):
+    /// as JSON in a `<script type="application/json">` inside the element.
+    ///
+    /// - Parameters:
+    ///   - user: who the page is for.
+    ///   - connection: which connection.
+    ///   - locale: the locale of the button.
+    /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
+    public func answer(
+        for user: ConnectButtonUser, connection: ConnectionID, in locale: ConnectButtonLocale
+    ) async throws -> ConnectButtonAnswer {
+        try await placing(user, connection) { place in
+            try await sessions.look(at: place, in: locale).answer(in: locale, now: settings.time.now())
+        }
+    }
+
+    /// Tells a button that the app has configured a connection that was turned on without configuration (dossier
+    /// 2.9). The page sees it by itself.
+    ///
+    /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
+    public func configurationSaved(_ connection: ConnectionID, for user: ConnectButtonUser) async throws {
+        try await placing(user, connection) { place in _ = try await sessions.configured(place) }
+    }
+
+    private func placing<Result>(
+        _ user: ConnectButtonUser, _ connection: ConnectionID, _ body: (ConnectSessions.Place) async throws -> Result
+    ) async throws -> Result {
+        guard let offer = offer(connection.rawValue) else {
+            throw HandshakeServerError.configuration(member: "connection", problem: "\(connection) is not offered")
+        }
+        do {
+            return try await body(ConnectSessions.Place(user: user, offer: offer))
+        } catch let error as VaultError {
+            throw HandshakeServerError.vault(error)
+        } catch let error as ConnectError {
+            throw HandshakeServerError.connect(error)
+        }
+    }
+
+    /// Where a user's token rests, for the calls that the app itself makes: `ConnectAPI(.stored(…))`.
+    public func userTokens(for user: ConnectButtonUser) -> UserTokens {
+        UserTokens(in: sessions.accounts, as: user.id, time: settings.time)
+    }
+
+    // MARK: What the component asks for
+
+    private func component(_ request: Request) -> Response {
+        var headers: HTTPFields = [
+            .contentType: "text/javascript; charset=utf-8", .eTag: script.tag, .xContentTypeOptions: "nosniff",
+            .cacheControl: "public, max-age=300",
+        ]
+        headers[.crossOriginResourcePolicy] = "same-origin"
+        let known = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
+        guard !known.contains(where: { $0 == script.tag || $0 == "W/\(script.tag)" || $0 == "*" }) else {
+            return Response(status: .notModified, headers: headers)
+        }
+        return Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: script.body)))
+    }
+
+    private func place(_ request: Request, _ context: Context) async throws -> ConnectSessions.Place {
+        guard let offer = offer(context.parameters.get("connection")) else {
+            throw RequestRefusal(.notFound, "not_found", "There is no button for this connection")
+        }
+        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
+        return ConnectSessions.Place(user: user, offer: offer)
+    }
+
+    private func offer(_ id: String?) -> ConnectButtonOffer? {
+        settings.offers.first { $0.connection.rawValue == id }
+    }
+
+    private func state(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
+        let locale = locale(of: request)
+        let session = try await sessions.look(at: place, in: locale)
+        return .json(try session.answer(in: locale, now: settings.time.now()).body())
+    }
+
+    /// The button's own locale, else what the browser asks for.
+    private func locale(of request: Request) -> ConnectButtonLocale {
+        let own = request.uri.queryParameters["locale"].map { String($0) }
+        return ConnectButtonLocale(acceptLanguage: request.headers[.acceptLanguage], override: own)
+    }
+
+    private func event(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
+        let content = try await reader.content(of: request, type: "application/json", limit: ConnectButtonMessage.limit)
+        let message: ConnectButtonMessage
+        do {
+            message = try ConnectButtonMessage(body: content)
+        } catch {
+            throw RequestRefusal(.badRequest, "malformed", "This is no message of a Connect Button")
+        }
+        let locale = locale(of: request)
+        let step = try await sessions.take(message, at: place, in: locale)
+        return .json(try step.session.answer(in: locale, now: settings.time.now(), open: step.open).body())
+    }
+
+    private func changes(_ place: ConnectSessions.Place, _ locale: ConnectButtonLocale) throws -> Response {
+        try streams.response(for: place.user.id, time: settings.time) {
+            guard let session = try await sessions.peek(at: place) else { return nil }
+            return (session.revision, try session.answer(in: locale, now: settings.time.now()).body())
+        }
+    }
+
+    /// Runs a route's body; what it throws becomes its answer.
+    private func answering(_ body: () async throws -> Response) async -> Response {
+        do {
+            return try await body()
+        } catch let refusal as RequestRefusal {
+            return refusal.response
+        } catch let error as any HTTPResponseError & Sendable {
+            // The app's own refusal, made in the closure that says who the user is.
+            return RequestRefusal(error.status, "refused", "This app does not allow it").response
+        } catch let error as VaultError {
+            log.error("a Connect Button's session cannot be used", metadata: ["reason": "\(error)"])
+            return RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5).response
+        } catch {
+            log.error("a Connect Button's request failed", metadata: ["reason": "\(type(of: error))"])
+            return RequestRefusal.internalError.response
+        }
+    }
+
+    // MARK: Coming back
+
+    /// IFTTT's redirect. Whatever it says, the browser is sent on at once to an address without it, so that no token
+    /// stays in a page, a history entry or a referrer.
+    private func comeBack(_ request: Request, _ context: Context) async -> Response {
+        await answering {
+            guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {
+                return Self.notForYou(.notFound)
+            }
+            guard let user = try await user(request, context) else { return Self.notForYou(.unauthorized) }
+            // The registered address, not the one that the request names: a Host field is anybody's to write.
+            let url = settings.returnAddress + "?" + (request.uri.query ?? "")
+            let step = try await sessions.comeBack(url, at: ConnectSessions.Place(user: user, offer: offer))
+            switch step.refusal {
+            // A reload, or the link of a mail that was opened twice: the page says how it stands.
+            case nil, .nobodyWaiting: return .seeOther((offer.page ?? settings.page).rawValue)
+            case .foreign, .unreadable, .stateMissing, .otherAttempt: return Self.notForYou(.badRequest)
+            }
+        }
+    }
+
+    private static func notForYou(_ status: HTTPResponse.Status) -> Response {
+        .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: status)
+    }
+}

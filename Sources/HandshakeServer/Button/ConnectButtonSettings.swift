@@ -1,0 +1,110 @@
+public import Handshake
+public import IFTTTConnect
+public import OAuth
+
+/// What a server's Connect Buttons are about and what they need of the app.
+public struct ConnectButtonSettings: Sendable {
+    /// Where the routes are reached, such as `https://groceries.example/connect`. Register its `/return` at IFTTT.
+    public let address: PublicAddress
+    /// Where users get back to when IFTTT has sent them to the return route.
+    public var page: LocalPath
+    /// The connections, each with what it is about. Buttons of other connections are answered with 404.
+    public let offers: [ConnectButtonOffer]
+    /// Where IFTTT is.
+    public var hosts: Hosts
+    /// How requests reach it.
+    public var transport: any Transport
+    public var time: TimeSource
+    public var random: RandomSource
+    /// A one-time code of the app's own OAuth server for a signed-in user, which spares that user the partner's
+    /// log-in page; nil leaves it to that page. It is asked for when the user is sent away.
+    public var oauthCode: @Sendable (_ user: String) async throws -> Secret?
+    /// The user token that the app has exchanged with its service key (``UserTokenRoutes``); nil when there is none.
+    public var partnerToken: @Sendable (_ user: String) async throws -> UserToken?
+    /// What unlocks an unpublished service.
+    public var inviteCode: @Sendable () async throws -> Secret?
+    /// Is told how each attempt ended, once, after it was stored.
+    public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
+    /// How old, in seconds, what IFTTT said may be before a page that is opened asks again.
+    public var freshness: Double
+    /// How long the content of a message may take to arrive.
+    public var patience: Duration
+    /// Server-sent events: how often the vault is looked at, after which silence something is sent, and how long one
+    /// stream lives.
+    public var streams: Streams
+
+    /// What streams of changes may cost.
+    public struct Streams: Sendable, Hashable {
+        /// How often the vault is looked at, so that changes made by another process are seen.
+        public var interval: Duration = .milliseconds(500)
+        /// After which silence a comment is sent, so that nothing between takes the stream for dead.
+        public var heartbeat: Duration = .seconds(15)
+        /// After which time a stream ends; the component then asks from time to time.
+        public var lifetime: Duration = .seconds(300)
+        /// How many streams one user may have in this process.
+        public var mostPerUser = 8
+        /// How many streams this process has.
+        public var most = 1024
+
+        public init() {}
+    }
+
+    /// Settings with defaults for everything that the app can leave out.
+    ///
+    /// - Parameters:
+    ///   - address: where the routes are reached from outside.
+    ///   - offers: the connections.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, or one that is given twice.
+    public init(at address: PublicAddress, offering offers: [ConnectButtonOffer]) throws(HandshakeServerError) {
+        guard !offers.isEmpty, Set(offers.map(\.connection)).count == offers.count else {
+            throw .configuration(member: "offers", problem: "one for each connection, and at least one")
+        }
+        self.address = address
+        self.offers = offers
+        page = .root
+        hosts = .production
+        transport = .platform
+        time = .system
+        random = .system
+        oauthCode = { _ in nil }
+        partnerToken = { _ in nil }
+        inviteCode = { nil }
+        ended = { _, _, _ in }
+        freshness = 10
+        patience = .seconds(10)
+        streams = Streams()
+    }
+
+    /// The address that is to be registered at IFTTT.
+    public var returnAddress: String { "\(address)/return" }
+}
+
+/// A connection that a server has a button for.
+public struct ConnectButtonOffer: Sendable, Hashable {
+    public let connection: ConnectionID
+    /// Whether the service's configuration page is left out; the app then has one of its own.
+    public var skipsConfiguration = false
+    /// Where users get back to; nil is ``ConnectButtonSettings/page``.
+    public var page: LocalPath?
+    /// What turning off asks of the user.
+    public var disconnection = ConnectActivation.Disconnection.confirmed
+    /// Where the user token is taken from.
+    public var tokenDelivery = ConnectActivation.TokenDelivery.redirect
+
+    public init(_ connection: ConnectionID) {
+        self.connection = connection
+    }
+}
+
+/// Somebody who is signed in to the app.
+public struct ConnectButtonUser: Sendable, Hashable {
+    /// The app's own identifier. Everything that is kept for the user is kept under it.
+    public let id: String
+    /// What the email field begins with; nothing is sent before the user confirms it.
+    public var suggestedEmail: String
+
+    public init(id: String, suggestedEmail: String = "") {
+        self.id = id
+        self.suggestedEmail = suggestedEmail
+    }
+}

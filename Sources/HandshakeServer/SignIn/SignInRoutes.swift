@@ -1,0 +1,249 @@
+import HTTPTypes
+public import Handshake
+public import Hummingbird
+public import Logging
+public import OAuth
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Connects the app's users with any OAuth service: begins a sign-in, takes the redirect, signs out.
+///
+/// | route | does |
+/// |---|---|
+/// | `GET :service` | `{"connected", "token"}`: whether the user is connected, and the anti-forgery token for disconnecting |
+/// | `GET :service/start?return_to=/PATH` | sends the browser to the service |
+/// | `GET :service/callback` | takes the redirect, stores the grant, sends the browser to `return_to` |
+/// | `POST :service/disconnect` | `{"token"}`: revokes what the service can revoke, and forgets |
+///
+/// Grants are kept under the user's identifier. A redirect counts in the browser in which the sign-in was begun and
+/// for the user who began it (RFC 6749, section 10.12); the vault holds what it is checked against, so any process
+/// finishes what another has begun. The browser is sent to the app's own paths alone. Call
+/// `Handshake.removeExpiredSignIns()` now and then.
+public struct SignInRoutes<Context: RequestContext>: Sendable {
+    private let handshake: Handshake
+    private let address: PublicAddress
+    private let gate: Gate
+    private let reader: ContentReader
+    private let cookies: SignInCookies
+    private let time: TimeSource
+    private let limit = RateLimit(burst: 20, interval: 3)
+    private let log: Logger
+    private let respond: @Sendable (SignInOutcome, LocalPath, Request) async -> Response?
+    private let user: @Sendable (Request, Context) async throws -> String?
+
+    /// Prepares routes.
+    ///
+    /// - Parameters:
+    ///   - handshake: the clients; the redirect URI of each is `ADDRESS/SERVICE/callback`, that of an only client may
+    ///     be `ADDRESS/callback`.
+    ///   - address: where the routes are reached from outside.
+    ///   - surroundings: time, randomness and where warnings go.
+    ///   - respond: answers a finished sign-in in the app's own words; nil leaves it to this module: a redirect to
+    ///     the page when it succeeded, else a plain page or, where `Accept` asks for it, JSON.
+    ///   - user: who sends a request, by the app's own session; nil when nobody is signed in.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for a client with another redirect URI.
+    public init(
+        _ handshake: Handshake, at address: PublicAddress, surroundings: SignInSurroundings = SignInSurroundings(),
+        respond: @escaping @Sendable (SignInOutcome, LocalPath, Request) async -> Response? = { _, _, _ in nil },
+        user: @escaping @Sendable (Request, Context) async throws -> String?
+    ) throws(HandshakeServerError) {
+        for client in handshake.clients {
+            let expected = "\(address)/\(client.service.name)/callback"
+            let isOnly = handshake.clients.count == 1
+            guard case .uri(let uri) = client.redirect,
+                uri.string == expected || isOnly && uri.string == "\(address)/callback"
+            else {
+                throw .configuration(
+                    member: "redirect", problem: "that of \(client.service.name) has to be \(expected)")
+            }
+        }
+        self.handshake = handshake
+        self.address = address
+        gate = Gate(address: address)
+        reader = ContentReader(time: surroundings.time, patience: .seconds(10))
+        cookies = SignInCookies(address: address, random: surroundings.random)
+        time = surroundings.time
+        log = surroundings.log
+        self.respond = respond
+        self.user = user
+    }
+
+    /// Adds the routes to a router, or to the group whose path is that of the address.
+    public func add(to router: some RouterMethods<Context>) {
+        router.get(":service") { request, context in
+            await answering { try await state(request, try await visitor(request, context)) }
+        }
+        router.get(":service/start") { request, context in
+            await answering { try await start(request, try await visitor(request, context)) }
+        }
+        router.get(":service/callback") { request, context in
+            await answering { try await callback(request, try await visitor(request, context)) }
+        }
+        router.get("callback") { request, context in
+            await answering { try await callback(request, try await visitor(request, context)) }
+        }
+        router.post(":service/disconnect") { request, context in
+            await answering {
+                try gate.checkSite(of: request)
+                return try await disconnect(request, try await visitor(request, context))
+            }
+        }
+    }
+
+    /// Who asks, and about which service.
+    private struct Visitor {
+        let user: String
+        let service: Service
+        /// Where its redirects arrive.
+        let redirect: String
+    }
+
+    private func visitor(_ request: Request, _ context: Context) async throws -> Visitor {
+        // The callback without a name is there for an only client, whose name needs no saying.
+        let only = handshake.clients.count == 1 ? handshake.clients.first?.service.name : nil
+        let name = context.parameters.get("service") ?? only
+        guard let client = handshake.clients.first(where: { $0.service.name == name }),
+            case .uri(let redirect) = client.redirect
+        else {
+            throw RequestRefusal(.notFound, "not_found", "There is no such service here")
+        }
+        guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
+        return Visitor(user: user, service: client.service, redirect: redirect.string)
+    }
+
+    private func state(_ request: Request, _ visitor: Visitor) async throws -> Response {
+        let (secret, field) = cookies.secret(in: request)
+        let account = try await handshake.account(visitor.user, of: visitor.service.name)
+        let token = SignInCookies.token(secret, user: visitor.user, service: visitor.service.name)
+        let body: JSONValue = .object([
+            "service": .string(visitor.service.name), "connected": .bool(account != nil), "token": .string(token),
+        ])
+        var response = Response.json(Data(body.json.utf8))
+        if let field { response.headers[.setCookie] = field }
+        return response
+    }
+
+    private func start(_ request: Request, _ visitor: Visitor) async throws -> Response {
+        let wanted = request.uri.queryParameters["return_to"].map { String($0) } ?? "/"
+        guard let page = LocalPath(rawValue: wanted) else {
+            throw RequestRefusal(.badRequest, "invalid_parameters", "return_to has to be a path of this app")
+        }
+        if let seconds = limit.take(visitor.user, now: time.now()) {
+            throw RequestRefusal(.tooManyRequests, "too_many", "Try again later", retryAfter: seconds)
+        }
+        let begun = try await handshake.beginSignIn(as: visitor.user, to: visitor.service.name)
+        var response = Response.seeOther(begun.page.url)
+        response.headers[.setCookie] = cookies.binding(of: begun.request.state, to: page)
+        return response
+    }
+
+    private func callback(_ request: Request, _ visitor: Visitor) async throws -> Response {
+        // The registered address, not the one that the request names: a Host field is anybody's to write.
+        let url = visitor.redirect + "?" + (request.uri.query ?? "")
+        guard let state = try? AuthorizationResponse(redirectURL: url).returnedState,
+            let page = cookies.page(of: state, in: request)
+        else { return Self.notForYou }
+        let outcome: SignInOutcome
+        do {
+            outcome = .signedIn(try await handshake.finishSignIn(redirectURL: url, as: visitor.user).id)
+        } catch HandshakeError.exchange(.unmatchedRedirect) {
+            // Nothing has changed: it was used before, or is another user's.
+            return Self.notForYou
+        } catch let error as HandshakeError {
+            log.notice("a sign-in failed", metadata: ["reason": "\(error.code)"])
+            outcome = .failed(error)
+        }
+        var response =
+            await respond(outcome, page, request) ?? Self.response(to: outcome, page, visitor.service, request)
+        response.headers.append(HTTPField(name: .setCookie, value: cookies.unbinding(of: state)))
+        response.headers[.referrerPolicy] = "no-referrer"
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
+    private func disconnect(_ request: Request, _ visitor: Visitor) async throws -> Response {
+        let content = try await reader.content(of: request, type: "application/json", limit: 4096)
+        let given = (try? JSONValue(parsing: Array(content)))?.object?["token"]?.string ?? ""
+        guard let secret = cookies.knownSecret(in: request),
+            Secret(SignInCookies.token(secret, user: visitor.user, service: visitor.service.name)).matches(
+                Secret(given))
+        else { throw RequestRefusal(.forbidden, "stale_token", "The page is older than the session; load it again") }
+        let report = try await handshake.account(visitor.user, of: visitor.service.name)?.signOut()
+        let body: JSONValue = .object([
+            "revoked": .array((report?.revoked ?? []).map { .string($0.rawValue) }),
+            "not_revocable": .array((report?.notRevocable ?? []).map { .string($0.rawValue) }),
+            "remaining": .array((report?.remaining ?? []).map { .string($0.rawValue) }),
+        ])
+        return .json(Data(body.json.utf8), status: report?.isForgotten ?? true ? .ok : .badGateway)
+    }
+
+    private static var notForYou: Response {
+        .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: .badRequest)
+    }
+
+    private static func response(
+        to outcome: SignInOutcome, _ page: LocalPath, _ service: Service, _ request: Request
+    ) -> Response {
+        guard case .failed(let error) = outcome else { return .seeOther(page.rawValue) }
+        let refusal = RequestRefusal(error.status, error.code, "The sign-in did not succeed")
+        guard request.headers[.accept]?.contains("application/json") != true else { return refusal.response }
+        let html = ResultPage.refused(service: service.displayName, language: .user).html
+        return .page(html, styleHash: ResultPage.styleHash, status: error.status)
+    }
+
+    /// Runs a route's body; what it throws becomes its answer.
+    private func answering(_ body: () async throws -> Response) async -> Response {
+        do {
+            return try await body()
+        } catch let refusal as RequestRefusal {
+            return refusal.response
+        } catch let error as HandshakeError {
+            log.error("a sign-in route failed", metadata: ["reason": "\(error.code)"])
+            return RequestRefusal(error.status, error.code, "It did not succeed", retryAfter: 5).response
+        } catch {
+            log.error("a sign-in route failed", metadata: ["reason": "\(type(of: error))"])
+            return RequestRefusal.internalError.response
+        }
+    }
+}
+
+/// How a sign-in ended.
+public enum SignInOutcome: Sendable {
+    /// The grant is stored.
+    case signedIn(AccountID)
+    /// Nothing is stored.
+    case failed(HandshakeError)
+}
+
+/// What sign-in routes need besides.
+public struct SignInSurroundings: Sendable {
+    public var time: TimeSource
+    public var random: RandomSource
+    /// Where warnings go; no secret and no query ever does.
+    public var log: Logger
+
+    public init(
+        time: TimeSource = .system, random: RandomSource = .system, log: Logger = Logger(label: "handshake.server")
+    ) {
+        self.time = time
+        self.random = random
+        self.log = log
+    }
+}
+
+extension HandshakeError {
+    /// The status that tells the browser whose turn it is.
+    fileprivate var status: HTTPResponse.Status {
+        switch self {
+        case .signInAbandoned: .forbidden
+        case .vault: .serviceUnavailable
+        case .exchange, .network, .refreshUncertain: .badGateway
+        case .signInRequired, .demanded: .unauthorized
+        case .configuration, .contentNotReplayable: .internalServerError
+        }
+    }
+}

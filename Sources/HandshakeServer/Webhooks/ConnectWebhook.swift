@@ -1,0 +1,109 @@
+public import IFTTTConnect
+public import OAuth
+
+/// What IFTTT tells the partner's server (dossier 2.11).
+public struct ConnectWebhook: Sendable, Hashable {
+    /// `X-Request-ID`, or a digest of the content when there was none; the same in every attempt to deliver it.
+    public let requestID: String
+    /// Seconds since 1970.
+    public let sentAt: Double
+    public let connection: ConnectionID
+    /// The partner's own identifier of the user.
+    public let user: String
+    /// The user's time zone as IFTTT spells it; Pacific Time unless the user said otherwise.
+    public let timeZone: String
+    public let event: Event
+
+    /// What has happened.
+    public enum Event: Sendable, Hashable {
+        /// Times are in seconds since 1970; nil when IFTTT gave none.
+        case enabled(at: Double?)
+        case updated(at: Double?)
+        case disabled(at: Double?)
+        case fired(Trigger)
+        /// An event that this module does not know, with what it carried: it is no error.
+        case other(type: String, name: String, data: JSONValue)
+    }
+
+    /// A trigger that has fired.
+    public struct Trigger: Sendable, Hashable {
+        /// `service.slug`.
+        public let id: String
+        public let featureID: String?
+        public let userFeatureID: String?
+        public let userFeatureTriggerID: String?
+        /// What the trigger saw, by name.
+        public let ingredients: [String: JSONValue]
+    }
+
+    /// The most bytes that a webhook may have.
+    public static let limit = 1 << 20
+
+    /// Reads a webhook.
+    ///
+    /// - Parameters:
+    ///   - content: the request's content.
+    ///   - type: the first of the path's two last parts, such as `connection`.
+    ///   - name: the second, such as `enabled`.
+    ///   - requestID: what marks this delivery.
+    /// - Throws: ``WebhookProblem``: where the content is not what it should be.
+    init(_ content: some Sequence<UInt8>, type: String, name: String, requestID: String) throws(WebhookProblem) {
+        guard let root = (try? JSONValue(parsing: Array(content)))?.object else {
+            throw WebhookProblem(pointer: "", expected: "a JSON object")
+        }
+        guard let sentAt = root["sent_at"].flatMap(Self.seconds) else {
+            throw WebhookProblem(pointer: "/sent_at", expected: "a time in milliseconds")
+        }
+        guard let data = root["data"]?.object else { throw WebhookProblem(pointer: "/data", expected: "an object") }
+        guard let connection = data["connection_id"]?.string.flatMap(ConnectionID.init(rawValue:)) else {
+            throw WebhookProblem(pointer: "/data/connection_id", expected: "a connection's identifier")
+        }
+        guard let user = data["user_id"]?.string, (1...1024).contains(user.utf8.count) else {
+            throw WebhookProblem(pointer: "/data/user_id", expected: "the partner's identifier of a user")
+        }
+        self.requestID = requestID
+        self.sentAt = sentAt
+        self.connection = connection
+        self.user = user
+        timeZone = data["user_timezone"]?.string ?? "Pacific Time (US & Canada)"
+        event = try Self.event(type, name, data, root["event_data"]?.object ?? [:])
+    }
+
+    private static func event(
+        _ type: String, _ name: String, _ data: [String: JSONValue], _ details: [String: JSONValue]
+    ) throws(WebhookProblem) -> Event {
+        switch (type, name) {
+        case ("connection", "enabled"): return .enabled(at: details["enabled_at"].flatMap(seconds))
+        case ("connection", "updated"): return .updated(at: details["updated_at"].flatMap(seconds))
+        case ("connection", "disabled"): return .disabled(at: details["disabled_at"].flatMap(seconds))
+        case ("trigger_subscription", "fired"):
+            guard let id = data["trigger_id"]?.string, !id.isEmpty else {
+                throw WebhookProblem(pointer: "/data/trigger_id", expected: "a trigger's identifier")
+            }
+            return .fired(
+                Trigger(
+                    id: id, featureID: data["feature_id"]?.string, userFeatureID: data["user_feature_id"]?.string,
+                    userFeatureTriggerID: data["user_feature_trigger_id"]?.string,
+                    ingredients: details["ingredients"]?.object ?? [:]))
+        default:
+            return .other(
+                type: type, name: name, data: .object(["data": .object(data), "event_data": .object(details)]))
+        }
+    }
+
+    /// Milliseconds as a number or in a string, as seconds.
+    private static func seconds(_ value: JSONValue) -> Double? {
+        let text: String? = if case .number(let number) = value { number } else { value.string }
+        guard let milliseconds = text.flatMap({ Double($0) }), milliseconds.isFinite, milliseconds >= 0 else {
+            return nil
+        }
+        return milliseconds / 1000
+    }
+}
+
+/// A part of a webhook that is not what it should be.
+struct WebhookProblem: Error, Sendable, Equatable {
+    /// A JSON pointer (RFC 6901).
+    let pointer: String
+    let expected: String
+}

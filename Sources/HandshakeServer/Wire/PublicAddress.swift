@@ -1,0 +1,67 @@
+public import OAuth
+
+/// Where routes are reached from outside.
+///
+/// The app states it. It is never taken from a request: who sends a `Host` or `X-Forwarded-Host` of their own would
+/// otherwise choose where users, and their codes, are sent.
+public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Scheme, host and port.
+    public let origin: Origin
+    /// The path below which the routes are; it begins with a slash and ends without one, and is empty for the root.
+    public let path: String
+
+    /// Checks an address.
+    ///
+    /// - Parameter text: an `https` address, or `http` on this machine, without a query, such as
+    ///   `https://groceries.example/connect`.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)``.
+    public init(_ text: String) throws(HandshakeServerError) {
+        let address: EndpointURL
+        do {
+            address = try EndpointURL(text, security: .allowingInsecureLoopback, member: "public address")
+        } catch {
+            throw .configuration(member: "public address", problem: "\(error)")
+        }
+        guard address.query == nil, LocalPath(address.path) != nil else {
+            throw .configuration(member: "public address", problem: "it has a query, or a path that is not plain")
+        }
+        origin = address.origin
+        path = String(address.path.reversed().drop { $0 == "/" }.reversed())
+    }
+
+    /// The address without a slash at its end.
+    public var description: String { origin.description + path }
+
+    /// Whether browsers hold cookies to TLS there.
+    var isSecure: Bool { origin.scheme == .https }
+}
+
+/// A path at the app's own origin, with its query: where a browser may be sent without leaving the app.
+///
+/// `//evil.example` and `/\evil.example`, which browsers take for other hosts, are none; neither is anything with a
+/// character that could end a header field.
+public struct LocalPath: RawRepresentable, Sendable, Hashable {
+    /// The path as it was given.
+    public let rawValue: String
+
+    /// The path; nil when it could lead elsewhere, or is longer than 2048 bytes.
+    public init?(rawValue: String) {
+        let bytes = Array(rawValue.utf8)
+        guard bytes.first == 0x2F, bytes.count <= 2048,
+            bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E }),
+            !bytes.dropFirst().starts(with: [0x2F])
+        else { return nil }
+        self.rawValue = rawValue
+    }
+
+    init?(_ text: some StringProtocol) {
+        self.init(rawValue: String(text))
+    }
+
+    /// The app's first page.
+    public static let root = LocalPath(checked: "/")
+
+    private init(checked: StaticString) {
+        rawValue = "\(checked)"
+    }
+}

@@ -1,0 +1,86 @@
+import HTTPTypes
+import Hummingbird
+import OAuth
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// A request that is not done, and why; its answer has the error shape of the dossier, section 2.4.
+struct RequestRefusal: Error, Sendable, Equatable {
+    let status: HTTPResponse.Status
+    let code: String
+    let message: String
+    /// Seconds after which it may be tried again.
+    var retryAfter: Int?
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String, retryAfter: Int? = nil) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retryAfter = retryAfter
+    }
+
+    static let signInNeeded = RequestRefusal(.unauthorized, "unauthorized", "Nobody is signed in to this app")
+    static let crossSite = RequestRefusal(.forbidden, "cross_site", "The request comes from another site")
+    static let internalError = RequestRefusal(.internalServerError, "internal", "This server could not do it")
+
+    var response: Response {
+        let body: JSONValue = .object([
+            "type": .string("error"), "code": .string(code), "message": .string(message), "details": .array([]),
+        ])
+        var response = Response.json(Data(body.json.utf8), status: status)
+        if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
+        // The rest of a body that is not wanted is not waited for.
+        if [.contentTooLarge, .requestTimeout].contains(status) { response.headers[.connection] = "close" }
+        return response
+    }
+}
+
+extension Response {
+    /// JSON that no cache keeps.
+    static func json(_ body: Data, status: HTTPResponse.Status = .ok) -> Response {
+        content(body, type: "application/json; charset=utf-8", status: status)
+    }
+
+    /// A page that loads nothing, links nowhere and is not kept.
+    static func page(_ html: String, styleHash: String, status: HTTPResponse.Status) -> Response {
+        var response = content(Data(html.utf8), type: "text/html; charset=utf-8", status: status)
+        response.headers[.contentSecurityPolicy] =
+            "default-src 'none'; img-src data:; style-src '\(styleHash)'; base-uri 'none'; form-action 'none'; "
+            + "frame-ancestors 'none'"
+        return response
+    }
+
+    /// Sends a browser on, by GET. The address it leaves is told to nobody: it may hold a token.
+    static func seeOther(_ location: String) -> Response {
+        var response = Response(status: .seeOther, headers: quiet)
+        response.headers[.location] = location
+        return response
+    }
+
+    private static func content(_ body: Data, type: String, status: HTTPResponse.Status) -> Response {
+        var response = Response(status: status, headers: quiet, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        response.headers[.contentType] = type
+        return response
+    }
+
+    /// What every answer of this module carries.
+    static var quiet: HTTPFields {
+        [.cacheControl: "no-store", .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer"]
+    }
+}
+
+extension HTTPField.Name {
+    static let referrerPolicy = known("Referrer-Policy")
+    static let secFetchSite = known("Sec-Fetch-Site")
+    static let serviceKey = known("IFTTT-Service-Key")
+    static let requestID = known("X-Request-ID")
+
+    /// A name that is a token as it is written here; nothing from outside gets here.
+    private static func known(_ name: StaticString) -> HTTPField.Name {
+        HTTPField.Name("\(name)") ?? .userAgent
+    }
+}

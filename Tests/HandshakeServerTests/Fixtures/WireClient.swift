@@ -1,0 +1,138 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// An HTTP client of one request a connection that follows nothing, decodes nothing and reports how the answer ended.
+struct WireClient: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What came over the wire.
+    struct Answer: Sendable {
+        let status: Int
+        let fields: [(name: String, value: String)]
+        let body: [UInt8]
+        /// Bytes that came in all, the head included.
+        let byteCount: Int
+
+        subscript(name: String) -> String? {
+            fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
+
+        var text: String { String(decoding: body, as: UTF8.self) }
+
+        /// Whether the body is as long as `Content-Length` says.
+        var isComplete: Bool { self["Content-Length"].flatMap { Int($0) } == body.count }
+
+        /// The members of a JSON object.
+        var json: [String: any Sendable] {
+            let parsed = try? JSONSerialization.jsonObject(with: Data(body))
+            return (parsed as? [String: Any] ?? [:]).compactMapValues { value in
+                switch value {
+                case let text as String: text
+                case let number as NSNumber: number.intValue
+                case let list as [Any]: list.map { "\($0)" }
+                default: nil
+                }
+            }
+        }
+
+        func string(_ name: String) -> String? { json[name] as? String }
+        func number(_ name: String) -> Int? { json[name] as? Int }
+    }
+
+    let port: UInt16
+
+    init(origin: String) throws {
+        guard let text = origin.split(separator: ":").last, let port = UInt16(text) else {
+            throw Failure(description: "no port in \(origin)")
+        }
+        self.port = port
+    }
+
+    /// Sends a request and reads until the server closes, or until `limit` bytes came.
+    func send(
+        _ method: String, _ target: String, headers: [String: String] = [:], body: String = "", limit: Int = 1 << 24
+    ) async throws -> Answer {
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) { head += "\(name): \(value)\r\n" }
+        if !body.isEmpty || method == "POST" { head += "Content-Length: \(body.utf8.count)\r\n" }
+        let bytes = try await exchange(Array((head + "\r\n" + body).utf8), limit: limit)
+        return try Self.parse(bytes)
+    }
+
+    /// Sends bytes as they are and reads until the server closes, or until `limit` bytes came.
+    func exchange(_ request: [UInt8], limit: Int = 1 << 24) async throws -> [UInt8] {
+        let port = port
+        return try await withCheckedThrowingContinuation { continuation in
+            // A thread of its own: blocking reads must not hold the few threads that Swift's tasks share.
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try Self.exchange(request, port: port, limit: limit) })
+            }
+        }
+    }
+
+    private static func exchange(_ request: [UInt8], port: UInt16, limit: Int) throws -> [UInt8] {
+        let socket = try connected(to: port)
+        defer { close(socket) }
+        var sent = 0
+        while sent < request.count {
+            let count = request[sent...].withUnsafeBytes { write(socket, $0.baseAddress, $0.count) }
+            guard count > 0 else { break }
+            sent += count
+        }
+        var received: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while received.count < limit {
+            let count = read(socket, &chunk, chunk.count)
+            guard count > 0 else { break }
+            received += chunk[..<count]
+        }
+        return received
+    }
+
+    /// A socket connected to the port on loopback.
+    static func connected(to port: UInt16) throws -> Int32 {
+        #if canImport(Glibc)
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let socket = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            close(socket)
+            throw Failure(description: "cannot connect to port \(port)")
+        }
+        return socket
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws -> Answer {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            throw Failure(description: bytes.isEmpty ? "closed without an answer" : "closed inside the head")
+        }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        let fields = lines.dropFirst().map { line -> (name: String, value: String) in
+            let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
+            return (parts[0], parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
+        }
+        return Answer(status: status, fields: fields, body: Array(bytes[end.upperBound...]), byteCount: bytes.count)
+    }
+}

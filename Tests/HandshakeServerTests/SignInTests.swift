@@ -1,0 +1,193 @@
+import Foundation
+import Handshake
+import Hummingbird
+import OAuth
+import Sandbox
+import Testing
+
+@testable import HandshakeServer
+
+@Suite("Sign-in routes")
+struct SignInTests {
+    /// The server is reached at the address that the sandbox's client has registered.
+    private static let address = "https://app.example.test"
+
+    private struct Scene {
+        let sandbox: Sandbox
+        let server: RunningServer
+        let handshake: Handshake
+        let wire: WireClient
+
+        func get(_ target: String, _ cookies: [String] = ["user=ada"]) async throws -> WireClient.Answer {
+            try await wire.send("GET", target, headers: ["Cookie": cookies.joined(separator: "; ")])
+        }
+
+        /// The cookies that an answer sets, as a browser sends them back.
+        static func cookies(_ answer: WireClient.Answer) -> [String] {
+            answer.fields.filter { $0.name.lowercased() == "set-cookie" }.map { String($0.value.prefix { $0 != ";" }) }
+        }
+
+        func stop() async {
+            await server.stop()
+            await sandbox.stop()
+        }
+    }
+
+    private func scene(vault: any Vault = MemoryVault()) async throws -> Scene {
+        let sandbox = try await Sandbox.start()
+        let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
+        let service = try Service(
+            name: "standard", authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
+            defaultScopes: ["openid", "offline_access"])
+        let client = Client(
+            service: service, id: "sandbox-public", redirect: .uri(try RedirectURI("\(Self.address)/callback")))
+        let handshake = try Handshake(client, vault: vault)
+        let router = Router()
+        let routes = try SignInRoutes<BasicRequestContext>(
+            handshake, at: try PublicAddress(Self.address),
+            surroundings: SignInSurroundings(
+                time: TimeSource(now: { 1_000 }, clock: ContinuousClock()), log: World.log)
+        ) { World.user($0, $1)?.id }
+        routes.add(to: router)
+        let server = try await RunningServer.start(router)
+        return Scene(
+            sandbox: sandbox, server: server, handshake: handshake, wire: try WireClient(origin: server.origin))
+    }
+
+    /// Begins, and says yes at the service.
+    private func approved(_ scene: Scene, returningTo page: String = "/page") async throws -> (String, [String]) {
+        let start = try await scene.get("/standard/start?return_to=\(page)")
+        #expect(start.status == 303 && start["Referrer-Policy"] == "no-referrer")
+        let redirect = try await scene.sandbox.approve(try #require(start["Location"]))
+        return (String(redirect.dropFirst(Self.address.count)), Scene.cookies(start))
+    }
+
+    @Test("a user connects and disconnects; the grant is the user's own and revoked at the end")
+    func whole() async throws {
+        let scene = try await scene()
+        let (target, cookies) = try await approved(scene)
+        let back = try await scene.get(target, ["user=ada"] + cookies)
+        #expect(back.status == 303 && back["Location"] == "/page")
+        #expect(try await scene.handshake.account("ada") != nil)
+        let state = try await scene.get("/standard")
+        #expect(state.text.contains(#""connected":true"#))
+        let answer = try await disconnect(scene, state.string("token") ?? "", ["user=ada"] + Scene.cookies(state))
+        #expect(answer.status == 200 && answer.text.contains("refresh_token"))
+        #expect(try await scene.handshake.account("ada") == nil)
+        await scene.stop()
+    }
+
+    private func disconnect(
+        _ scene: Scene, _ token: String, _ cookies: [String], _ headers: [String: String] = [:]
+    ) async throws -> WireClient.Answer {
+        let all = ["Cookie": cookies.joined(separator: "; "), "Content-Type": "application/json"]
+        return try await scene.wire.send(
+            "POST", "/standard/disconnect", headers: all.merging(headers) { $1 }, body: #"{"token":"\#(token)"}"#)
+    }
+
+    @Test("the cookie is this host's alone, unreadable by scripts and of this site")
+    func cookie() async throws {
+        let scene = try await scene()
+        let field = try #require(try await scene.get("/standard/start")["Set-Cookie"])
+        #expect(field.hasPrefix("__Host-") && field.contains("; Secure") && field.contains("; HttpOnly"))
+        #expect(field.contains("; SameSite=Lax") && field.contains("; Path=/;") && !field.contains("Domain"))
+        await scene.stop()
+    }
+
+    @Test(
+        "the browser is sent to paths of the app alone",
+        arguments: [
+            "//evil.example", "/%5Cevil.example", "https://evil.example", "javascript:alert(1)", "evil", "",
+            "/page%0d%0aSet-Cookie:%20a=b", "/page%22%3E", "/%09/evil.example",
+        ])
+    func openRedirect(page: String) async throws {
+        let scene = try await scene()
+        #expect(try await scene.get("/standard/start?return_to=\(page)").status == 400)
+        // A cookie is the browser's to write: what is in it is read as strictly.
+        let (target, cookies) = try await approved(scene)
+        let name = try #require(cookies.first?.prefix { $0 != "=" })
+        let forged = "\(name)=" + Base64URL.encode("//evil.example".utf8)
+        #expect(try await scene.get(target, ["user=ada", forged]).status == 400)
+        await scene.stop()
+    }
+
+    @Test("login forgery: a redirect counts in the browser and for the user it was begun for, and once")
+    func forged() async throws {
+        let scene = try await scene()
+        let (target, cookies) = try await approved(scene)
+        #expect(try await scene.get(target, ["user=ada"]).status == 400)
+        #expect(try await scene.get(target, ["user=alan"] + cookies).status == 400)
+        #expect(try await scene.get(target, cookies).status == 401)
+        #expect(try await scene.handshake.accountIDs().ids.isEmpty)
+        #expect(try await scene.get(target, ["user=ada"] + cookies).status == 303)
+        #expect(try await scene.get(target, ["user=ada"] + cookies).status == 400)
+        let (other, _) = try await approved(scene)
+        #expect(try await scene.get(other, ["user=ada"] + cookies).status == 400)
+        await scene.stop()
+    }
+
+    @Test("disconnecting takes this user's own page")
+    func disconnectForged() async throws {
+        let scene = try await scene()
+        let (target, cookies) = try await approved(scene)
+        _ = try await scene.get(target, ["user=ada"] + cookies)
+        let state = try await scene.get("/standard")
+        let (token, cookie) = (try #require(state.string("token")), Scene.cookies(state))
+        #expect(try await disconnect(scene, token, ["user=ada"]).status == 403)
+        #expect(try await disconnect(scene, "", ["user=ada"] + cookie).status == 403)
+        #expect(try await disconnect(scene, token, ["user=alan"] + cookie).status == 403)
+        let origin = ["Origin": "https://evil.example"]
+        #expect(try await disconnect(scene, token, ["user=ada"] + cookie, origin).status == 403)
+        let form = ["Content-Type": "application/x-www-form-urlencoded"]
+        #expect(try await disconnect(scene, token, ["user=ada"] + cookie, form).status == 415)
+        #expect(try await scene.handshake.account("ada") != nil)
+        await scene.stop()
+    }
+
+    @Test("a refusal is a page for people and JSON for programs, and stores nothing")
+    func denied() async throws {
+        let scene = try await scene()
+        for accept in ["text/html", "application/json"] {
+            let start = try await scene.get("/standard/start")
+            let redirect = try await scene.sandbox.refuse(try #require(start["Location"]))
+            let answer = try await scene.wire.send(
+                "GET", String(redirect.dropFirst(Self.address.count)),
+                headers: ["Cookie": (["user=ada"] + Scene.cookies(start)).joined(separator: "; "), "Accept": accept])
+            #expect(answer.status == 403)
+            #expect((answer.string("code") == "access_denied") == (accept == "application/json"))
+            #expect(answer["Content-Type"]?.hasPrefix(accept) == true)
+        }
+        #expect(try await scene.handshake.accountIDs().ids.isEmpty)
+        await scene.stop()
+    }
+
+    @Test("beginning is bounded, and an unknown service is none")
+    func bounded() async throws {
+        let scene = try await scene()
+        var statuses: [Int] = []
+        for _ in 0..<21 { statuses.append(try await scene.get("/standard/start").status) }
+        #expect(statuses.prefix(20).allSatisfy { $0 == 303 } && statuses.last == 429)
+        #expect(try await scene.get("/other/start").status == 404)
+        await scene.stop()
+    }
+
+    @Test("a client with another redirect URI makes no routes")
+    func configuration() throws {
+        let service = try #require(
+            try Service.builtIn("recurse-center", at: "http://127.0.0.1:1", security: .allowingInsecureLoopback))
+        let handshake = try Handshake(Client(service: service, id: "x"), vault: MemoryVault())
+        #expect(throws: HandshakeServerError.self) {
+            _ = try SignInRoutes<BasicRequestContext>(handshake, at: try PublicAddress(Self.address)) { _, _ in nil }
+        }
+    }
+
+    @Test(
+        "an address that is not the app's own is refused",
+        arguments: [
+            "http://groceries.example/connect", "https://groceries.example/connect?x=1", "/connect", "",
+            "https://user@groceries.example", "https://groceries.example//connect",
+        ])
+    func address(text: String) {
+        #expect(throws: HandshakeServerError.self) { try PublicAddress(text) }
+    }
+}

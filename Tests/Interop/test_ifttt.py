@@ -1,0 +1,190 @@
+"""`handshake ifttt …` at the sandbox: a connection turned on by a script and a browser, used, and turned off; and how each command ends when it cannot."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+import requests
+
+from command import Finished, Handshake, Running, binary
+
+CONNECTION = "aB3dE5fG"
+MANY = "mAnyFt05"
+EDSGER = "edsger@example.test"
+
+
+class Service:
+    """IFTTT's stand-in in a running sandbox."""
+
+    def __init__(self, command: Handshake) -> None:
+        self.running = command.start("sandbox", "--print-json")
+        self.facts = json.loads(self.running.line())["services"]["ifttt"]
+        self.origin: str = self.facts["origin"]
+        self.connect: dict[str, Any] = self.facts["connect"]
+
+    def account(self, name: str) -> dict[str, Any]:
+        return next(a for a in self.connect["accounts"] if a["login"].startswith(name))
+
+
+@pytest.fixture(scope="module")
+def ifttt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    path = binary()
+    if path is None:
+        pytest.skip("handshake is not built")
+    command = Handshake(path, tmp_path_factory.mktemp("ifttt") / "home")
+    yield Service(command)
+    command.end()
+
+
+@pytest.fixture
+def key(ifttt: Service, tmp_path: Path) -> str:
+    file = tmp_path / "service.key"
+    file.write_text(ifttt.connect["partners"][0]["service_key"] + "\n")
+    return str(file)
+
+
+class Visitor:
+    """A browser in IFTTT's pages: cookies, forms, and where it is sent at the end."""
+
+    def __init__(self, user: dict[str, Any]) -> None:
+        self.user, self.session = user, requests.Session()
+
+    def walk(self, url: str, *, outcome: str | None = None) -> str:
+        answer = self.session.get(url, allow_redirects=False, timeout=10)
+        for _ in range(40):
+            while answer.is_redirect:
+                target = urljoin(answer.url, answer.headers["Location"])
+                if "/connect_callback?" in target:
+                    return target
+                answer = self.session.get(target, allow_redirects=False, timeout=10)
+            answer = self.submit(answer, outcome)
+        raise AssertionError("no way through IFTTT's pages")
+
+    def submit(self, page: requests.Response, outcome: str | None) -> requests.Response:
+        assert page.status_code == 200, page.text
+        form = re.search(r'<form method="post" action="([^"]*)">(.*?)</form>', page.text, re.S)
+        assert form, page.text
+        fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form[2]))
+        if outcome:
+            fields["outcome"] = outcome
+        elif "Check your mail" in page.text:
+            fields["do"] = "password"
+        elif 'name="password"' in form[2]:
+            fields |= {"do": "sign_in", "name": self.user["email"], "password": self.user["password"], "username": self.user["email"]}
+        else:
+            for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)".*?>(.*?)</select>', form[2], re.S):
+                fields[name] = re.findall(r'value="([^"]+)"', options)[0]
+            fields |= dict(re.findall(r'<input id="[^"]*" name="([^"]+)" type="text"[^>]*? ?value="([^"]*)"', form[2]))
+            fields |= {name: "on" for name in re.findall(r'<input id="[^"]*" name="([^"]+)" type="checkbox" value="on" checked', form[2])}
+            buttons = re.findall(r'<button type="submit"[^>]*name="(do|decision|action)" value="([^"]+)"', form[2])
+            fields |= dict(buttons[:1])
+        return self.session.post(urljoin(page.url, form[1].replace("&amp;", "&")), data=fields, allow_redirects=False, timeout=10)
+
+
+def connecting(handshake: Handshake, ifttt: Service, *options: str, connection: str = CONNECTION) -> Running:
+    return handshake.start("ifttt", "connect", connection, "--browser", "print", "--json", "--base-url", ifttt.origin, *options)
+
+
+def refused(done: Finished, status: int, code: str | None = None) -> None:
+    assert done.status == status, done
+    assert done.error["status"] == status and done.error["message"]
+    assert code in (None, done.error["code"]), done.error
+
+
+def test_show_without_an_account_shows_what_anybody_sees(handshake: Handshake, ifttt: Service) -> None:
+    shown = handshake.run("ifttt", "show", CONNECTION, "--json", "--base-url", ifttt.origin).ok().json
+    assert shown["id"] == CONNECTION and shown["status"] == "unknown" and shown["configurations"] == 0
+    assert [service["id"] for service in shown["services"]] == ["lumen_garden", "location"]
+    text = handshake.run("ifttt", "show", CONNECTION, "--base-url", ifttt.origin).ok().stdout
+    assert "Water the balcony when you leave home" in text and "Lumen Garden (owner)" in text
+
+
+def test_a_connection_is_turned_on_shown_on_and_turned_off(handshake: Handshake, ifttt: Service) -> None:
+    running = connecting(handshake, ifttt, "--email", EDSGER)
+    url = running.line()
+    assert url.startswith(f"{ifttt.origin}/access/api/{CONNECTION}?") and "sdk_anonymous_id" not in url
+    redirect = Visitor(ifttt.account("edsger")).walk(url)
+    # Somebody else's token at the same address is no answer, and the page says so.
+    base = redirect.split("?")[0]
+    forged = requests.get(f"{base}?next_step=complete&user_token=THEIRS", timeout=10)
+    assert forged.status_code == 400
+    page = requests.get(redirect, timeout=10)
+    assert page.status_code == 200 and "utk_" not in page.text and page.headers["Referrer-Policy"] == "no-referrer"
+    done = running.finish().ok()
+    assert done.json["pending"] is False and done.json["connection"]["status"] == "enabled"
+    assert "utk_" not in done.stdout + done.stderr and "THEIRS" not in done.stdout + done.stderr
+    shown = handshake.run("ifttt", "show", CONNECTION, "--json", "--base-url", ifttt.origin).ok().json
+    assert shown["status"] == "enabled" and shown["configurations"] >= 1
+    token = handshake.run("ifttt", "token", CONNECTION, "--base-url", ifttt.origin).ok().stdout.strip()
+    assert token.startswith("utk_")
+    again = connecting(handshake, ifttt).finish().ok()
+    assert again.json["connection"]["status"] == "enabled", "what is on needs no browser"
+    off = handshake.run("ifttt", "disconnect", CONNECTION, "--json", "--base-url", ifttt.origin).ok().json
+    assert off["status"] == "disabled"
+
+
+def test_a_refusal_at_ifttt_and_a_wish_without_an_address_end_as_they_should(handshake: Handshake, ifttt: Service) -> None:
+    running = connecting(handshake, ifttt, "--email", EDSGER)
+    requests.get(Visitor(ifttt.account("edsger")).walk(running.line(), outcome="user_cancelled_configuration"), timeout=10)
+    refused(running.finish(), 2, "configuration_cancelled")
+    running = connecting(handshake, ifttt, "--email", EDSGER)
+    requests.get(Visitor(ifttt.account("edsger")).walk(running.line(), outcome="account_creation"), timeout=10)
+    refused(running.finish(), 4, "account_creation_failed")
+    refused(connecting(handshake, ifttt).finish(), 64)
+    refused(connecting(handshake, ifttt, "--email", "no address").finish(), 64)
+    refused(connecting(handshake, ifttt, "--email", EDSGER, "--timeout", "1").finish(), 2, "timed_out")
+
+
+@pytest.mark.parametrize(("arguments", "status"), [
+    (["show", "unknown1"], 4), (["show", "no/id"], 64), (["token", CONNECTION], 3), (["disconnect", CONNECTION], 3),
+    (["token", CONNECTION, "--user", "garden-1001"], 64), (["connect", CONNECTION, "--redirect", "https://x.example"], 64)])
+def test_what_cannot_be_done_says_whose_turn_it_is(handshake: Handshake, ifttt: Service, arguments: list[str], status: int) -> None:
+    refused(handshake.run("ifttt", *arguments, "--json", "--base-url", ifttt.origin), status)
+
+
+def test_no_network_is_status_6(handshake: Handshake) -> None:
+    refused(handshake.run("ifttt", "show", CONNECTION, "--json", "--base-url", "http://127.0.0.1:9"), 6)
+
+
+def test_the_partners_commands_list_update_run_and_perform(handshake: Handshake, ifttt: Service, key: str, tmp_path: Path) -> None:
+    def partner(command: str, *arguments: str, connection: str = CONNECTION, user: str = "garden-1001") -> Finished:
+        return handshake.run("ifttt", command, connection, *arguments, "--user", user, "--service-key-file", key,
+                             "--base-url", ifttt.origin, "--json")
+
+    options = partner("options", "--action", "lumen_garden.start_drip").ok().json["options"]
+    assert {option["value"] for option in options["zone"]} >= {"zone-7", "zone-9"}
+    refused(partner("options"), 64)
+    document = {"user_features": [{"feature_id": "ft01", "enabled": True, "user_feature_triggers": [
+        {"feature_trigger_id": "tr01", "user_fields": [{"field_id": "location", "value": {
+            "lat": 52.52, "lng": 13.405, "radius": 200, "address": "Sample Square 1"}}]}],
+        "user_feature_actions": [{"feature_action_id": "ac01", "user_fields": [{"field_id": "zone", "value": "zone-9"}]}]}]}
+    file = tmp_path / "configuration.json"
+    file.write_text(json.dumps(document))
+    assert partner("update", "--configuration", str(file)).ok().json["configurations"] == 1
+    document["user_features"][0]["user_feature_actions"][0]["user_fields"][0]["value"] = "zone-0"  # type: ignore[index]
+    file.write_text(json.dumps(document))
+    refused(partner("update", "--configuration", str(file)), 4)
+    file.write_text('{"user_features":[{"enabled":true}]}')
+    refused(partner("update", "--configuration", str(file)), 64)
+    assert partner("run", "lumen_garden.start_drip", "--field", "zone=zone-7").ok().json == {
+        "action": "lumen_garden.start_drip", "ran": True}
+    refused(partner("run", "lumen_garden.start_drip", user="garden-1003"), 4)
+    refused(partner("run", "start_drip"), 64)
+
+
+def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nobody(
+        handshake: Handshake, ifttt: Service, key: str, tmp_path: Path) -> None:
+    secret = Path(key).read_text()
+    access = tmp_path / "access"
+    access.write_text(ifttt.account("ada")["partner_access_token"])
+    arguments = ("ifttt", "token", CONNECTION, "--user", "garden-1001", "--service-key-file", "-", "--access-token-file", str(access),
+                 "--base-url", ifttt.origin)
+    done = handshake.run(*arguments, stdin=secret).ok()
+    assert done.stdout.strip() == ifttt.account("ada")["user_token"]
+    assert secret.strip() not in done.stdout + done.stderr
+    refused(handshake.run(*arguments, "--json", stdin="not-the-key\n"), 3, "unauthorized")
+    refused(handshake.run(*arguments, "--json", stdin=""), 64)
