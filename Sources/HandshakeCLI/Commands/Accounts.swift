@@ -10,7 +10,7 @@ struct Accounts: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try Settings.load()
-        let vault = try await cawait ommon.openVault(settings)
+        let vault = try await common.openVault(settings)
         let (names, damaged) = try await Registrations(in: vault).names()
         var rows: [(name: String, status: AccountStatus)] = []
         var failures: [any Error] = damaged

@@ -47,7 +47,7 @@ struct Doctor: AsyncParsableCommand {
 
     private func vault(_ settings: Settings) async -> [Finding] {
         do {
-            let vault = try await cawait ommon.openVault(settings)
+            let vault = try await common.openVault(settings)
             let (names, damaged) = try await Registrations(in: vault).names()
             var findings = [
                 Finding(

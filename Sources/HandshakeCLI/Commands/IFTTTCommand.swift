@@ -53,7 +53,7 @@ struct IFTTTOptions: ParsableArguments {
     }
 
     /// The tokens of the user, kept as an account of the partner's service.
-    func tokens(of partner: String, returningTo redirect: ReturnAddress? = nil) throws -> (UserTokens, Client) {
+    func tokens(of partner: String, returningTo redirect: ReturnAddress? = nil) async throws -> (UserTokens, Client) {
         let service = try service()
         let client = Client(
             service: service, id: partner,

@@ -52,7 +52,7 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
     private func activate() async throws -> (Connection, isPending: Bool) {
         let browser = try loopback()
         let seen = try await options.api(nil).connection(options.connection)
-        let (tokens, client) = try options.tokens(of: seen.primaryService.id)
+        let (tokens, client) = try await options.tokens(of: seen.primaryService.id)
         var configuration = ConnectActivation.Configuration(
             options.connection, returningTo: browser.returnAddress, suggestedEmail: email ?? "",
             skipsConfiguration: skipsConfiguration, locale: locale)

@@ -12,7 +12,7 @@ struct Inspect: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         let members = describe(known)
         if common.json {

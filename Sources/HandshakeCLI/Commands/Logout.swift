@@ -15,7 +15,7 @@ struct Logout: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         let report = try await known.account.signOut(revoking: !local)
         if report.isForgotten { try await Registrations(in: vault).forget(account) }

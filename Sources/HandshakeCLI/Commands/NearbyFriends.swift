@@ -29,7 +29,7 @@ struct NearbyShare: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let vault = try await oawait ptions.common.openVault(try Settings.load())
+        let vault = try await options.common.openVault(try Settings.load())
         let own = try await options.ownNumber(me, in: vault)
         let keys = RollingKeys(in: vault, community: NearbyCommand.community)
         let shared = try await NearbyFailure.reported {
@@ -55,7 +55,7 @@ struct NearbyBefriend: AsyncParsableCommand {
         guard let shared = try? JSONDecoder().decode(RollingKeys.Shared.self, from: data) else {
             throw CommandError.usage("\(quoted(file, limit: 200)) is not what `nearby share` prints")
         }
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         try await NearbyFailure.reported {
             try await RollingKeys(in: vault, community: NearbyCommand.community).befriend(shared, at: Now.timestamp)
         }
@@ -99,7 +99,7 @@ struct NearbyUnfriend: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         let existed = try await NearbyFailure.reported {
             try await RollingKeys(in: vault, community: NearbyCommand.community).unfriend(person)
         }

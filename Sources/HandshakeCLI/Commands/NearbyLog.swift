@@ -23,7 +23,7 @@ struct NearbyLog: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
         let contents = try await NearbyFailure.reported { try await log.contents(at: Now.seconds) }
         let people = contents.people.filter { person == nil || $0.person == person }
@@ -75,7 +75,7 @@ struct NearbyForget: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try Settings.load()
-        let vault = try await cawait ommon.openVault(settings)
+        let vault = try await common.openVault(settings)
         let log = EncounterLog(in: vault, community: NearbyCommand.community)
         try await Acquaintances(nil, home: settings.home, account: account).forget(person)
         let count = try await NearbyFailure.reported {

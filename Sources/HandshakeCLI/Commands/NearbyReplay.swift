@@ -43,7 +43,7 @@ struct NearbyReplay: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try Settings.load()
-        let vault = try await oawait ptions.common.openVault(settings)
+        let vault = try await options.common.openVault(settings)
         let circle = try await NearbyCircle.form(
             me: me, options: options, sends: false, settings: settings, vault: vault)
         let log = EncounterLog(

@@ -98,7 +98,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let vault = try await oawait ptions.common.openVault(try Settings.load())
+        let vault = try await options.common.openVault(try Settings.load())
         let own = sending.advertise == .static ? try await options.ownNumber(me, in: vault) : me
         let reporter = NearbyReporter(json: options.common.json)
         try await NearbyFailure.reported {

@@ -39,7 +39,7 @@ struct NearbyWatch: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try Settings.load()
-        let vault = try await oawait ptions.common.openVault(settings)
+        let vault = try await options.common.openVault(settings)
         let circle = try await NearbyCircle.form(
             me: me, options: options, sends: sending.sends, settings: settings, vault: vault)
         let reporter = NearbyReporter(json: options.common.json)

@@ -24,7 +24,7 @@ struct RecurseCenterOptions: ParsableArguments {
 
     /// Uses the kit for the account, and gives its errors their place among the command's exit statuses.
     func use<Result>(_ body: (RecurseCenter) async throws -> Result) async throws -> Result {
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         guard known.client.service.name == Service.recurseCenter.name else {
             throw CommandError.usage(

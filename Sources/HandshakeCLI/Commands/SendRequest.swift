@@ -43,7 +43,7 @@ struct SendRequest: AsyncParsableCommand {
         }
         guard maxSize > 0 else { throw CommandError.usage("--max-size is positive") }
         guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         let content = try readContent()
         var headers = try readHeaders()

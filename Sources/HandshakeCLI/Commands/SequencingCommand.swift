@@ -25,7 +25,7 @@ struct SequencingOptions: ParsableArguments {
     func use<Result>(
         polling: Polling = Polling(), _ body: (Sequencing) async throws -> Result
     ) async throws -> Result {
-        let vault = try await cawait ommon.openVault(try Settings.load())
+        let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         guard known.client.service.name == Service.sequencing.name else {
             throw CommandError.usage(
