@@ -62,6 +62,11 @@ struct Introductions: Sendable {
         return true
     }
 
+    /// Takes back a question that was never put. An answer that is known already stays.
+    mutating func withdraw(_ person: UserNumber) {
+        if case .asking = states[person] { states[person] = nil }
+    }
+
     /// Takes an answer in.
     mutating func note(_ introduction: Introduction, about person: UserNumber, at instant: Duration) {
         switch introduction {

@@ -7,7 +7,8 @@ public import Beacons
 ///
 /// * A person is announced at most once in ``EncounterRules/announcementInterval``, also across restarts and processes:
 ///   the log notes it before the alert appears. A crash between the two loses the alert.
-/// * There is one question in flight a person, and at most ``questionsAtOnce`` in all.
+/// * There is one question in flight a person, and at most ``questionsAtOnce`` in all. About someone who left before the
+///   question's turn came, none is put.
 /// * An alert waits for the name no longer than ``patience``; then it comes with what is known, and is replaced when the
 ///   name arrives.
 /// * What is near when the task is cancelled is in the log before ``run(on:report:)`` returns.
@@ -79,7 +80,9 @@ public struct PeopleNearby: Sendable {
             group.addTask { .sightingsEnded(await feed(sightings, to: watch)) }
             for _ in 0..<Self.questionsAtOnce {
                 group.addTask { [whoIs] in
-                    for await person in questions { await watch.note(await whoIs(person), about: person) }
+                    for await person in questions where await watch.isStillWanted(person) {
+                        await watch.note(await whoIs(person), about: person)
+                    }
                     return .askerDone
                 }
             }

@@ -17,6 +17,11 @@ actor Watch {
     nonisolated let answers: AsyncStream<Void>
     private let answered: AsyncStream<Void>.Continuation
     private var hasPruned = false
+    /// What the log said no with of late, and when that was last told.
+    private var troubles: [NearbyError: Duration] = [:]
+
+    private static let troublePause = Duration.seconds(60)
+    private static let mostTroubles = EncounterTracker.capacity
 
     private let log: EncounterLog
     private let own: UserNumber?
@@ -57,6 +62,16 @@ actor Watch {
         for (person, until) in waiting where until <= instant { announce(person) }
         await save(all: false)
         await report(.people(people()))
+    }
+
+    /// Whether a question that waited for its turn is still to be put. A question about someone who left meanwhile is not:
+    /// a sender that invents numbers must not keep those who are near waiting for their names.
+    func isStillWanted(_ person: UserNumber) -> Bool {
+        if tracker.encounter(with: person) != nil { return true }
+        introductions.withdraw(person)
+        questions -= 1
+        answered.yield()
+        return false
     }
 
     /// Takes an answer in.
@@ -154,8 +169,10 @@ actor Watch {
             let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
             switch kept {
             case .some(.some(let merged)):
-                logged.insert(person)
                 tracker.merge(merged, with: person)
+                guard logged.insert(person).inserted, let known = introductions.known(person) else { continue }
+                // The answer may have come while the log had no such person.
+                await tryLog { try await log.introduce(person, as: known) }
             case .some(.none):
                 // The user has forgotten this person meanwhile: from here on it is another encounter.
                 logged.remove(person)
@@ -178,13 +195,17 @@ actor Watch {
         }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
     }
 
-    /// Uses the log; a failure is reported, not fatal.
+    /// Uses the log; a failure is reported, not fatal. The same failure is reported once a minute: each sighting tries anew,
+    /// and two hundred people may be near.
     ///
     /// - Returns: nil when it failed.
     @discardableResult private func tryLog<Result>(_ body: () async throws -> Result) async -> Result? {
         do {
             return try await body()
         } catch let error as NearbyError {
+            if let told = troubles[error], instant - told < Self.troublePause { return nil }
+            if troubles.count >= Self.mostTroubles { troubles = [:] }
+            troubles[error] = instant
             await report(.trouble(error))
         } catch {
             // Cancelled: what is near is written by `finish`.
