@@ -34,7 +34,7 @@ struct NearbyWatch: AsyncParsableCommand {
     @OptionGroup var options: NearbyOptions
 
     func validate() throws {
-        if let duration, !(duration > 0) { throw ValidationError("--duration is more than 0") }
+        try TimeLimit.validate(duration)
     }
 
     func run() async throws {
