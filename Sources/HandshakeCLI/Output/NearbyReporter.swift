@@ -65,6 +65,7 @@ private struct NearbyReport: ~Copyable, Sendable {
             tell("introduced", person, known, "Number \(person) is \(name(person, known)).", inLiveList: false)
         case .nobody(let person):
             tell("nobody", person, nil, "Nobody has the number \(person).", inLiveList: false)
+            proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
         case .trouble(let error): trouble(error.code, error.description)
         }
