@@ -149,4 +149,34 @@ struct WatchTests {
         #expect(history.known == known)
         #expect(history.encounters.count == 1)
     }
+
+    @Test("a sender that invents new numbers without end costs the service a few hundred questions, then one in two seconds")
+    func inventedNumbersAreNotAllAskedAbout() async {
+        let watch = watch()
+        var next = 1
+        for second in 0..<60 {
+            await hear((next..<next + 50).map { person($0) }, at: second, watch)
+            for number in next..<next + 50 { await watch.note(.nobody, about: person(number)) }
+            next += 50
+        }
+        let questions = await outcome().questions.count
+        #expect(questions >= Introductions.mostQuestions)
+        #expect(questions <= Introductions.mostQuestions + 30)
+    }
+
+    @Test("without a network a crowd of numbers raises fifty alerts, then one in ten seconds, and names raise theirs at once")
+    func namelessAlertsAreFew() async {
+        let watch = watch()
+        let crowd = (1...200).map { person($0) }
+        for second in 0..<34 { await hear(crowd, at: second, watch) }
+        let named = person(200)
+        await watch.note(.known(known), about: named)
+        await hear([], at: 1000, watch)
+        await watch.finish(announcing: true)
+        let alerts = await outcome().alerts
+        #expect(alerts.filter { $0.known == nil }.count <= 50 + 3 + 50)
+        #expect(alerts.prefix { $0.known == nil }.count == 50 + 3)
+        #expect(alerts.contains { $0.person == named && $0.known == known })
+        #expect(Set(alerts.filter { !$0.isUpdate }.map(\.person)).count == alerts.filter { !$0.isUpdate }.count)
+    }
 }

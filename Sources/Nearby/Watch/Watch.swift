@@ -5,10 +5,12 @@ import Handshake
 actor Watch {
     private var tracker: EncounterTracker
     private var introductions = Introductions()
-    /// Alerts that wait for a name, until when.
+    /// Alerts that wait for a name, until when they may come without one.
     private var waiting: [UserNumber: Duration] = [:]
     /// Those the user was told of without a name.
     private var nameless: Set<UserNumber> = []
+    /// How many alerts may come without a name: numbers can be invented by the thousand.
+    private var namelessAlerts = Allowance(atOnce: PeopleNearby.namelessAtOnce, thenEvery: .seconds(10))
     /// Those whose running encounter the log has.
     private var logged: Set<UserNumber> = []
     private var instant = Duration.zero
@@ -54,12 +56,14 @@ actor Watch {
         }
         for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
         for sighting in list.sightings where sighting.person != own { await take(sighting) }
-        for person in tracker.people where !introductions.isNobody(person, at: instant) {
+        for person in inOrderOfArrival() where !introductions.isNobody(person, at: instant) {
             guard introductions.shouldAsk(person, at: instant) else { continue }
             questions += 1
             ask.yield(person)
         }
-        for (person, until) in waiting where until <= instant { announce(person) }
+        for (person, until) in waiting.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) where until <= instant {
+            announceIfAllowed(person)
+        }
         await save(all: false)
         await report(.people(people()))
     }
@@ -111,7 +115,7 @@ actor Watch {
     /// - Parameter announcing: whether alerts that still wait for a name appear without it.
     func finish(announcing: Bool) async {
         if announcing {
-            for person in waiting.keys.sorted() { announce(person) }
+            for person in waiting.keys.sorted() { announceIfAllowed(person) }
         }
         await save(all: true)
     }
@@ -151,12 +155,25 @@ actor Watch {
         show.yield(Alert(person: person, known: known, proximity: proximity(person)))
     }
 
+    /// Raises an alert without a name only while there are few of them; one that has to wait comes later, or with the name.
+    private func announceIfAllowed(_ person: UserNumber) {
+        guard introductions.known(person) != nil || namelessAlerts.take(at: instant) else { return }
+        announce(person)
+    }
+
+    /// Those who have been near for longest are asked about first: a crowd that comes later does not push in.
+    private func inOrderOfArrival() -> [UserNumber] {
+        tracker.people.map { ($0, tracker.encounter(with: $0)?.firstSeen ?? .infinity) }
+            .sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
+    }
+
     private func proximity(_ person: UserNumber) -> Proximity {
         tracker.lastHeard(person)?.proximity ?? .unknown
     }
 
     private func leave(_ person: UserNumber, _ encounter: Encounter) async {
-        if waiting[person] != nil { announce(person) }
+        if waiting[person] != nil { announceIfAllowed(person) }
+        waiting[person] = nil
         nameless.remove(person)
         let wasLogged = logged.remove(person) != nil
         let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
