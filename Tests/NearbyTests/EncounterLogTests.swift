@@ -71,6 +71,19 @@ struct EncounterLogTests {
         #expect(try await log().forget(ada) == false)
     }
 
+    @Test("what was before someone was forgotten does not come back from another process that heard them too")
+    func forgottenWhileTwoListen() async throws {
+        let first = Encounter(firstSeen: 1000, lastSeen: 1100, duration: 100, closest: 1)
+        for wasLogged in [false, true] { _ = try await log().note(first, with: ada, wasLogged: wasLogged) }
+        try await log().forget(ada)
+        // One process notices and begins anew; the other has not noticed yet.
+        let anew = Encounter(firstSeen: 1115, lastSeen: 1120, duration: 5, closest: 4)
+        _ = try await log().note(anew, with: ada, wasLogged: false)
+        let stale = Encounter(firstSeen: 1000, lastSeen: 1121, duration: 121, closest: 1)
+        #expect(try await log().note(stale, with: ada, wasLogged: true) == nil)
+        #expect(try await log().history(of: ada)?.encounters == [anew])
+    }
+
     @Test("what is older than the retention is neither shown nor kept")
     func retention() async throws {
         let log = log(EncounterRules(retention: 1000))
