@@ -218,3 +218,28 @@ def test_the_live_list_is_drawn_over_itself(hub: Hub, recording: Callable[..., P
                 assert any("Zoë Ångström is near" in line for line in terminal.rows()), terminal.rows()
         finally:
             terminal.close()
+
+
+def test_the_live_list_is_drawn_over_itself_when_the_terminal_became_narrower(hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(65535, 0, 60, rssi=-59), *packets(70000, 0, 60, rssi=-80, ad=wide_frame(70000)))
+    terminal = Terminal([str(hub.handshake.path), "nearby", "replay", str(path), "--speed", "2"],
+                        hub.handshake.environment | {"TERM": "xterm"}, columns=80, rows=20)
+    try:
+        terminal.wait_for(lambda text: text.count("2 people near") >= 3 and "Quentin" in text, "the list, three times")
+        terminal.resize(30, 20)
+        # Two lines of 79 columns are three rows each by then.
+        terminal.expect("\x1b[7A")
+        terminal.wait_for(lambda text: "\x1b[3A" in text.split("\x1b[7A")[-1], "the list in its new width")
+    finally:
+        terminal.close()
+
+
+def test_a_sign_in_that_ended_is_told_of_once_and_people_are_numbers_from_then_on(
+        hub: Hub, recording: Callable[..., Path]) -> None:
+    hub.steer("revoke-personal-access-tokens")
+    path = recording(*packets(65535, 0, 20), *packets(36, 0, 20), *packets(70000, 0, 20, ad=wide_frame(70000)))
+    done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--me", "759")
+    troubles = events(done, "trouble")
+    assert [trouble["code"] for trouble in troubles] == ["sign_in_required"] and "recurse-center" in troubles[0]["message"]
+    assert {event["person"] for event in events(done, "alert")} == {65535, 36, 70000}
+    assert hub.handshake.run("nearby", "replay", str(path), "--at-once", "--me", "759").ok().stderr.count("sign in") == 1

@@ -47,8 +47,6 @@ struct NearbyReplay: AsyncParsableCommand {
     func run() async throws {
         let settings = try Settings.load()
         let vault = try options.common.openVault(settings)
-        let circle = try await NearbyCircle.form(
-            me: me, options: options, sends: false, settings: settings, vault: vault)
         // A recording's clock, which may be anybody's, decides nothing about what was kept before: nothing is removed here.
         let log = EncounterLog(
             in: keep ? vault : MemoryVault(), community: NearbyCommand.community, rules: EncounterRules(retention: nil))
@@ -60,6 +58,9 @@ struct NearbyReplay: AsyncParsableCommand {
             let time = replay.time
             let reporter = NearbyReporter(json: options.common.json) { time.now().secondsSince1970 }
             defer { reporter.end() }
+            let circle = try await NearbyCircle.form(
+                me: me, options: options, sends: false, settings: settings, vault: vault
+            ) { reporter.note(signInEnded: $0) }
             // A recording has no clock but its own.
             let start = Mutex<Timestamp?>(nil)
             try await circle.watch(
