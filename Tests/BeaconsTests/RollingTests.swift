@@ -218,20 +218,6 @@ struct RollingTests {
         #expect(evidence.confirms("Ben", in: RollingWindow(number: first.number + 6), by: .fourBytes) == true)
     }
 
-    @Test("BE-20, BE-29: identifiers of nobody are dropped after an hour, and no more are kept than there is room for")
-    func unresolved() throws {
-        var unresolved = UnresolvedTokens(capacity: 32)
-        for number in 0..<1_000 {
-            unresolved.insert(RollingToken(high: UInt64(number), low: 0), at: try at(Double(number)))
-        }
-        let kept = unresolved.sightings(at: try at(1_000))
-        #expect(kept.count <= 32 && kept.count > 16)
-        #expect(kept.last?.token.high == 999)
-        #expect(unresolved.sightings(at: try at(999 + 3_599)).count == 1)
-        #expect(unresolved.sightings(at: try at(999 + 3_600)).isEmpty)
-        #expect(unresolved.sightings(at: try at(0)).isEmpty)
-    }
-
     @Test("BE-20: a seed and a key of another length are refused, and neither shows itself")
     func secrets() throws {
         for count in [0, 16, 31, 33] {

@@ -85,6 +85,11 @@ class Terminal:
             lines.pop()
         return lines
 
+    def resize(self, columns: int, rows: int) -> None:
+        """As when somebody drags the window's corner."""
+        self.columns = columns
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
     # The keyboard
 
     def type(self, text: str) -> None:

@@ -139,6 +139,29 @@ def test_names_reach_a_terminal_harmless(hub: Hub, recording: Callable[..., Path
     assert "Eve" in shown and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown)
 
 
+def test_a_recording_of_another_time_removes_nothing_from_the_log(
+        handshake: Handshake, recording: Callable[..., Path]) -> None:
+    for person, begin in ((36, time.time() - 100), (99, 4_102_444_800)):
+        handshake.run("nearby", "replay", str(recording(*packets(person, begin, 10))), "--at-once", "--keep").ok()
+    lines = handshake.run("nearby", "log", "--json").ok().stdout.splitlines()
+    assert {json.loads(line)["person"] for line in lines} == {36, 99}
+
+
+def test_the_log_shows_the_numbers_that_forget_takes(hub: Hub, recording: Callable[..., Path]) -> None:
+    hub.handshake.run("nearby", "replay", str(recording(*packets(65535, time.time() - 60, 10))), "--at-once", "--keep").ok()
+    header, row = hub.handshake.run("nearby", "log").ok().stdout.splitlines()
+    assert header.startswith("NUMBER") and row.split()[0] == "65535" and "Zoë Ångström" in row
+    other = hub.handshake.run("nearby", "log", "--person", "36").ok()
+    assert other.stdout == "" and "number 36" in other.stderr and "nobody" not in other.stderr
+
+
+def test_an_exported_log_is_harmless_on_a_terminal(hub: Hub, recording: Callable[..., Path]) -> None:
+    hub.handshake.run("nearby", "replay", str(recording(*packets(6704, time.time() - 60, 20))), "--at-once", "--keep").ok()
+    for form in ("--csv", "--json"):
+        shown = hub.handshake.run("nearby", "log", form).ok().stdout
+        assert "Eve" in shown and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown), shown
+
+
 def test_a_friend_is_recognised_by_the_keys_that_were_shared_and_nobody_else(
         handshake: Handshake, recording: Callable[..., Path]) -> None:
     shared = handshake.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
@@ -170,6 +193,9 @@ def test_what_is_no_shared_key_is_refused(handshake: Handshake, text: str) -> No
     ["advertise", "--me", "36"], ["advertise", "--advertise", "static", "--me", "36"], ["watch", "--advertise", "static"],
     ["forget"], ["forget", "36", "--everyone"], ["forget", "0"], ["log", "--csv", "--json"], ["scan", "--duration", "0"],
     ["replay", "x", "--speed", "2", "--at-once"], ["share", "--me", "36", "--days", "32"],
+    ["replay", "x", "--speed", "0"], ["replay", "x", "--speed", "nan"], ["replay", "there-is-no-such-file"],
+    ["scan", "--duration", "1e30"], ["watch", "--duration", "inf"],
+    ["advertise", "--me", "36", "--advertise", "rolling", "--duration", "1e300"],
 ])
 def test_a_wrong_line_is_status_64(handshake: Handshake, arguments: list[str]) -> None:
     assert handshake.run("nearby", *arguments).status == 64
@@ -192,3 +218,28 @@ def test_the_live_list_is_drawn_over_itself(hub: Hub, recording: Callable[..., P
                 assert any("Zoë Ångström is near" in line for line in terminal.rows()), terminal.rows()
         finally:
             terminal.close()
+
+
+def test_the_live_list_is_drawn_over_itself_when_the_terminal_became_narrower(hub: Hub, recording: Callable[..., Path]) -> None:
+    path = recording(*packets(65535, 0, 60, rssi=-59), *packets(70000, 0, 60, rssi=-80, ad=wide_frame(70000)))
+    terminal = Terminal([str(hub.handshake.path), "nearby", "replay", str(path), "--speed", "2"],
+                        hub.handshake.environment | {"TERM": "xterm"}, columns=80, rows=20)
+    try:
+        terminal.wait_for(lambda text: text.count("2 people near") >= 3 and "Quentin" in text, "the list, three times")
+        terminal.resize(30, 20)
+        # Two lines of 79 columns are three rows each by then.
+        terminal.expect("\x1b[7A")
+        terminal.wait_for(lambda text: "\x1b[3A" in text.split("\x1b[7A")[-1], "the list in its new width")
+    finally:
+        terminal.close()
+
+
+def test_a_sign_in_that_ended_is_told_of_once_and_people_are_numbers_from_then_on(
+        hub: Hub, recording: Callable[..., Path]) -> None:
+    hub.steer("revoke-personal-access-tokens")
+    path = recording(*packets(65535, 0, 20), *packets(36, 0, 20), *packets(70000, 0, 20, ad=wide_frame(70000)))
+    done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--me", "759")
+    troubles = events(done, "trouble")
+    assert [trouble["code"] for trouble in troubles] == ["sign_in_required"] and "recurse-center" in troubles[0]["message"]
+    assert {event["person"] for event in events(done, "alert")} == {65535, 36, 70000}
+    assert hub.handshake.run("nearby", "replay", str(path), "--at-once", "--me", "759").ok().stderr.count("sign in") == 1

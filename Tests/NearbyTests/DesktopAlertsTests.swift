@@ -134,4 +134,50 @@ struct DesktopAlertsTests {
         #expect(desktop.shown.count == 1)
         #expect(board.alerts.count == 1)
     }
+
+    @Test("a desktop that does not answer delays the alerts once, not each of them, and is asked again a minute later")
+    func aDesktopThatHangs() async throws {
+        let bus = try await BusDaemon()
+        let asked = Mutex(0)
+        let service = try await bus.connect()
+        let silent = ExportedMethod("GetCapabilities", returns: [Argument("names", .array(.string))]) { _ in
+            asked.withLock { $0 += 1 }
+            try await Task.sleep(for: .seconds(3600))
+            return []
+        }
+        try service.export(
+            [ExportedInterface("org.freedesktop.Notifications", methods: [silent])],
+            at: "/org/freedesktop/Notifications")
+        _ = try await service.requestName("org.freedesktop.Notifications")
+        let board = Board()
+        let clock = HurriedClock()
+        let alerts = DesktopAlerts(
+            on: try Address.list(bus.addressText), application: "Handshake",
+            options: Connection.Options(clock: clock), fallback: board
+        ) { _ in }
+        for number in 1...5 { await alerts.show(Alert(person: person(number), known: nil)) }
+        #expect(board.alerts.map(\.person.value) == [1, 2, 3, 4, 5])
+        #expect(clock.patienceEnded.withLock(\.self) == 1)
+        clock.ahead.withLock { $0 = .seconds(61) }
+        await alerts.show(Alert(person: person(6), known: nil))
+        #expect(clock.patienceEnded.withLock(\.self) == 2)
+        service.close()
+    }
+}
+
+/// A clock on which five seconds, which an alert waits for a desktop, pass at once, and all longer times as they do.
+private final class HurriedClock: Clock {
+    let patienceEnded = Mutex(0)
+    /// How far ahead of the real time it is.
+    let ahead = Mutex(Duration.zero)
+
+    var now: ContinuousClock.Instant { ContinuousClock.now + ahead.withLock(\.self) }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        guard now.duration(to: deadline) <= .seconds(5) else {
+            return try await Task.sleep(until: deadline, tolerance: tolerance, clock: .continuous)
+        }
+        patienceEnded.withLock { $0 += 1 }
+    }
 }

@@ -71,6 +71,19 @@ struct EncounterLogTests {
         #expect(try await log().forget(ada) == false)
     }
 
+    @Test("what was before someone was forgotten does not come back from another process that heard them too")
+    func forgottenWhileTwoListen() async throws {
+        let first = Encounter(firstSeen: 1000, lastSeen: 1100, duration: 100, closest: 1)
+        for wasLogged in [false, true] { _ = try await log().note(first, with: ada, wasLogged: wasLogged) }
+        try await log().forget(ada)
+        // One process notices and begins anew; the other has not noticed yet.
+        let anew = Encounter(firstSeen: 1115, lastSeen: 1120, duration: 5, closest: 4)
+        _ = try await log().note(anew, with: ada, wasLogged: false)
+        let stale = Encounter(firstSeen: 1000, lastSeen: 1121, duration: 121, closest: 1)
+        #expect(try await log().note(stale, with: ada, wasLogged: true) == nil)
+        #expect(try await log().history(of: ada)?.encounters == [anew])
+    }
+
     @Test("what is older than the retention is neither shown nor kept")
     func retention() async throws {
         let log = log(EncounterRules(retention: 1000))
@@ -130,6 +143,7 @@ struct EncounterLogTests {
         arguments: [
             ("Ada, \"the\" Countess", "\"Ada, \"\"the\"\" Countess\""), ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
             ("@SUM(A1)", "'@SUM(A1)"), ("line\nbreak", "\"line\nbreak\""), ("Zoë", "Zoë"),
+            ("\u{1B}]0;Eve\u{7}", "\u{FFFD}]0;Eve\u{FFFD}"), ("a\rb\u{9B}c\u{202E}d", "a\u{FFFD}b\u{FFFD}c\u{FFFD}d"),
         ])
     func csv(name: String, cell: String) {
         var history = PersonHistory(of: ada)
@@ -142,6 +156,18 @@ struct EncounterLogTests {
             EncounterExport.csv([history])
                 == "person,name,batch,first_seen,last_seen,duration_seconds,closest_metres,announced\r\n"
                 + "759,\(cell),S1'14,2026-01-01T00:00:00Z,2026-01-01T00:01:30Z,90,1.2,true\r\n")
+    }
+
+    @Test("JSON shows nothing that steers a terminal, and loses nothing")
+    func jsonIsHarmless() throws {
+        let name = "a\u{1B}[2Jb\u{9B}c\u{202E}d\u{2028}e\u{E0041}f \u{1F642}"
+        var history = PersonHistory(of: ada)
+        history.known = Person(name: name)
+        history.encounters = [Encounter(firstSeen: 0, lastSeen: 1, duration: 1)]
+        let line = try #require(try EncounterExport.json([history]).first)
+        #expect(!line.unicodeScalars.contains { "\u{1B}\u{9B}\u{202E}\u{2028}\u{E0041}".unicodeScalars.contains($0) })
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        #expect(object["name"] as? String == name)
     }
 
     @Test("JSON has one object a line, and null for what is unknown")

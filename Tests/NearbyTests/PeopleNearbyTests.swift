@@ -87,6 +87,42 @@ struct PeopleNearbyTests {
         #expect(try await scene.log.contents(at: 1_000_020).people.count == 200)
     }
 
+    @Test("a crowd of invented numbers that is gone again is not asked about, and the next person is asked about at once")
+    func goneBeforeTheQuestion() async throws {
+        let scene = Scene()
+        let invented = (1000..<1500).map { person($0) }
+        let answers = AsyncStream.makeStream(of: Void.self)
+        let isOver = Mutex(false)
+        try await scene.run([(0, invented), (1000, [ada]), (1001, [ada])]) { tick in
+            // The service is slow: its first answers come when the crowd has left.
+            if tick == 1 { await scene.wait { $0.questions.count == PeopleNearby.questionsAtOnce } }
+            guard tick == 2 else { return }
+            isOver.withLock { $0 = true }
+            answers.continuation.finish()
+        } whoIs: { [known] _ in
+            for await _ in answers.stream where isOver.withLock({ $0 }) { break }
+            return .known(known)
+        }
+        #expect(scene.questions.count == PeopleNearby.questionsAtOnce + 1)
+        #expect(scene.questions.last == ada)
+    }
+
+    @Test("someone who comes back before the question was put is asked about")
+    func backBeforeTheQuestion() async throws {
+        let scene = Scene()
+        let others = (1000..<1004).map { person($0) }
+        let isOver = Mutex(false)
+        let last = person(2000)
+        try await scene.run([(0, others), (1, [last]), (1000, []), (2000, [last]), (2001, [last])]) { tick in
+            if tick == 1 { await scene.wait { $0.questions.count == PeopleNearby.questionsAtOnce } }
+            if tick == 4 { isOver.withLock { $0 = true } }
+        } whoIs: { [known] _ in
+            while !isOver.withLock({ $0 }), !Task.isCancelled { await Task.yield() }
+            return .known(known)
+        }
+        #expect(scene.questions.filter { $0 == last }.count == 1)
+    }
+
     @Test("someone who leaves is logged with first and last time, duration and closest distance")
     func leaving() async throws {
         let scene = Scene()

@@ -164,6 +164,32 @@ struct RollingKeysTests {
         #expect(try await theirs.friends().keys.isEmpty)
     }
 
+    @Test("a friend who gives a month's keys every day is recognised every day")
+    func aMonthOfKeysEveryDay() async throws {
+        let mine = RollingKeys(in: MemoryVault(), community: "c")
+        let theirs = RollingKeys(in: MemoryVault(), community: "c")
+        for day in 0..<40 {
+            let time = newYear.advanced(by: .seconds(Double(day) * 86_400))
+            try await theirs.befriend(try await mine.share(ada, days: RollingKeys.mostDays, from: time), at: time)
+            let friends = try await theirs.friends()
+            #expect(friends.damaged.isEmpty)
+            #expect(friends.keys.last?.1.day.number == UInt32(20454 + day + RollingKeys.mostDays - 1))
+        }
+    }
+
+    @Test("keys of days that are far off do not pile up, and do not push out those of the next days")
+    func keysFarOff() async throws {
+        let mine = RollingKeys(in: MemoryVault(), community: "c")
+        let theirs = RollingKeys(in: MemoryVault(), community: "c")
+        for month in [0, 50, 40, 30, 20, 10] {
+            let time = newYear.advanced(by: .seconds(Double(month * RollingKeys.mostDays) * 86_400))
+            try await theirs.befriend(try await mine.share(ada, days: RollingKeys.mostDays, from: time), at: newYear)
+        }
+        let days = try await theirs.friends().keys.map(\.1.day.number)
+        #expect(days.prefix(RollingKeys.mostDays) == Array(20454..<20454 + UInt32(RollingKeys.mostDays))[...])
+        #expect(days.count == 2 * RollingKeys.mostDays)
+    }
+
     @Test(
         "what is no keys is refused with a reason",
         arguments: [

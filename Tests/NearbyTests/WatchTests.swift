@@ -9,12 +9,17 @@ import Testing
 struct WatchTests {
     private let ada = person(759)
     private let known = Person(name: "Ada Example", batch: "S1'14")
-    private let log = EncounterLog(in: MemoryVault(), community: "recurse-center")
+    private let vault = MemoryVault()
+    private let log: EncounterLog
     private let shown = AsyncStream.makeStream(of: Alert.self)
     private let asked = AsyncStream.makeStream(of: UserNumber.self)
 
-    private func watch() -> Watch {
-        Watch(log: log, ignoring: nil, report: { _ in }, ask: asked.continuation, show: shown.continuation)
+    init() {
+        log = EncounterLog(in: vault, community: "recurse-center")
+    }
+
+    private func watch(report: @escaping @Sendable (NearbyUpdate) async -> Void = { _ in }) -> Watch {
+        Watch(log: log, ignoring: nil, report: report, ask: asked.continuation, show: shown.continuation)
     }
 
     private func hear(_ people: [UserNumber], at second: Int, _ watch: Watch) async {
@@ -112,5 +117,66 @@ struct WatchTests {
         }
         #expect(introductions.count <= 2 * EncounterTracker.capacity)
         #expect(introductions.isNobody(person(50_000), at: .seconds(50_000)))
+    }
+
+    @Test("a log that cannot be used is told of once a minute, however many people are near and however long")
+    func troubleIsNotRepeated() async throws {
+        let people = (1...5).map { person($0) }
+        for person in people {
+            try await vault.update(VaultKey(.encounters, ["recurse-center", person.description])) {
+                try await $0.replace(with: Array("damaged".utf8))
+            }
+        }
+        let troubles = Mutex<[NearbyError]>([])
+        let watch = watch { update in
+            if case .trouble(let error) = update { troubles.withLock { $0.append(error) } }
+        }
+        for second in 0..<61 { await hear(people, at: second, watch) }
+        let perPerson = Dictionary(grouping: troubles.withLock { $0 }, by: \.self).mapValues(\.count)
+        #expect(perPerson.count == people.count)
+        #expect(perPerson.values.allSatisfy { $0 == 2 }, "\(perPerson)")
+    }
+
+    @Test("someone forgotten while near, whose name is known, is logged anew with the name")
+    func forgottenAndLoggedAnew() async throws {
+        let watch = watch()
+        await hear([ada], at: 0, watch)
+        await watch.note(.known(known), about: ada)
+        for second in 1..<20 { await hear([ada], at: second, watch) }
+        try await log.forget(ada)
+        for second in 20..<60 { await hear([ada], at: second, watch) }
+        let history = try #require(try await log.history(of: ada))
+        #expect(history.known == known)
+        #expect(history.encounters.count == 1)
+    }
+
+    @Test("a sender that invents new numbers without end costs the service a few hundred questions, then one in two seconds")
+    func inventedNumbersAreNotAllAskedAbout() async {
+        let watch = watch()
+        var next = 1
+        for second in 0..<60 {
+            await hear((next..<next + 50).map { person($0) }, at: second, watch)
+            for number in next..<next + 50 { await watch.note(.nobody, about: person(number)) }
+            next += 50
+        }
+        let questions = await outcome().questions.count
+        #expect(questions >= Introductions.mostQuestions)
+        #expect(questions <= Introductions.mostQuestions + 30)
+    }
+
+    @Test("without a network a crowd of numbers raises fifty alerts, then one in ten seconds, and names raise theirs at once")
+    func namelessAlertsAreFew() async {
+        let watch = watch()
+        let crowd = (1...200).map { person($0) }
+        for second in 0..<34 { await hear(crowd, at: second, watch) }
+        let named = person(200)
+        await watch.note(.known(known), about: named)
+        await hear([], at: 1000, watch)
+        await watch.finish(announcing: true)
+        let alerts = await outcome().alerts
+        #expect(alerts.filter { $0.known == nil }.count <= 50 + 3 + 50)
+        #expect(alerts.prefix { $0.known == nil }.count == 50 + 3)
+        #expect(alerts.contains { $0.person == named && $0.known == known })
+        #expect(Set(alerts.filter { !$0.isUpdate }.map(\.person)).count == alerts.filter { !$0.isUpdate }.count)
     }
 }

@@ -171,7 +171,8 @@ struct DocumentationTests {
         var sources: [String: String] = [:]
         for file in files where file.hasSuffix(".swift") || file.hasSuffix(".py") {
             let url = folder.appending(path: file)
-            sources[url.lastPathComponent] = try String(contentsOf: url, encoding: .utf8)
+            // Several folders may have a suite of the same name.
+            sources[url.lastPathComponent, default: ""] += try String(contentsOf: url, encoding: .utf8)
         }
         return sources
     }

@@ -31,15 +31,23 @@ public struct Notifications: Sendable {
 
     /// The program's name as users know it.
     public let application: String
+    /// How long the server may take for an answer.
+    private let timeout: Duration
     private let service: RemoteObject
 
     static let name: BusName = "org.freedesktop.Notifications"
     static let interface: InterfaceName = "org.freedesktop.Notifications"
     static let path: ObjectPath = "/org/freedesktop/Notifications"
 
-    /// Notifications of `application` over a connection to the session's bus. Nothing is asked yet.
-    public init(_ connection: Connection, application: String) {
+    /// Notifications over a connection to the session's bus. Nothing is asked yet.
+    ///
+    /// - Parameters:
+    ///   - connection: The session's bus.
+    ///   - application: The program's name as users know it.
+    ///   - timeout: How long the server may take for an answer.
+    public init(_ connection: Connection, application: String, timeout: Duration = Connection.standardTimeout) {
         self.application = application
+        self.timeout = timeout
         service = connection.object(Self.path, of: Self.name)
     }
 
@@ -91,7 +99,7 @@ public struct Notifications: Sendable {
     @discardableResult
     private func call(_ member: MemberName, _ arguments: [Value] = []) async throws -> [Value] {
         try await DesktopServicesError.placing(absent: .noNotificationService) {
-            try await service.call(member, in: Self.interface, arguments)
+            try await service.call(member, in: Self.interface, arguments, timeout: timeout)
         }
     }
 

@@ -35,7 +35,7 @@ enum NearbyFailure {
             throw CommandError(
                 status: error.isDamage ? .vault : .usage, code: error.code, message: error.description)
         } catch let error as RadioError {
-            throw CommandError(status: .defect, code: error.code, message: error.description)
+            throw CommandError(status: error.isOfTheCommandLine ? .usage : .defect, code: error.code, message: error.description)
         } catch let error as BeaconsError {
             throw CommandError(status: .usage, code: "invalid_input", message: "\(error)")
         }
@@ -44,6 +44,16 @@ enum NearbyFailure {
 
 extension NearbyError {
     fileprivate var isDamage: Bool { if case .damaged = self { true } else { false } }
+}
+
+extension RadioError {
+    /// Whether another command line would help: a file or an adapter that is not there.
+    fileprivate var isOfTheCommandLine: Bool {
+        switch self {
+        case .file, .input, .noAdapter(named: .some), .unsendable: true
+        default: false
+        }
+    }
 }
 
 /// The calendar clock as beacons have it.

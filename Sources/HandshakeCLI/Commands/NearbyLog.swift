@@ -38,17 +38,20 @@ struct NearbyLog: AsyncParsableCommand {
     }
 
     private func show(_ people: [PersonHistory]) {
-        guard !people.isEmpty else { return Output.note("You met nobody yet, or nobody within the last 30 days.") }
+        guard !people.isEmpty else {
+            let whom = person.map { "You did not meet number \($0)" } ?? "You met nobody"
+            return Output.note("\(whom) within the last 30 days.")
+        }
         let rows = people.flatMap { history in history.encounters.map { (history, $0) } }
             .sorted { $0.1.lastSeen > $1.1.lastSeen }
             .map { history, encounter in
                 [
-                    history.known?.name ?? "number \(history.person)", history.known?.batch ?? "",
+                    history.person.description, history.known?.name ?? "", history.known?.batch ?? "",
                     Moment.text(encounter.firstSeen), Span.text(encounter.duration),
                     encounter.closest.map(Span.metres) ?? "unknown",
                 ]
             }
-        for line in Table.lines([["NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST"]] + rows) { Output.result(line) }
+        for line in Table.lines([["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST"]] + rows) { Output.result(line) }
     }
 }
 

@@ -53,13 +53,19 @@ struct Acquaintances: Sendable {
     private let directory: ProfileDirectory
     private let photos: PhotoCache
     private let center: RecurseCenter?
+    private let signInEnded: @Sendable (HandshakeError) -> Void
 
     /// - Parameters:
     ///   - center: whom to ask; nil asks nobody.
     ///   - home: the command's folder; profiles and photos of an account rest below it.
     ///   - account: the account's name.
-    init(_ center: RecurseCenter?, home: String, account: String) throws {
+    ///   - signInEnded: is told each time the service does not know the user any more.
+    init(
+        _ center: RecurseCenter?, home: String, account: String,
+        signInEnded: @escaping @Sendable (HandshakeError) -> Void = { _ in }
+    ) throws {
         self.center = center
+        self.signInEnded = signInEnded
         // A name may hold anything; a folder's may not.
         let folder = home + "/people/" + Data(account.utf8).map { String(format: "%02x", $0) }.joined()
         do {
@@ -85,6 +91,9 @@ struct Acquaintances: Sendable {
                     photo: photo?.path, page: center.page(of: profile)))
         } catch RecurseCenterError.unknownPerson {
             return .nobody
+        } catch RecurseCenterError.account(let error) where ExitStatus(error) == .signInNeeded {
+            signInEnded(error)
+            return .unreachable
         } catch {
             return .unreachable
         }

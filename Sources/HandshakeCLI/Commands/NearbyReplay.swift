@@ -39,16 +39,17 @@ struct NearbyReplay: AsyncParsableCommand {
 
     func validate() throws {
         if atOnce && speed != nil { throw ValidationError("--speed and --at-once exclude each other") }
+        if let speed, !(0.001...1_000_000).contains(speed) {
+            throw ValidationError("--speed is a factor from 0.001 to 1000000")
+        }
     }
 
     func run() async throws {
         let settings = try Settings.load()
         let vault = try await options.common.openVault(settings)
-        let circle = try await NearbyCircle.form(
-            me: me, options: options, sends: false, settings: settings, vault: vault)
+        // A recording's clock, which may be anybody's, decides nothing about what was kept before: nothing is removed here.
         let log = EncounterLog(
-            in: keep ? vault : MemoryVault(), community: NearbyCommand.community,
-            rules: keep ? EncounterRules() : EncounterRules(retention: nil))
+            in: keep ? vault : MemoryVault(), community: NearbyCommand.community, rules: EncounterRules(retention: nil))
         try await NearbyFailure.reported {
             let pace = try atOnce ? .atOnce : speed.map { try Replay.Pace.times($0) } ?? .recorded
             let replay = Replay(
@@ -57,6 +58,9 @@ struct NearbyReplay: AsyncParsableCommand {
             let time = replay.time
             let reporter = NearbyReporter(json: options.common.json) { time.now().secondsSince1970 }
             defer { reporter.end() }
+            let circle = try await NearbyCircle.form(
+                me: me, options: options, sends: false, settings: settings, vault: vault
+            ) { reporter.note(signInEnded: $0) }
             // A recording has no clock but its own.
             let start = Mutex<Timestamp?>(nil)
             try await circle.watch(

@@ -24,7 +24,7 @@ struct NearbyScan: AsyncParsableCommand {
     @OptionGroup var adapter: NearbyAdapter
 
     func validate() throws {
-        if let duration, !(duration > 0) { throw ValidationError("--duration is more than 0") }
+        try TimeLimit.validate(duration)
     }
 
     func run() async throws {
@@ -94,7 +94,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
         guard sending.sends else {
             throw ValidationError("say what to send: --advertise rolling or --advertise static")
         }
-        if let duration, !(duration > 0) { throw ValidationError("--duration is more than 0") }
+        try TimeLimit.validate(duration)
     }
 
     func run() async throws {
@@ -113,6 +113,16 @@ struct NearbyAdvertise: AsyncParsableCommand {
 
 /// Ends what goes on for ever after a time that the user asked for.
 enum TimeLimit {
+    /// A year: what a `Duration` cannot hold would end the process.
+    private static let longest = 31_536_000.0
+
+    static func validate(_ seconds: Double?) throws {
+        guard let seconds else { return }
+        guard seconds > 0, seconds <= longest else {
+            throw ValidationError("--duration is more than 0, and at most 31536000 seconds, a year")
+        }
+    }
+
     /// Runs `body` for at most so many seconds; to be ended by that is no error.
     static func run(_ seconds: Double?, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let work = Task { try await body() }

@@ -34,15 +34,16 @@ struct NearbyWatch: AsyncParsableCommand {
     @OptionGroup var options: NearbyOptions
 
     func validate() throws {
-        if let duration, !(duration > 0) { throw ValidationError("--duration is more than 0") }
+        try TimeLimit.validate(duration)
     }
 
     func run() async throws {
         let settings = try Settings.load()
         let vault = try await options.common.openVault(settings)
-        let circle = try await NearbyCircle.form(
-            me: me, options: options, sends: sending.sends, settings: settings, vault: vault)
         let reporter = NearbyReporter(json: options.common.json)
+        let circle = try await NearbyCircle.form(
+            me: me, options: options, sends: sending.sends, settings: settings, vault: vault
+        ) { reporter.note(signInEnded: $0) }
         defer { reporter.end() }
         try await NearbyFailure.reported {
             var radio: any Radio = try adapter.radio()
@@ -114,7 +115,8 @@ struct NearbyCircle: Sendable {
     }
 
     static func form(
-        me: UserNumber?, options: NearbyOptions, sends: Bool, settings: Settings, vault: any Vault
+        me: UserNumber?, options: NearbyOptions, sends: Bool, settings: Settings, vault: any Vault,
+        signInEnded: @escaping @Sendable (HandshakeError) -> Void
     ) async throws -> NearbyCircle {
         let center = try await options.center(in: vault)
         var own = me
@@ -131,7 +133,7 @@ struct NearbyCircle: Sendable {
                 "Nobody is asked who people are: sign in with: handshake login \(quoted(options.account, limit: 80))")
         }
         let acquaintances = try center.map {
-            try Acquaintances($0, home: settings.home, account: options.account)
+            try Acquaintances($0, home: settings.home, account: options.account, signInEnded: signInEnded)
         }
         return NearbyCircle(
             own: own, recognition: try await recognition(own: own, in: vault),

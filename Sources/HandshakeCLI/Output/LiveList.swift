@@ -5,7 +5,8 @@ import OAuth
 
 /// A list on the terminal that is redrawn in place: one line a person, the nearest first.
 struct LiveList {
-    private var height = 0
+    /// How wide the lines of the last drawing are.
+    private var widths: [Int] = []
 
     /// Draws the list over the one before.
     ///
@@ -16,16 +17,24 @@ struct LiveList {
         let rows = max(2, Terminal.rows - 1)
         let lines = Self.lines(people, status: status, columns: Terminal.columns, rows: rows)
         // Up to the first line of the last drawing, each line anew, and nothing left below.
+        let height = height
         let up = height > 0 ? "\u{1B}[\(height)A\r" : "\r"
         Output.result(bytes: Array((up + lines.map { "\u{1B}[K\($0)\n" }.joined() + "\u{1B}[J").utf8))
-        height = lines.count
+        widths = lines.map(\.displayWidth)
+    }
+
+    /// How many rows the last drawing takes: a terminal that became narrower breaks its lines.
+    private var height: Int {
+        let columns = max(1, Terminal.columns)
+        return widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
     }
 
     /// Lets what is printed next stand above the next drawing.
     mutating func interrupt() {
+        let height = height
         guard height > 0 else { return }
         Output.result(bytes: Array("\u{1B}[\(height)A\r\u{1B}[J".utf8))
-        height = 0
+        widths = []
     }
 
     /// The lines to draw. Names come from strangers and are made harmless.

@@ -1,5 +1,6 @@
 import Beacons
 import Foundation
+import Handshake
 import Nearby
 import OAuth
 import Radio
@@ -29,6 +30,9 @@ final class NearbyReporter: Sendable {
     /// What the radio says while it sends.
     func note(sending status: RadioStatus) { state.withLock { $0.radio(status, isSending: true) } }
 
+    /// That nobody can be asked any more who people are. It is told once.
+    func note(signInEnded error: HandshakeError) { state.withLock { $0.note(signInEnded: error) } }
+
     /// What the user is told.
     func show(_ alert: Alert) { state.withLock { $0.show(alert) } }
 
@@ -46,6 +50,7 @@ private struct NearbyReport: ~Copyable, Sendable {
     private var proximities: [UserNumber: Proximity] = [:]
     private var listening = "starting"
     private var sending: String?
+    private var hasToldOfSignIn = false
 
     init(isJSON: Bool, now: @escaping @Sendable () -> Double, isLive: Bool) {
         self.isJSON = isJSON
@@ -65,6 +70,7 @@ private struct NearbyReport: ~Copyable, Sendable {
             tell("introduced", person, known, "Number \(person) is \(name(person, known)).", inLiveList: false)
         case .nobody(let person):
             tell("nobody", person, nil, "Nobody has the number \(person).", inLiveList: false)
+            proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
         case .trouble(let error): trouble(error.code, error.description)
         }
@@ -76,6 +82,12 @@ private struct NearbyReport: ~Copyable, Sendable {
         case .status(let status): radio(status, isSending: false)
         case .damage(let error): trouble("damaged_recording", "\(error)")
         }
+    }
+
+    mutating func note(signInEnded error: HandshakeError) {
+        guard !hasToldOfSignIn else { return }
+        hasToldOfSignIn = true
+        trouble(error.code, "names do not come any more: \(error.description)")
     }
 
     mutating func show(_ alert: Alert) {

@@ -1,5 +1,6 @@
 import Beacons
 import Foundation
+import OAuth
 
 /// The log as text for other programs.
 public enum EncounterExport {
@@ -7,7 +8,7 @@ public enum EncounterExport {
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
     /// `closest_metres` (empty when unknown), `announced`. A text that a spreadsheet would take for a formula gets an
-    /// apostrophe before it: names come from strangers.
+    /// apostrophe before it, and what steers a terminal is replaced: names come from strangers.
     public static func csv(_ people: [PersonHistory]) -> String {
         let rows = encounters(of: people).map { history, encounter in
             [
@@ -21,14 +22,14 @@ public enum EncounterExport {
     }
 
     /// One JSON object a line, one line an encounter, with the members that ``csv(_:)`` has as columns; what is unknown is
-    /// null.
+    /// null. What steers a terminal is escaped, as RFC 8259 allows for any character.
     ///
     /// - Throws: `EncodingError` for an encounter with a number that JSON lacks, which none that was noted has.
     public static func json(_ people: [PersonHistory]) throws -> [String] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encounters(of: people).map { history, encounter in
-            String(decoding: try encoder.encode(Line(history: history, encounter: encounter)), as: UTF8.self)
+            escaped(String(decoding: try encoder.encode(Line(history: history, encounter: encounter)), as: UTF8.self))
         }
     }
 
@@ -68,7 +69,22 @@ public enum EncounterExport {
         return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
 
-    private static func harmless(_ text: String) -> String {
+    /// Control and format characters stand in strings only: the encoder writes no others.
+    private static func escaped(_ json: String) -> String {
+        var output = ""
+        for scalar in json.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                output += scalar.utf16.map { String(format: "\\u%04x", $0) }.joined()
+            default: output.unicodeScalars.append(scalar)
+            }
+        }
+        return output
+    }
+
+    private static func harmless(_ name: String) -> String {
+        let text = name.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { quoted(String($0), limit: .max) }.joined(separator: "\n")
         guard let first = text.unicodeScalars.first, "=+-@\t\r＝＋－＠".unicodeScalars.contains(first) else { return text }
         return "'" + text
     }

@@ -74,14 +74,14 @@ public struct EncounterLog: Sendable {
     /// - Parameters:
     ///   - encounter: what is known of it now.
     ///   - person: with whom.
-    ///   - wasLogged: whether an earlier call wrote the same encounter. When its record is gone since, the user has
-    ///     forgotten the person, and nothing is written.
+    ///   - wasLogged: whether an earlier call wrote the same encounter. When it is gone since, the user has forgotten the
+    ///     person, and nothing is written, also when another process has begun anew already.
     /// - Returns: the encounter as the log has it now, or nil when the person was forgotten.
     public func note(
         _ encounter: Encounter, with person: UserNumber, wasLogged: Bool
     ) async throws -> Encounter? {
         try await change(person) { history in
-            if history == nil && wasLogged { return nil }
+            if wasLogged, history?.place(of: encounter, absence: rules.absence) == nil { return nil }
             var changed = history ?? PersonHistory(of: person)
             let merged = changed.note(encounter, absence: rules.absence)
             if let oldest = oldest(at: encounter.lastSeen) { _ = changed.removeEncounters(before: oldest) }

@@ -2,8 +2,8 @@ public import Beacons
 
 /// Who is near now: turns sightings into encounters. A pure value; whoever holds it brings the time.
 ///
-/// Gaps and durations are measured on the clock that never jumps, so that a calendar clock that is set, or a machine
-/// that slept, neither ends an encounter nor lengthens it.
+/// Gaps and durations are measured on the clock that never jumps, so that a calendar clock that is set neither ends an
+/// encounter nor lengthens it.
 public struct EncounterTracker: Sendable {
     /// How many people can be near at once. Further ones are not tracked until somebody leaves: a sender that invents
     /// numbers costs memory and look-ups up to here.
@@ -76,6 +76,8 @@ public struct EncounterTracker: Sendable {
             presence.encounter.closest = min(presence.encounter.closest ?? distance, distance)
         }
         presence.isChanged = true
+        // An announcement in the future was made before the clock was set back: it counts as made now.
+        presence.announced = presence.announced.map { min($0, sighting.time) }
         if !presence.isBeingAnnounced,
             Self.isDue(lastAnnounced: presence.announced, at: sighting.time, interval: rules.announcementInterval)
         {
@@ -160,8 +162,6 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Whether more than the interval has passed since the last announcement, strictly (dossier 6.1, scenario 6).
-    ///
-    /// An announcement in the future was made before the clock was set back: it counts as made now.
     static func isDue(lastAnnounced: Double?, at time: Double, interval: Double) -> Bool {
         guard let lastAnnounced else { return true }
         return time - lastAnnounced > interval

@@ -27,12 +27,7 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     /// One that begins before the last one has been over for `absence` seconds continues it: the app was started again,
     /// or two processes listen.
     mutating func note(_ encounter: Encounter, absence: Double) -> Encounter {
-        guard
-            let place = encounters.lastIndex(where: {
-                $0.firstSeen == encounter.firstSeen
-                    || ($0.firstSeen <= encounter.firstSeen && encounter.firstSeen - $0.lastSeen <= absence)
-            })
-        else {
+        guard let place = place(of: encounter, absence: absence) else {
             encounters.append(encounter)
             encounters.sort { $0.firstSeen < $1.firstSeen }
             encounters.removeFirst(max(0, encounters.count - Self.encounterLimit))
@@ -49,6 +44,14 @@ public struct PersonHistory: Sendable, Hashable, Codable {
         merged.wasAnnounced = merged.wasAnnounced || encounter.wasAnnounced
         encounters[place] = merged
         return merged
+    }
+
+    /// Where the encounter is that this one is, or continues.
+    func place(of encounter: Encounter, absence: Double) -> Int? {
+        encounters.lastIndex {
+            $0.firstSeen == encounter.firstSeen
+                || ($0.firstSeen <= encounter.firstSeen && encounter.firstSeen - $0.lastSeen <= absence)
+        }
     }
 
     /// Removes encounters that ended before a moment.

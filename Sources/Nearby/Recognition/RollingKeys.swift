@@ -30,6 +30,11 @@ public struct RollingKeys: Sendable {
                 throw .sharedKeys(
                     "there are keys for \(keys.count) days, and no more than \(RollingKeys.mostDays) are taken")
             }
+            return try everyKey()
+        }
+
+        /// The keys, however many.
+        fileprivate func everyKey() throws(NearbyError) -> [DayKey] {
             var read: [DayKey] = []
             for (day, digits) in keys {
                 guard let number = UInt32(day), let bytes = bytes(hexadecimal: digits),
@@ -46,6 +51,9 @@ public struct RollingKeys: Sendable {
 
     /// The most days that keys are shared for at once: a friend for longer is given new ones.
     public static let mostDays = 31
+
+    /// For how many days a friend's keys are kept: what was given at several times joins.
+    private static let mostKeptDays = 2 * mostDays
 
     private let vault: any Vault
     private let community: String
@@ -106,7 +114,8 @@ public struct RollingKeys: Sendable {
             person: own, keys: (0..<UInt32(days)).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) })
     }
 
-    /// Takes a friend's keys; those for the same days replace the ones before, and those of past days are dropped.
+    /// Takes a friend's keys; those for the same days replace the ones before, and those of past days are dropped. Of more than
+    /// twice ``mostDays``, those of the first days are kept.
     ///
     /// - Parameters:
     ///   - shared: what the friend gave. It says itself whose it is: take it only from that person.
@@ -116,10 +125,12 @@ public struct RollingKeys: Sendable {
         let oldest = try today(time).number
         try await wrapped {
             try await vault.update(key(shared.person)) { record in
-                let known = try await record.contents.map { try Self.decode($0, of: shared.person) }?.dayKeys() ?? []
-                let current = (known + keys).filter { $0.day.number &+ 1 >= oldest }
+                let known = try await record.contents.map { try Self.decode($0, of: shared.person) }?.everyKey() ?? []
+                // Yesterday's are needed at midnight.
+                let current = Dictionary((known + keys).map { ($0.day, $0) }, uniquingKeysWith: { $1 }).values
+                    .filter { $0.day.number &+ 1 >= oldest }.sorted { $0.day < $1.day }.prefix(Self.mostKeptDays)
                 try await record.replace(
-                    with: Array(try JSONEncoder().encode(Shared(person: shared.person, keys: current))))
+                    with: Array(try JSONEncoder().encode(Shared(person: shared.person, keys: Array(current)))))
             }
         }
     }
@@ -147,7 +158,7 @@ public struct RollingKeys: Sendable {
             do {
                 let bytes = try await wrapped { try await vault.record(name) }
                 guard let bytes else { continue }
-                keys += try Self.decode(bytes, of: person).dayKeys().map { (person, $0) }
+                keys += try Self.decode(bytes, of: person).everyKey().map { (person, $0) }
             } catch let error as NearbyError {
                 damaged.append(error)
             }

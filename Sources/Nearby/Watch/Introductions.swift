@@ -3,7 +3,9 @@ import Beacons
 /// Whom to ask about, and when: one question a person at a time, the next only after a while. A pure value.
 ///
 /// A question that failed is put again after 30 seconds, then after twice as long each time, up to 10 minutes: also when
-/// two hundred people stand in a room without a network (dossier D4, D5).
+/// two hundred people stand in a room without a network (dossier D4, D5). However many numbers are heard, no more than
+/// ``mostQuestions`` are put in one go, and then one in two seconds: a sender that invents numbers must not make this
+/// machine a burden to the service.
 struct Introductions: Sendable {
     private enum State: Sendable {
         /// The first question, or one after failures.
@@ -20,6 +22,10 @@ struct Introductions: Sendable {
     private static let longestPause = Duration.seconds(600)
     /// Answers about more people than this are dropped, the oldest first.
     private static let capacity = 2 * EncounterTracker.capacity
+
+    /// How many questions may be put in one go: more than people fit into a room.
+    static let mostQuestions = 300
+    private var allowance = Allowance(atOnce: mostQuestions, thenEvery: .seconds(2))
 
     private var states: [UserNumber: State] = [:]
     /// What the log knew.
@@ -45,21 +51,30 @@ struct Introductions: Sendable {
 
     /// Decides whether to ask now; when the answer is yes, the question counts as put.
     mutating func shouldAsk(_ person: UserNumber, at instant: Duration) -> Bool {
+        let next: State
         switch states[person] {
-        case nil: states[person] = .asking(failures: 0)
+        case nil: next = .asking(failures: 0)
         case .asking: return false
         case .failed(let count, let retry):
             guard instant >= retry else { return false }
-            states[person] = .asking(failures: count)
+            next = .asking(failures: count)
         case .known(let known, let time):
             guard instant - time >= Self.lifetime else { return false }
             // The old answer stays in use until the next one, and that is asked for once.
-            states[person] = .known(known, instant)
+            next = .known(known, instant)
         case .nobody(let time):
             guard instant - time >= Self.lifetime else { return false }
-            states[person] = .asking(failures: 0)
+            next = .asking(failures: 0)
         }
+        guard allowance.take(at: instant) else { return false }
+        states[person] = next
         return true
+    }
+
+    /// Takes back a question that was never put. An answer that is known already stays.
+    mutating func withdraw(_ person: UserNumber) {
+        if case .asking = states[person] { states[person] = nil }
+        allowance.giveBack()
     }
 
     /// Takes an answer in.

@@ -7,9 +7,12 @@ public import Beacons
 ///
 /// * A person is announced at most once in ``EncounterRules/announcementInterval``, also across restarts and processes:
 ///   the log notes it before the alert appears. A crash between the two loses the alert.
-/// * There is one question in flight a person, and at most ``questionsAtOnce`` in all.
+/// * There is one question in flight a person, and at most ``questionsAtOnce`` in all. About someone who left before the
+///   question's turn came, none is put. However many numbers are heard, there are 300 questions in one go, and then one in
+///   two seconds.
 /// * An alert waits for the name no longer than ``patience``; then it comes with what is known, and is replaced when the
-///   name arrives.
+///   name arrives. Without a name there are at most ``namelessAtOnce`` alerts in one go, and then one in ten seconds: numbers
+///   can be invented by the thousand.
 /// * What is near when the task is cancelled is in the log before ``run(on:report:)`` returns.
 ///
 /// A sighting is no proof: anyone can send any number (beacons dossier 8.1).
@@ -19,6 +22,9 @@ public struct PeopleNearby: Sendable {
 
     /// How long an alert waits for the name, and the end of a run for answers.
     public static let patience = Duration.seconds(3)
+
+    /// How many alerts come without a name in one go.
+    public static let namelessAtOnce = 50
 
     /// Asks the service who somebody is.
     public typealias WhoIs = @Sendable (UserNumber) async -> Introduction
@@ -79,7 +85,9 @@ public struct PeopleNearby: Sendable {
             group.addTask { .sightingsEnded(await feed(sightings, to: watch)) }
             for _ in 0..<Self.questionsAtOnce {
                 group.addTask { [whoIs] in
-                    for await person in questions { await watch.note(await whoIs(person), about: person) }
+                    for await person in questions where await watch.isStillWanted(person) {
+                        await watch.note(await whoIs(person), about: person)
+                    }
                     return .askerDone
                 }
             }

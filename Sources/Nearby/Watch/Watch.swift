@@ -5,10 +5,12 @@ import Handshake
 actor Watch {
     private var tracker: EncounterTracker
     private var introductions = Introductions()
-    /// Alerts that wait for a name, until when.
+    /// Alerts that wait for a name, until when they may come without one.
     private var waiting: [UserNumber: Duration] = [:]
     /// Those the user was told of without a name.
     private var nameless: Set<UserNumber> = []
+    /// How many alerts may come without a name: numbers can be invented by the thousand.
+    private var namelessAlerts = Allowance(atOnce: PeopleNearby.namelessAtOnce, thenEvery: .seconds(10))
     /// Those whose running encounter the log has.
     private var logged: Set<UserNumber> = []
     private var instant = Duration.zero
@@ -17,6 +19,11 @@ actor Watch {
     nonisolated let answers: AsyncStream<Void>
     private let answered: AsyncStream<Void>.Continuation
     private var hasPruned = false
+    /// What the log said no with of late, and when that was last told.
+    private var troubles: [NearbyError: Duration] = [:]
+
+    private static let troublePause = Duration.seconds(60)
+    private static let mostTroubles = EncounterTracker.capacity
 
     private let log: EncounterLog
     private let own: UserNumber?
@@ -49,14 +56,26 @@ actor Watch {
         }
         for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
         for sighting in list.sightings where sighting.person != own { await take(sighting) }
-        for person in tracker.people where !introductions.isNobody(person, at: instant) {
+        for person in inOrderOfArrival() where !introductions.isNobody(person, at: instant) {
             guard introductions.shouldAsk(person, at: instant) else { continue }
             questions += 1
             ask.yield(person)
         }
-        for (person, until) in waiting where until <= instant { announce(person) }
+        for (person, until) in waiting.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) where until <= instant {
+            announceIfAllowed(person)
+        }
         await save(all: false)
         await report(.people(people()))
+    }
+
+    /// Whether a question that waited for its turn is still to be put. A question about someone who left meanwhile is not:
+    /// a sender that invents numbers must not keep those who are near waiting for their names.
+    func isStillWanted(_ person: UserNumber) -> Bool {
+        if tracker.encounter(with: person) != nil { return true }
+        introductions.withdraw(person)
+        questions -= 1
+        answered.yield()
+        return false
     }
 
     /// Takes an answer in.
@@ -96,7 +115,7 @@ actor Watch {
     /// - Parameter announcing: whether alerts that still wait for a name appear without it.
     func finish(announcing: Bool) async {
         if announcing {
-            for person in waiting.keys.sorted() { announce(person) }
+            for person in waiting.keys.sorted() { announceIfAllowed(person) }
         }
         await save(all: true)
     }
@@ -136,12 +155,25 @@ actor Watch {
         show.yield(Alert(person: person, known: known, proximity: proximity(person)))
     }
 
+    /// Raises an alert without a name only while there are few of them; one that has to wait comes later, or with the name.
+    private func announceIfAllowed(_ person: UserNumber) {
+        guard introductions.known(person) != nil || namelessAlerts.take(at: instant) else { return }
+        announce(person)
+    }
+
+    /// Those who have been near for longest are asked about first: a crowd that comes later does not push in.
+    private func inOrderOfArrival() -> [UserNumber] {
+        tracker.people.map { ($0, tracker.encounter(with: $0)?.firstSeen ?? .infinity) }
+            .sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
+    }
+
     private func proximity(_ person: UserNumber) -> Proximity {
         tracker.lastHeard(person)?.proximity ?? .unknown
     }
 
     private func leave(_ person: UserNumber, _ encounter: Encounter) async {
-        if waiting[person] != nil { announce(person) }
+        if waiting[person] != nil { announceIfAllowed(person) }
+        waiting[person] = nil
         nameless.remove(person)
         let wasLogged = logged.remove(person) != nil
         let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
@@ -154,8 +186,10 @@ actor Watch {
             let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
             switch kept {
             case .some(.some(let merged)):
-                logged.insert(person)
                 tracker.merge(merged, with: person)
+                guard logged.insert(person).inserted, let known = introductions.known(person) else { continue }
+                // The answer may have come while the log had no such person.
+                await tryLog { try await log.introduce(person, as: known) }
             case .some(.none):
                 // The user has forgotten this person meanwhile: from here on it is another encounter.
                 logged.remove(person)
@@ -178,13 +212,17 @@ actor Watch {
         }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
     }
 
-    /// Uses the log; a failure is reported, not fatal.
+    /// Uses the log; a failure is reported, not fatal. The same failure is reported once a minute: each sighting tries anew,
+    /// and two hundred people may be near.
     ///
     /// - Returns: nil when it failed.
     @discardableResult private func tryLog<Result>(_ body: () async throws -> Result) async -> Result? {
         do {
             return try await body()
         } catch let error as NearbyError {
+            if let told = troubles[error], instant - told < Self.troublePause { return nil }
+            if troubles.count >= Self.mostTroubles { troubles = [:] }
+            troubles[error] = instant
             await report(.trouble(error))
         } catch {
             // Cancelled: what is near is written by `finish`.
