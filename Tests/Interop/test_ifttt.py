@@ -174,6 +174,11 @@ def test_the_partners_commands_list_update_run_and_perform(handshake: Handshake,
         "action": "lumen_garden.start_drip", "ran": True}
     refused(partner("run", "lumen_garden.start_drip", user="garden-1003"), 4)
     refused(partner("run", "start_drip"), 64)
+    found = partner("perform", "lumen_garden.list_plants", connection=MANY).ok().stdout.splitlines()
+    assert len(found) == 7 and all(isinstance(json.loads(line), dict) for line in found), "every page, one object a line"
+    few = partner("perform", "lumen_garden.list_plants", "--limit", "3", connection=MANY).ok().stdout.splitlines()
+    assert few == found[:3]
+    refused(partner("perform", "lumen_garden.nothing", connection=MANY), 4)
 
 
 def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nobody(

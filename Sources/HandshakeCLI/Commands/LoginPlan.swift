@@ -64,7 +64,8 @@ struct LoginPlan {
     ) throws -> Service {
         if name == "ifttt" {
             throw CommandError.usage(
-                "IFTTT has no sign-in of its own; a connection brings the user token: handshake ifttt connect CONNECTION")
+                "IFTTT has no sign-in of its own; a connection brings the user token: handshake ifttt connect CONNECTION"
+            )
         }
         let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
         if let service = Service.builtIn.first(where: { $0.name == name }) {
