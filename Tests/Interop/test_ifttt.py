@@ -1,16 +1,15 @@
 """`handshake ifttt …` at the sandbox: a connection turned on by a script and a browser, used, and turned off; and how each command ends when it cannot."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
 
 import pytest
 import requests
 
 from command import Finished, Handshake, Running, binary
+from connect_pages import Visitor
 
 CONNECTION = "aB3dE5fG"
 MANY = "mAnyFt05"
@@ -45,44 +44,6 @@ def key(ifttt: Service, tmp_path: Path) -> str:
     file = tmp_path / "service.key"
     file.write_text(ifttt.connect["partners"][0]["service_key"] + "\n")
     return str(file)
-
-
-class Visitor:
-    """A browser in IFTTT's pages: cookies, forms, and where it is sent at the end."""
-
-    def __init__(self, user: dict[str, Any]) -> None:
-        self.user, self.session = user, requests.Session()
-
-    def walk(self, url: str, *, outcome: str | None = None) -> str:
-        answer = self.session.get(url, allow_redirects=False, timeout=10)
-        for _ in range(40):
-            while answer.is_redirect:
-                target = urljoin(answer.url, answer.headers["Location"])
-                if "/connect_callback?" in target:
-                    return target
-                answer = self.session.get(target, allow_redirects=False, timeout=10)
-            answer = self.submit(answer, outcome)
-        raise AssertionError("no way through IFTTT's pages")
-
-    def submit(self, page: requests.Response, outcome: str | None) -> requests.Response:
-        assert page.status_code == 200, page.text
-        form = re.search(r'<form method="post" action="([^"]*)">(.*?)</form>', page.text, re.S)
-        assert form, page.text
-        fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form[2]))
-        if outcome:
-            fields["outcome"] = outcome
-        elif "Check your mail" in page.text:
-            fields["do"] = "password"
-        elif 'name="password"' in form[2]:
-            fields |= {"do": "sign_in", "name": self.user["email"], "password": self.user["password"], "username": self.user["email"]}
-        else:
-            for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)".*?>(.*?)</select>', form[2], re.S):
-                fields[name] = re.findall(r'value="([^"]+)"', options)[0]
-            fields |= dict(re.findall(r'<input id="[^"]*" name="([^"]+)" type="text"[^>]*? ?value="([^"]*)"', form[2]))
-            fields |= {name: "on" for name in re.findall(r'<input id="[^"]*" name="([^"]+)" type="checkbox" value="on" checked', form[2])}
-            buttons = re.findall(r'<button type="submit"[^>]*name="(do|decision|action)" value="([^"]+)"', form[2])
-            fields |= dict(buttons[:1])
-        return self.session.post(urljoin(page.url, form[1].replace("&amp;", "&")), data=fields, allow_redirects=False, timeout=10)
 
 
 def connecting(handshake: Handshake, ifttt: Service, *options: str, connection: str = CONNECTION) -> Running:
@@ -174,6 +135,11 @@ def test_the_partners_commands_list_update_run_and_perform(handshake: Handshake,
         "action": "lumen_garden.start_drip", "ran": True}
     refused(partner("run", "lumen_garden.start_drip", user="garden-1003"), 4)
     refused(partner("run", "start_drip"), 64)
+    found = partner("perform", "lumen_garden.list_plants", connection=MANY).ok().stdout.splitlines()
+    assert len(found) == 7 and all(isinstance(json.loads(line), dict) for line in found), "every page, one object a line"
+    few = partner("perform", "lumen_garden.list_plants", "--limit", "3", connection=MANY).ok().stdout.splitlines()
+    assert few == found[:3]
+    refused(partner("perform", "lumen_garden.nothing", connection=MANY), 4)
 
 
 def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nobody(

@@ -11,6 +11,7 @@ import pytest
 
 import formlogin
 from command import Handshake, dict_of
+from connect_pages import Visitor
 from stand_in import StandIn
 from strangers import http
 from terminal import CTRL_C, CTRL_D, Terminal
@@ -267,7 +268,9 @@ def test_the_demo_asks_which_file_and_tells_what_is_in_it(
     terminal.type("910005\r")
     visit(terminal, 2)
     visit(terminal, 3)
+    connect(terminal)
     assert terminal.finish() == 0
+    assert re.search(r"CONNECTION +Water the balcony when you leave home\r?\nStatus +enabled", terminal.text)
     assert re.search(r"FILE +Katherine - Checks every orbit by hand", terminal.text)
     assert re.search(r"Melanoma risk +VeryHigh", terminal.text) and re.search(r"Vitamin D issue +No", terminal.text)
 
@@ -280,6 +283,13 @@ def visit(terminal: Terminal, times: int) -> None:
     query = urlencode(dict_of(urlsplit(redirect).query))
     redirect_uri = redirect.split("?")[0]
     assert http().get(f"{redirect_uri}?{query}", timeout=10).status_code == 200
+
+
+def connect(terminal: Terminal) -> None:
+    """The person goes through IFTTT's pages, which come last."""
+    terminal.wait_for(lambda text: "/access/api/" in text, "the address of IFTTT's pages")
+    url = next(word for word in terminal.text.split() if "/access/api/" in word)
+    assert http().get(Visitor({}).walk(url), timeout=10).status_code == 200
 
 
 def introduced(text: str) -> list[tuple[str, str, str]]:
