@@ -112,6 +112,18 @@ def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[...
     assert hub.handshake.run("nearby", "forget", "70000", "--json").ok().json == {"forgotten": 0}
 
 
+def test_forgetting_everyone_tells_of_a_record_that_could_not_be_read(
+        handshake: Handshake, recording: Callable[..., Path]) -> None:
+    handshake.run("nearby", "log").ok()
+    before = set(handshake.home.rglob("*"))
+    handshake.run("nearby", "replay", str(recording(*packets(36, time.time() - 60, 10))), "--at-once", "--keep").ok()
+    records = [file for file in set(handshake.home.rglob("*")) - before if file.is_file() and "vault" in file.parts]
+    assert len(records) == 1
+    records[0].write_bytes(b"damaged")
+    done = handshake.run("nearby", "forget", "--everyone", "--json")
+    assert done.status == 7 and records[0].name in done.stderr, done
+
+
 def test_an_announcement_is_made_once_an_hour_also_by_another_run(hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(65535, time.time() - 60, 30))
     for alerts in (1, 0):
@@ -194,6 +206,7 @@ def test_what_is_no_shared_key_is_refused(handshake: Handshake, text: str) -> No
     ["forget"], ["forget", "36", "--everyone"], ["forget", "0"], ["log", "--csv", "--json"], ["scan", "--duration", "0"],
     ["replay", "x", "--speed", "2", "--at-once"], ["share", "--me", "36", "--days", "32"],
     ["replay", "x", "--speed", "0"], ["replay", "x", "--speed", "nan"], ["replay", "there-is-no-such-file"],
+    ["advertise", "--me", "16777216", "--advertise", "static", "--i-agree-to-be-followed"],
     ["scan", "--duration", "1e30"], ["watch", "--duration", "inf"],
     ["advertise", "--me", "36", "--advertise", "rolling", "--duration", "1e300"],
 ])

@@ -87,7 +87,7 @@ struct PeopleNearbyTests {
         #expect(try await scene.log.contents(at: 1_000_020).people.count == 200)
     }
 
-    @Test("a crowd of invented numbers that is gone again is not asked about, and the next person is asked about at once")
+    @Test("a crowd of invented numbers that is gone is not asked about, and the next person is at once")
     func goneBeforeTheQuestion() async throws {
         let scene = Scene()
         let invented = (1000..<1500).map { person($0) }

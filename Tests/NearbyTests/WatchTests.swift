@@ -150,7 +150,7 @@ struct WatchTests {
         #expect(history.encounters.count == 1)
     }
 
-    @Test("a sender that invents new numbers without end costs the service a few hundred questions, then one in two seconds")
+    @Test("a sender that invents numbers without end costs the service 300 questions, then one in two seconds")
     func inventedNumbersAreNotAllAskedAbout() async {
         let watch = watch()
         var next = 1
@@ -164,7 +164,7 @@ struct WatchTests {
         #expect(questions <= Introductions.mostQuestions + 30)
     }
 
-    @Test("without a network a crowd of numbers raises fifty alerts, then one in ten seconds, and names raise theirs at once")
+    @Test("a crowd without names raises fifty alerts, then one in ten seconds, and a name raises its own")
     func namelessAlertsAreFew() async {
         let watch = watch()
         let crowd = (1...200).map { person($0) }

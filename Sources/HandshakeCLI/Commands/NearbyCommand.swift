@@ -35,7 +35,8 @@ enum NearbyFailure {
             throw CommandError(
                 status: error.isDamage ? .vault : .usage, code: error.code, message: error.description)
         } catch let error as RadioError {
-            throw CommandError(status: error.isOfTheCommandLine ? .usage : .defect, code: error.code, message: error.description)
+            throw CommandError(
+                status: error.isOfTheCommandLine ? .usage : .defect, code: error.code, message: error.description)
         } catch let error as BeaconsError {
             throw CommandError(status: .usage, code: "invalid_input", message: "\(error)")
         }

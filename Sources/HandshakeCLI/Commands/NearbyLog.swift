@@ -51,7 +51,8 @@ struct NearbyLog: AsyncParsableCommand {
                     encounter.closest.map(Span.metres) ?? "unknown",
                 ]
             }
-        for line in Table.lines([["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST"]] + rows) { Output.result(line) }
+        let head = ["NUMBER", "NAME", "BATCH", "FIRST SEEN", "FOR", "CLOSEST"]
+        for line in Table.lines([head] + rows) { Output.result(line) }
     }
 }
 
@@ -84,6 +85,13 @@ struct NearbyForget: AsyncParsableCommand {
         let count = try await NearbyFailure.reported {
             if let person { return try await log.forget(person) ? 1 : 0 }
             return try await log.forgetEveryone()
+        }
+        // What cannot be read cannot be known to be somebody's, and is not removed: that is no success.
+        if everyone,
+            let error = try await NearbyFailure.reported({ try await log.contents(at: Now.seconds) }).damaged.first
+        {
+            throw CommandError(
+                status: .vault, code: error.code, message: "\(count) people forgotten; \(quoted("\(error)"))")
         }
         if common.json {
             Output.result(JSONText.object([("forgotten", .integer(Int64(count)))]).text)

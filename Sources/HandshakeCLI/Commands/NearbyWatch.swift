@@ -222,6 +222,11 @@ struct NearbySending: ParsableArguments {
             guard let own else {
                 throw CommandError.usage("a static number needs --me, or an account at the Recurse Center")
             }
+            guard own.value <= Recognition.mostPlainNumber else {
+                throw CommandError.usage(
+                    "nobody takes a static number above \(Recognition.mostPlainNumber) for a person; send a rolling identifier"
+                )
+            }
             let scheme: UserNumber.Scheme =
                 own.value <= UserNumber.Scheme.secretHandshake.most ? .secretHandshake : .wide
             let mode = AdvertisingMode.static(own, scheme, consent: .userAgreesToBeFollowedByStrangers)
