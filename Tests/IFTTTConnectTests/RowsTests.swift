@@ -18,17 +18,30 @@ struct RowsTests {
 
     @Test("names only tests that exist, in the suites that it says")
     func names() throws {
-        let files = FileManager.default.enumerator(atPath: Self.folder.path)?.compactMap { $0 as? String } ?? []
+        let tests = Self.folder.deletingLastPathComponent()
+        let files = FileManager.default.enumerator(atPath: tests.path)?.compactMap { $0 as? String } ?? []
         var sources: [String: String] = [:]
-        for file in files where file.hasSuffix("Tests.swift") {
-            let suite = String(file.split(separator: "/").last?.dropLast(".swift".count) ?? "")
-            sources[suite] = try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8)
+        var scripts = ""
+        for file in files {
+            let text = { try String(contentsOf: tests.appending(path: file), encoding: .utf8) }
+            let name = String(file.split(separator: "/").last ?? "")
+            // Several folders may have a suite of the same name; a folder's name stands for all of its suites.
+            if file.hasSuffix("Tests.swift") {
+                sources[String(name.dropLast(".swift".count)), default: ""] += try text()
+                sources[String(file.split(separator: "/").first ?? ""), default: ""] += try text()
+            } else if file.hasSuffix(".py") {
+                scripts += try text()
+            }
         }
         var count = 0
         for line in try table().split(separator: "\n") where line.hasPrefix("| F") || line.hasPrefix("| W") {
             var suite = ""
-            for part in line.matches(of: /`(\w+Tests)`|“([^”]+)”/) {
-                if let name = part.1 { suite = String(name) }
+            for part in line.matches(of: /`?(\w+Tests)`?|“([^”]+)”|`(test_\w+)`/) {
+                if let name = part.1 {
+                    suite = String(name)
+                    #expect(sources[suite] != nil, "\(suite)")
+                }
+                if let script = part.3 { #expect(scripts.contains("def \(script)("), "\(script)") }
                 guard let name = part.2 else { continue }
                 count += 1
                 #expect(sources[suite]?.contains("\"\(name)") == true, "\(suite): \(name)")
