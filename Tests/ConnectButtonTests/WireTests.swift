@@ -20,6 +20,19 @@ struct WireTests {
         #expect(!body.contains(UInt8(ascii: "\n")), "a server-sent event's data is one line")
     }
 
+    @Test("an answer may stand inside a page's script element, whatever a service or an address is called")
+    func answersInPages() throws {
+        let hostile = "</script><!--<script>\u{2028}&amp;alert(1)"
+        let service = ConnectButtonService(name: hostile, shortName: hostile, icon: nil, brand: .black, url: nil)
+        let state = ConnectButtonState(
+            .email, connection: ConnectButtonConnection(id: hostile, url: nil, primary: service, connecting: service),
+            email: hostile)
+        let answer = ConnectButtonAnswer(state, in: .americanEnglish, revision: 1, token: "t")
+        let body = try answer.body()
+        #expect(body.allSatisfy { $0 != UInt8(ascii: "<") }, "what follows would be the page's")
+        #expect(try JSONDecoder().decode(ConnectButtonAnswer.self, from: body) == answer)
+    }
+
     @Test(
         "progress is none, indeterminate or a part from 0 to 1",
         arguments: [

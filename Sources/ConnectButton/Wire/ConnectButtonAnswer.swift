@@ -43,9 +43,13 @@ public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
     }
 
     /// The answer's bytes: JSON on one line, as both a response and a server-sent event need it.
+    ///
+    /// They have no `<`, so a page may hold them in a `<script type="application/json">` as they are: no name that a
+    /// service or a user chose ends the element.
     public func body() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
+        // In JSON it stands in strings alone, where an escape says the same.
+        return Data(String(decoding: try encoder.encode(self), as: UTF8.self).replacing("<", with: #"\u003c"#).utf8)
     }
 }
