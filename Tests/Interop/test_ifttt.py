@@ -1,6 +1,7 @@
 """`handshake ifttt …` at the sandbox: a connection turned on by a script and a browser, used, and turned off; and how each command ends when it cannot."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import requests
 
 from command import Finished, Handshake, Running, binary
 from connect_pages import Visitor
+from terminal import Terminal
 
 CONNECTION = "aB3dE5fG"
 MANY = "mAnyFt05"
@@ -98,6 +100,24 @@ def test_a_refusal_at_ifttt_and_a_wish_without_an_address_end_as_they_should(han
     refused(connecting(handshake, ifttt).finish(), 64)
     refused(connecting(handshake, ifttt, "--email", "no address").finish(), 64)
     refused(connecting(handshake, ifttt, "--email", EDSGER, "--timeout", "1").finish(), 2, "timed_out")
+
+
+def test_a_mistyped_address_is_asked_for_once_more_and_never_again(handshake: Handshake, ifttt: Service) -> None:
+    terminal = Terminal([str(handshake.path), "ifttt", "connect", "pL41nX01", "--browser", "print", "--base-url", ifttt.origin],
+                        handshake.environment, columns=2000)
+    try:
+        terminal.expect("Your email address:")
+        terminal.type("no address\n")
+        terminal.expect("That is no email address. Your email address:")
+        time.sleep(2.5)  # whoever types takes longer than a button's notice lasts
+        terminal.type(f"{EDSGER}\n")
+        terminal.expect("/access/api/")
+        url = next(line for line in terminal.text.splitlines() if "/access/api/" in line)
+        requests.get(Visitor(ifttt.account("edsger")).walk(url), timeout=10)
+        assert terminal.finish() == 0, terminal.text
+        assert terminal.text.count("Your email address:") == 2, terminal.text
+    finally:
+        terminal.close()
 
 
 @pytest.mark.parametrize(("arguments", "status"), [

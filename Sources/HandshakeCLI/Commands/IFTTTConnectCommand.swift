@@ -166,7 +166,13 @@ struct ActivationRun {
             throw CommandError.usage(
                 entry.isInvalid ? "--email is no email address" : "--email is missing: whose account is it at IFTTT?")
         }
-        let question = entry.isInvalid ? "That is no email address. Your email address:" : "Your email address:"
-        controller.send(.confirmEmail(try await Prompt.filledLine(question, wanted: "the address")))
+        // Only an address is sent: a refused one would be told twice, now and when the button's notice is over.
+        var isWrong = entry.isInvalid
+        while true {
+            let question = isWrong ? "That is no email address. Your email address:" : "Your email address:"
+            let line = try await Prompt.filledLine(question, wanted: "the address")
+            if EmailAddress(rawValue: line) != nil { return controller.send(.confirmEmail(line)) }
+            isWrong = true
+        }
     }
 }
