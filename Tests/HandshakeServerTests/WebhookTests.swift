@@ -195,6 +195,16 @@ struct WebhookTests {
         await server.stop()
     }
 
+    @Test("F076: an update is told with its time")
+    func update() async throws {
+        let inbox = Inbox()
+        let server = try await server(inbox)
+        let content = body().replacing("enabled_at", with: "updated_at")
+        #expect(try await post(server, content, event: "connection/updated").status == 200)
+        #expect(inbox.webhooks.map(\.event) == [.updated(at: Self.now - 1)])
+        await server.stop()
+    }
+
     @Test("an event that nobody knows yet is handed over with what it carries")
     func unknownEvent() async throws {
         let inbox = Inbox()
