@@ -1,5 +1,6 @@
 """The built `handshake`, driven as a person or a script would."""
 
+import contextlib
 import json
 import os
 import queue
@@ -68,9 +69,11 @@ class Running:
             thread.start()
         if stdin is not None:
             assert self.process.stdin
-            # What is no text is written by `surrogateescape`.
-            self.process.stdin.buffer.write(stdin.encode(errors="surrogateescape"))
-            self.process.stdin.close()
+            # A command that refuses its options does not wait for what it is told.
+            with contextlib.suppress(BrokenPipeError):
+                # What is no text is written by `surrogateescape`.
+                self.process.stdin.buffer.write(stdin.encode(errors="surrogateescape"))
+                self.process.stdin.close()
 
     def _collect(self, name: str) -> None:
         for line in getattr(self.process, name):
