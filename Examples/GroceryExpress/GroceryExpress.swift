@@ -15,7 +15,12 @@ import Sandbox
 struct GroceryExpress {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
-        let port = arguments.firstIndex(of: "--port").flatMap { arguments.dropFirst($0 + 1).first }.flatMap { Int($0) }
+        let place = arguments.firstIndex(of: "--port")
+        let port = place.flatMap { arguments.dropFirst($0 + 1).first }.flatMap { UInt16($0) }.map(Int.init)
+        guard place == nil || port != nil else {
+            FileHandle.standardError.write(Data("--port is a number from 0 to 65535\n".utf8))
+            exit(64)
+        }
         let sandbox = try await Sandbox.start()
         let entrance = Entrance()
         var log = Logger(label: "GroceryExpress")

@@ -828,6 +828,7 @@ def test_two_buttons_on_a_page_do_not_meddle(page: Page, server: ButtonServer) -
     shown(page, "connected", "two")
     assert [message["connection"] for message in server.messages] == ["one"]
     assert plain(switch(page, "two").get_attribute("aria-label")) == "Verbunden, Kalender"
+    settled(page)
     assert violations(page) == []
 
 
