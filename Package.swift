@@ -65,8 +65,11 @@ let package = Package(
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", swiftSettings: strict),
+        .target(name: "ClockFixtures", path: "Tests/ClockFixtures", swiftSettings: strict),
+        .target(name: "WireFixtures", path: "Tests/WireFixtures", swiftSettings: strict),
         .target(name: "BusFixtures", dependencies: ["DBus"], path: "Tests/BusFixtures", swiftSettings: strict),
-        .testTarget(name: "DBusTests", dependencies: ["DBus", "BusFixtures"], swiftSettings: strict),
+        .testTarget(
+            name: "DBusTests", dependencies: ["DBus", "BusFixtures", "ClockFixtures"], swiftSettings: strict),
 
         // Floor 1: what a Linux desktop offers over its bus.
         .target(
@@ -96,7 +99,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Beacons", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio", "RecurseCenter",
+                "Beacons", "ClockFixtures", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio",
+                "RecurseCenter",
                 "Sandbox",
                 httpTypes, crypto, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
@@ -107,7 +111,8 @@ let package = Package(
 
         .target(name: "Radio", dependencies: ["Beacons", "DBus"], swiftSettings: strict),
         .testTarget(
-            name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures"], swiftSettings: strict),
+            name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures", "ClockFixtures"],
+            swiftSettings: strict),
 
         // Floor 2: a vault whose key the desktop keeps.
         .target(
@@ -126,7 +131,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SequencingTests",
-            dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes],
+            dependencies: ["ClockFixtures", "Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes],
             exclude: ["ROWS.md", "Fixtures/file-selector-cases.json"], swiftSettings: strict),
         .executableTarget(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
@@ -134,7 +139,7 @@ let package = Package(
         .target(name: "IFTTTConnect", dependencies: ["Handshake", "OAuth", httpTypes], swiftSettings: strict),
         .testTarget(
             name: "IFTTTConnectTests",
-            dependencies: ["IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes],
+            dependencies: ["ClockFixtures", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes],
             exclude: ["ROWS.md"], swiftSettings: strict),
 
         .target(
@@ -173,7 +178,7 @@ let package = Package(
                 .embedInCode("Sequencing/Console/file-selector.js"), .embedInCode("Sequencing/Console/console.js"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "SandboxTests", dependencies: ["Sandbox", crypto], swiftSettings: strict),
+        .testTarget(name: "SandboxTests", dependencies: ["WireFixtures", "Sandbox", crypto], swiftSettings: strict),
 
         // Floor 4: routes for a server.
         .target(
@@ -187,6 +192,7 @@ let package = Package(
         .testTarget(
             name: "HandshakeServerTests",
             dependencies: [
+                "WireFixtures",
                 "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, crypto,
                 logging, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -6,6 +6,7 @@ import OAuth
 import Sandbox
 import Synchronization
 import Testing
+import WireFixtures
 
 @testable import HandshakeServer
 

@@ -7,6 +7,7 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Testing
+import WireFixtures
 
 @testable import HandshakeServer
 

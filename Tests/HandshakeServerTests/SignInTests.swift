@@ -4,6 +4,7 @@ import Hummingbird
 import OAuth
 import Sandbox
 import Testing
+import WireFixtures
 
 @testable import HandshakeServer
 

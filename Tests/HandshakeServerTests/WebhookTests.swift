@@ -7,6 +7,7 @@ import OAuth
 import Sandbox
 import Synchronization
 import Testing
+import WireFixtures
 
 /// What the app's handler was handed.
 private final class Inbox: Sendable {

@@ -150,7 +150,7 @@ struct DesktopAlertsTests {
             at: "/org/freedesktop/Notifications")
         _ = try await service.requestName("org.freedesktop.Notifications")
         let board = Board()
-        let clock = HurriedClock()
+        let clock = ImpatientClock()
         let alerts = DesktopAlerts(
             on: try Address.list(bus.addressText), application: "Handshake",
             options: Connection.Options(clock: clock), fallback: board
@@ -166,7 +166,7 @@ struct DesktopAlertsTests {
 }
 
 /// A clock on which five seconds, which an alert waits for a desktop, pass at once, and all longer times as they do.
-private final class HurriedClock: Clock {
+private final class ImpatientClock: Clock {
     let patienceEnded = Mutex(0)
     /// How far ahead of the real time it is.
     let ahead = Mutex(Duration.zero)

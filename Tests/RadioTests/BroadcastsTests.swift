@@ -1,4 +1,5 @@
 import Beacons
+import ClockFixtures
 import Radio
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import Sandbox
 import Testing
+import WireFixtures
 
 @Suite("Faults on the wire")
 struct FaultTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 @Suite("The IFTTT stand-in: web flow")
 struct IFTTTFlowTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 /// A browser at the IFTTT stand-in: its cookies, its last page, and forms submitted as the page has them.
 final class IFTTTVisitor {

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 /// Runs a test body against a sandbox of its own and stops it afterwards, also after a failure.
 func withSandbox(

@@ -1,6 +1,7 @@
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 @Suite("Protected resources and steering")
 struct ProtectedResourceTests {

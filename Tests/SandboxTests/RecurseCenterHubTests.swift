@@ -1,6 +1,7 @@
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 @Suite("The Recurse Center stand-in's hub and photos")
 struct RecurseCenterHubTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 @Suite("Redirect URIs and the in-process browser")
 struct RedirectTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 @Suite("The Sequencing.com stand-in: imports")
 struct SequencingImportTests {

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Sandbox
 import Testing
+import WireFixtures
 
 @Suite("The standards-true server")
 struct StandardTests {

@@ -1,3 +1,4 @@
+import ClockFixtures
 import Testing
 
 @testable import DBus

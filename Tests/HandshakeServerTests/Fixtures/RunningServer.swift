@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+import WireFixtures
 
 /// A router listening on loopback.
 struct RunningServer {

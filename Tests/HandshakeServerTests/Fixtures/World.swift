@@ -7,6 +7,7 @@ import IFTTTConnect
 import Logging
 import OAuth
 import Sandbox
+import WireFixtures
 
 @testable import HandshakeServer
 

@@ -1,3 +1,4 @@
+import ClockFixtures
 import Handshake
 import IFTTTConnect
 import OAuth

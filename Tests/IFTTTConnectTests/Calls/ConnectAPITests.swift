@@ -1,3 +1,4 @@
+import ClockFixtures
 import HTTPTypes
 import Handshake
 import IFTTTConnect

@@ -1,3 +1,4 @@
+import ClockFixtures
 import Foundation
 import HTTPTypes
 import Handshake

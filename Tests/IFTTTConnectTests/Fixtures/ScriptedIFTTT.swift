@@ -1,3 +1,4 @@
+import ClockFixtures
 import HTTPTypes
 import Handshake
 import IFTTTConnect
@@ -78,36 +79,6 @@ final class ScriptedIFTTT: Transport {
 
     func service(key: String = "service-key-1") -> ConnectService {
         ConnectService(key: Secret(key), transport: self, clock: HurriedClock())
-    }
-}
-
-/// A clock on which every pause is over at once; it tells how long the pauses were.
-final class HurriedClock: Clock, Sendable {
-    struct Instant: InstantProtocol {
-        let offset: Duration
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-    }
-
-    private struct State {
-        var now = Instant(offset: .zero)
-        var pauses: [Duration] = []
-    }
-
-    private let state = Mutex(State())
-
-    var now: Instant { state.withLock { $0.now } }
-    var minimumResolution: Duration { .zero }
-    var pauses: [Duration] { state.withLock { $0.pauses } }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.pauses.append(state.now.duration(to: deadline))
-            state.now = max(state.now, deadline)
-        }
-        await Task.yield()
     }
 }
 

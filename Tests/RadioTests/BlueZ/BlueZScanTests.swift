@@ -1,4 +1,5 @@
 import Beacons
+import ClockFixtures
 import DBus
 import Radio
 import Testing

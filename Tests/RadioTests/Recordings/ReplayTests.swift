@@ -1,4 +1,5 @@
 import Beacons
+import ClockFixtures
 import Foundation
 import Synchronization
 import Testing

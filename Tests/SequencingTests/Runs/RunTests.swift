@@ -1,3 +1,4 @@
+import ClockFixtures
 import OAuth
 import Sequencing
 import Synchronization

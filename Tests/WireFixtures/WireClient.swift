@@ -9,30 +9,34 @@ import Foundation
 #endif
 
 /// An HTTP client of one request a connection that follows nothing, decodes nothing and reports how the answer ended.
-struct WireClient: Sendable {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+package struct WireClient: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) {
+            self.description = description
+        }
     }
 
     /// What came over the wire.
-    struct Answer: Sendable {
-        let status: Int
-        let fields: [(name: String, value: String)]
-        let body: [UInt8]
+    package struct Answer: Sendable {
+        package let status: Int
+        package let fields: [(name: String, value: String)]
+        package let body: [UInt8]
         /// Bytes that came in all, the head included.
-        let byteCount: Int
+        package let byteCount: Int
 
-        subscript(name: String) -> String? {
+        package subscript(name: String) -> String? {
             fields.first { $0.name.lowercased() == name.lowercased() }?.value
         }
 
-        var text: String { String(decoding: body, as: UTF8.self) }
+        package var text: String { String(decoding: body, as: UTF8.self) }
 
         /// Whether the body is as long as `Content-Length` says.
-        var isComplete: Bool { self["Content-Length"].flatMap { Int($0) } == body.count }
+        package var isComplete: Bool { self["Content-Length"].flatMap { Int($0) } == body.count }
 
         /// The members of a JSON object.
-        var json: [String: any Sendable] {
+        package var json: [String: any Sendable] {
             let parsed = try? JSONSerialization.jsonObject(with: Data(body))
             return (parsed as? [String: Any] ?? [:]).compactMapValues { value in
                 switch value {
@@ -44,13 +48,13 @@ struct WireClient: Sendable {
             }
         }
 
-        func string(_ name: String) -> String? { json[name] as? String }
-        func number(_ name: String) -> Int? { json[name] as? Int }
+        package func string(_ name: String) -> String? { json[name] as? String }
+        package func number(_ name: String) -> Int? { json[name] as? Int }
     }
 
-    let port: UInt16
+    package let port: UInt16
 
-    init(origin: String) throws {
+    package init(origin: String) throws {
         guard let text = origin.split(separator: ":").last, let port = UInt16(text) else {
             throw Failure(description: "no port in \(origin)")
         }
@@ -58,7 +62,7 @@ struct WireClient: Sendable {
     }
 
     /// Sends a request and reads until the server closes, or until `limit` bytes came.
-    func send(
+    package func send(
         _ method: String, _ target: String, headers: [String: String] = [:], body: String = "", limit: Int = 1 << 24
     ) async throws -> Answer {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
@@ -69,7 +73,7 @@ struct WireClient: Sendable {
     }
 
     /// Sends bytes as they are and reads until the server closes, or until `limit` bytes came.
-    func exchange(_ request: [UInt8], limit: Int = 1 << 24) async throws -> [UInt8] {
+    package func exchange(_ request: [UInt8], limit: Int = 1 << 24) async throws -> [UInt8] {
         let port = port
         return try await withCheckedThrowingContinuation { continuation in
             // A thread of its own: blocking reads must not hold the few threads that Swift's tasks share.
@@ -99,7 +103,7 @@ struct WireClient: Sendable {
     }
 
     /// A socket connected to the port on loopback.
-    static func connected(to port: UInt16) throws -> Int32 {
+    package static func connected(to port: UInt16) throws -> Int32 {
         #if canImport(Glibc)
             let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else

@@ -1,0 +1,34 @@
+import Synchronization
+
+/// A clock on which every pause is over at once; it tells how long the pauses were.
+package final class HurriedClock: Clock, Sendable {
+    package struct Instant: InstantProtocol {
+        package let offset: Duration
+
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        package static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var pauses: [Duration] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var now: Instant { state.withLock { $0.now } }
+    package var minimumResolution: Duration { .zero }
+    package var pauses: [Duration] { state.withLock { $0.pauses } }
+
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.pauses.append(state.now.duration(to: deadline))
+            state.now = max(state.now, deadline)
+        }
+        await Task.yield()
+    }
+}

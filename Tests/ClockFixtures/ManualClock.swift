@@ -1,0 +1,115 @@
+import Synchronization
+
+/// A clock that stands still until a test moves it, and tells who sleeps on it.
+package final class ManualClock: Clock, Sendable {
+    package struct Instant: InstantProtocol {
+        package let offset: Duration
+
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        package static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private struct Sleeper {
+        let start: Instant
+        let end: Instant
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct Watcher {
+        let isSatisfied: @Sendable (_ start: Instant, _ end: Instant) -> Bool
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var nextID = 0
+        /// Those whose cancellation came before they could lie down.
+        var cancelled: Set<Int> = []
+        var sleepers: [Int: Sleeper] = [:]
+        var watchers: [Watcher] = []
+
+        /// Takes out those who wait for what is so now.
+        mutating func satisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
+            let sleepers = sleepers.values
+            let isOver = { (watcher: Watcher) in
+                sleepers.count { watcher.isSatisfied($0.start, $0.end) } >= watcher.count
+            }
+            defer { watchers.removeAll(where: isOver) }
+            return watchers.filter(isOver).map(\.continuation)
+        }
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var now: Instant { state.withLock { $0.now } }
+    package var minimumResolution: Duration { .zero }
+
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                var watchers: [CheckedContinuation<Void, Never>] = []
+                let answer = state.withLock { state -> Result<Void, any Error>? in
+                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+                    if deadline <= state.now { return .success(()) }
+                    state.sleepers[id] = Sleeper(start: state.now, end: deadline, continuation: continuation)
+                    watchers = state.satisfiedWatchers()
+                    return nil
+                }
+                for watcher in watchers { watcher.resume() }
+                if let answer { continuation.resume(with: answer) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Moves the clock, and wakes those whose time has come, the earliest first.
+    package func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let due = state.sleepers.filter { $0.value.end <= state.now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.sorted { ($0.value.end, $0.key) < ($1.value.end, $1.key) }.map(\.value.continuation)
+        }
+        for continuation in due { continuation.resume() }
+    }
+
+    /// Returns when at least so many sleep.
+    package func sleepers(_ count: Int) async {
+        await wait(for: count) { _, _ in true }
+    }
+
+    /// Returns when somebody sleeps who is to wake after exactly `duration` from now.
+    package func sleeper(for duration: Duration) async {
+        let wake = now.advanced(by: duration)
+        await wait(for: 1) { $1 == wake }
+    }
+
+    /// Returns when somebody sleeps who wanted to sleep for so long.
+    package func sleeper(of length: Duration) async {
+        await wait(for: 1) { $0.duration(to: $1) == length }
+    }
+
+    private func wait(for count: Int, _ isSatisfied: @escaping @Sendable (Instant, Instant) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let satisfied = state.withLock { state in
+                state.watchers.append(Watcher(isSatisfied: isSatisfied, count: count, continuation: continuation))
+                return state.satisfiedWatchers()
+            }
+            for watcher in satisfied { watcher.resume() }
+        }
+    }
+}
