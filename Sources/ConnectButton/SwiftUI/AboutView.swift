@@ -53,7 +53,9 @@
         }
 
         @ViewBuilder private func links(_ about: ConnectButtonFace.About) -> some View {
-            if let manage = state.manageURL, ConnectButtonLook(state.step).isOn { pillow(about.manage, manage, .manage) }
+            if let manage = state.manageURL, ConnectButtonLook(state.step).isOn {
+                pillow(about.manage, manage, .manage)
+            }
             if let store = state.storeURL { pillow(about.store, store, nil) }
             Button {
                 open(Self.terms, .legal)
