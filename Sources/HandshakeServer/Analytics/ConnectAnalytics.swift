@@ -60,7 +60,8 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     private enum Turn {
         /// A request was accepted; so many events still wait.
         case sent(remaining: AnalyticsQueue)
-        /// There was nothing to send, or another process is sending it.
+        /// Another process is sending.
+        case busy
         case nothing
         case failed
     }
@@ -172,12 +173,14 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         let isFirst = state.withLock { state in
             guard state.wakeUp == nil else { return false }
             state.wakeUp = wakeUp
+            state.isTime = true
             return true
         }
         guard isFirst else { return try await gracefulShutdown() }
         defer { state.withLock { $0.wakeUp = nil } }
-        wakeUp.yield()
         await withGracefulShutdownHandler {
+            // Whatever earlier processes have left behind.
+            await self.round()
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.tick() }
                 for await _ in wakeUps { await self.round() }
@@ -225,6 +228,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
             case .sent(let queue):
                 isAnySent = true
                 if queue.count > 0 { note(key, queue) }
+            case .busy: state.withLock { $0.due.note(key, isReady: false) }
             case .nothing: break
             case .failed:
                 // The one that failed comes last: it may be the only one that does.
@@ -253,21 +257,28 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     /// Sends a user's oldest events.
     private func send(_ key: VaultKey) async -> Turn {
         do {
-            guard let batch = try await users.claim(key) else { return .nothing }
-            let isSent: Bool
-            do {
-                try await api.report(batch)
-                isSent = true
-            } catch {
-                log.notice("events were not accepted", metadata: ["reason": "\(type(of: error))"])
-                isSent = false
+            switch try await users.claim(key) {
+            case .nothing: return .nothing
+            case .busy: return .busy
+            case .taken(let batch):
+                let isSent = await isAccepted(batch)
+                let queue = try await users.settle(batch, of: key, isSent: isSent)
+                guard isSent else { return .failed }
+                return queue.map { .sent(remaining: $0) } ?? .nothing
             }
-            let queue = try await users.settle(batch, of: key, isSent: isSent)
-            guard isSent else { return .failed }
-            return queue.map { .sent(remaining: $0) } ?? .nothing
         } catch {
             log.warning("events cannot be sent", metadata: ["reason": "\(type(of: error))"])
             return .failed
+        }
+    }
+
+    private func isAccepted(_ batch: AnalyticsQueue.Batch) async -> Bool {
+        do {
+            try await api.report(batch)
+            return true
+        } catch {
+            log.notice("events were not accepted", metadata: ["reason": "\(type(of: error))"])
+            return false
         }
     }
 }

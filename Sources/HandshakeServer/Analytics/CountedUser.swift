@@ -20,6 +20,15 @@ struct CountedUser: Sendable, Codable {
     /// Until when somebody is sending, in seconds since 1970.
     private var lease: Double?
 
+    /// What there is to send.
+    enum Claim: Sendable {
+        /// This process alone sends it now.
+        case taken(AnalyticsQueue.Batch)
+        /// Another process is sending.
+        case busy
+        case nothing
+    }
+
     init(_ queue: AnalyticsQueue) {
         self.queue = queue
     }
@@ -38,14 +47,14 @@ struct CountedUser: Sendable, Codable {
 
     /// Takes what is to be sent next, for this process alone.
     ///
+    /// A lease that was taken in the future is of a clock that was set back.
+    ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: nil when nothing waits, or while another process is sending. A lease that was taken in the future is
-    ///   of a clock that was set back.
-    mutating func claim(now: Double) -> AnalyticsQueue.Batch? {
-        if let lease, now <= lease, lease <= now + 2 * Self.lease { return nil }
-        guard let batch = queue.batch else { return nil }
+    mutating func claim(now: Double) -> Claim {
+        guard let batch = queue.batch else { return .nothing }
+        if let lease, now <= lease, lease <= now + 2 * Self.lease { return .busy }
         lease = now + Self.lease
-        return batch
+        return .taken(batch)
     }
 
     /// Says how it went: what was sent is forgotten, and the rest stays.

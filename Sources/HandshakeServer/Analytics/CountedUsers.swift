@@ -32,12 +32,12 @@ struct CountedUsers: Sendable {
         }
     }
 
-    /// Takes what is to be sent next, for this process alone; nil when that is nothing.
-    func claim(_ key: VaultKey) async throws -> AnalyticsQueue.Batch? {
+    /// Takes what is to be sent next, for this process alone.
+    func claim(_ key: VaultKey) async throws -> CountedUser.Claim {
         // Of most whom the vault knows, nothing waits.
-        guard try await self[key]?.queue.batch != nil else { return nil }
+        guard try await self[key]?.queue.batch != nil else { return .nothing }
         let now = time.now()
-        return try await changing(key) { $0.claim(now: now) } ?? nil
+        return try await changing(key) { $0.claim(now: now) } ?? .nothing
     }
 
     /// Says how it went.

@@ -11,10 +11,13 @@ import Testing
 struct QueueRulesTests {
     private let vault = MemoryVault()
 
-    /// Runs while `body` does.
-    private func running(_ analytics: ConnectAnalytics, _ body: () async throws -> Void) async throws {
+    /// Runs while `body` does, which begins when what was there at the start is dealt with.
+    private func running(
+        _ analytics: ConnectAnalytics, on clock: ManualClock, _ body: () async throws -> Void
+    ) async throws {
         let running = Task { try await analytics.run() }
         do {
+            await clock.sleeper(of: .seconds(30))
             try await body()
         } catch {
             running.cancel()
@@ -58,12 +61,12 @@ struct QueueRulesTests {
 
     @Test("F101: consent that is taken back while a request is under way is not brought back by its answer")
     func refusedMeanwhile() async throws {
-        let inbox = EventInbox()
-        let analytics = ConnectAnalytics.counting(in: vault, to: inbox)
+        let (inbox, clock) = (EventInbox(), ManualClock())
+        let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
         try await analytics.allow(for: "ada")
         try await analytics.allow(for: "bob")
         inbox.hold()
-        try await running(analytics) {
+        try await running(analytics, on: clock) {
             try await analytics.record(0..<5, for: "ada")
             try await analytics.record(0..<5, for: "bob")
             await inbox.received(1)
@@ -83,10 +86,10 @@ struct QueueRulesTests {
 
     @Test("F100, 12: five events of a user are sent at once, under the user's identifier and without a token")
     func enough() async throws {
-        let inbox = EventInbox()
-        let analytics = ConnectAnalytics.counting(in: vault, to: inbox)
+        let (inbox, clock) = (EventInbox(), ManualClock())
+        let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
         try await analytics.allow(for: "ada")
-        try await running(analytics) {
+        try await running(analytics, on: clock) {
             try await analytics.record(0..<5, for: "ada")
             await inbox.received(1)
         }
@@ -100,8 +103,7 @@ struct QueueRulesTests {
         let (inbox, clock) = (EventInbox(), ManualClock())
         let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
         for user in ["ada", "bob"] { try await analytics.allow(for: user) }
-        try await running(analytics) {
-            await clock.sleeper(of: .seconds(30))
+        try await running(analytics, on: clock) {
             try await analytics.record(0..<4, for: "ada")
             try await analytics.record(4..<7, for: "bob")
             clock.advance(by: .seconds(30))
@@ -137,8 +139,7 @@ struct QueueRulesTests {
         let (inbox, clock) = (EventInbox(500, 204), ManualClock())
         let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
         try await analytics.allow(for: "ada")
-        try await running(analytics) {
-            await clock.sleeper(of: .seconds(30))
+        try await running(analytics, on: clock) {
             try await analytics.record(0..<5, for: "ada")
             await inbox.received(1)
             try await analytics.record(5..<8, for: "ada")
@@ -153,8 +154,7 @@ struct QueueRulesTests {
         let (inbox, clock) = (EventInbox(422, 204), ManualClock())
         let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
         for user in ["ada", "bob"] { try await analytics.allow(for: user) }
-        try await running(analytics) {
-            await clock.sleeper(of: .seconds(30))
+        try await running(analytics, on: clock) {
             try await analytics.record(0..<1, for: "ada")
             try await analytics.record(1..<2, for: "bob")
             for requests in [1, 3] {
@@ -181,14 +181,14 @@ struct QueueRulesTests {
 
     @Test("F100: while one process sends a user's events no other does, unless it has died")
     func oneRequest() async throws {
-        let (inbox, now) = (EventInbox(), Mutex(1_735_689_600.0))
+        let inbox = EventInbox()
+        let now = Mutex(1_735_689_600.0)
         let users = CountedUsers(
             vault: vault, time: TimeSource(now: { now.withLock { $0 } }, clock: ManualClock()))
         let other = ConnectAnalytics.counting(in: vault, to: inbox) { now.withLock { $0 } }
         try await other.allow(for: "ada")
         try await other.record(0..<3, for: "ada")
-        let batch = try await users.claim(CountedUser.key("ada"))
-        #expect(batch != nil)
+        guard case .taken = try await users.claim(CountedUser.key("ada")) else { throw Absent() }
         try await other.runAndShutDown()
         #expect(inbox.requests.isEmpty)
         now.withLock { $0 += CountedUser.lease + 1 }
@@ -198,10 +198,10 @@ struct QueueRulesTests {
 
     @Test("a second run does no harm and ends with its service group")
     func twice() async throws {
-        let inbox = EventInbox()
-        let analytics = ConnectAnalytics.counting(in: vault, to: inbox)
+        let (inbox, clock) = (EventInbox(), ManualClock())
+        let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
         try await analytics.allow(for: "ada")
-        try await running(analytics) {
+        try await running(analytics, on: clock) {
             try await analytics.record(0..<5, for: "ada")
             await inbox.received(1)
             try await analytics.runAndShutDown()
@@ -220,7 +220,8 @@ struct QueueRulesTests {
         #expect(try await analytics.isAllowed(for: "ada"))
     }
 
-    @Test("a vault that cannot be used is said when consent is given, and is no reason to fail when something is counted")
+    @Test(
+        "a vault that cannot be used is said when consent is given, and is no reason to fail when something is counted")
     func brokenVault() async throws {
         let analytics = ConnectAnalytics.counting(in: VaultWithout(kind: .analytics), to: EventInbox())
         for change in [analytics.allow(for:), analytics.refuse(for:)] {
