@@ -22,21 +22,24 @@ struct GroceryExpress {
             exit(64)
         }
         let sandbox = try await Sandbox.start()
+        let books = try Shop.Books(on: sandbox)
         let entrance = Entrance()
         var log = Logger(label: "GroceryExpress")
         log.logLevel = .error
-        let application = Application(
+        var application = Application(
             responder: entrance,
             configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port ?? 0)),
             onServerRunning: { channel in
                 let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
                 do {
-                    entrance.open(try Shop(at: origin, on: sandbox).router.buildResponder())
+                    entrance.open(try Shop(at: origin, on: sandbox, with: books).router.buildResponder())
                     announce(origin, sandbox, isJSON: arguments.contains("--print-json"))
                 } catch {
                     print("GroceryExpress cannot open: \(error)")
                 }
             }, logger: log)
+        // What customers agreed to have counted is sent while the shop is open, and when it closes.
+        application.addServices(books.analytics)
         do {
             try await application.runService()
         } catch {

@@ -14,6 +14,8 @@ struct Shop: Sendable {
     let visits = Visits()
     let service: ConnectService
     let hosts: Hosts
+    /// Counts for IFTTT what customers do to the buttons, those who agreed.
+    let analytics: ConnectAnalytics
     /// The buttons whose configuration is the shop's own page, and those whose is IFTTT's.
     let own: ConnectButtonRoutes<BasicRequestContext>
     let hosted: ConnectButtonRoutes<BasicRequestContext>
@@ -23,15 +25,30 @@ struct Shop: Sendable {
     /// The two connections of the sample (F107).
     static let connections = ["aB3dE5fG", "pL41nX01"]
 
-    init(at origin: String, on sandbox: Sandbox) throws {
-        guard let partner = sandbox.ifttt.connect?.partners.first,
-            let ifttt = try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback)
-        else { throw ShopError.sandbox }
+    /// What the shop has before it knows its own address: which IFTTT, the vault, and who agreed to be counted.
+    struct Books: Sendable {
+        let ifttt: Service
+        let vault = MemoryVault()
+        let analytics: ConnectAnalytics
+
+        init(on sandbox: Sandbox) throws {
+            guard
+                let ifttt = try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback)
+            else { throw ShopError.sandbox }
+            self.ifttt = ifttt
+            analytics = ConnectAnalytics(
+                in: vault, appName: "Grocery Express", through: .init(hosts: Hosts(of: ifttt)))
+        }
+    }
+
+    init(at origin: String, on sandbox: Sandbox, with books: Books) throws {
+        guard let partner = sandbox.ifttt.connect?.partners.first else { throw ShopError.sandbox }
+        let (ifttt, vault) = (books.ifttt, books.vault)
         self.origin = origin
         self.sandbox = sandbox
         hosts = Hosts(of: ifttt)
         service = ConnectService(key: Secret(partner.serviceKey), at: hosts)
-        let vault = MemoryVault()
+        analytics = books.analytics
         var routes: [ConnectButtonRoutes<BasicRequestContext>] = []
         for (path, isOwn) in [("own", true), ("hosted", false)] {
             let address = try PublicAddress("\(origin)/connect/\(path)")
@@ -43,6 +60,7 @@ struct Shop: Sendable {
             }
             var settings = try ConnectButtonSettings(at: address, offering: offers)
             settings.hosts = hosts
+            settings.analytics = analytics
             Self.lend(sandbox, visits, service, to: &settings)
             _ = sandbox.registerRedirectURL(settings.returnAddress)
             let client = Client(

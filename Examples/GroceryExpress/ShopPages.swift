@@ -51,6 +51,15 @@ struct ShopPages: Sendable {
         {{#customer}}
         <connect-button connection="{{id}}" base="{{base}}"{{#locale}} locale="{{.}}"{{/locale}}>{{{answer}}}</connect-button>
         <p id="notice" role="alert"></p>
+        {{#asks}}
+        <form method="post" action="/counting" class="question" aria-labelledby="counting">
+        <input type="hidden" name="form_token" value="{{token}}"><input type="hidden" name="return_to" value="/connections/{{id}}">
+        <h2 id="counting">May IFTTT count how this button is used?</h2>
+        <p>That it is shown and pressed, under a number drawn for you. You can take it back in the settings.</p>
+        <p><button class="plain" name="counting" value="yes">Yes, it may</button>
+        <button class="plain" name="counting" value="no">No</button></p>
+        </form>
+        {{/asks}}
         {{#configurable}}
         <p id="configure"{{^enabled}} hidden{{/enabled}}><a href="/connections/{{id}}/configure">Choose where and what</a></p>
         {{/configurable}}
@@ -120,6 +129,10 @@ struct ShopPages: Sendable {
         <label for="own">Configure on the shop's own page</label></p>
         <p class="check"><input id="prefetched" name="prefetched" type="checkbox"{{#prefetched}} checked{{/prefetched}}>\
         <label for="prefetched">The page brings the connection along</label></p>
+        {{#customer}}
+        <p class="check"><input id="counting" name="counting" type="checkbox"{{#counted}} checked{{/counted}}>\
+        <label for="counting">IFTTT may count how you use its buttons</label></p>
+        {{/customer}}
         <p class="field"><label for="locale">Language of the button</label><select id="locale" name="locale">
         <option value="">as the browser</option>
         {{#locales}}<option{{#chosen}} selected{{/chosen}}>{{tag}}</option>{{/locales}}
@@ -146,14 +159,15 @@ struct ShopPages: Sendable {
     }
 
     func connection(
-        _ connection: Connection, _ answer: ConnectButtonAnswer?, _ visit: Visit, iconOrigin: String
+        _ connection: Connection, _ answer: ConnectButtonAnswer?, _ visit: Visit, asks: Bool, iconOrigin: String
     ) -> Response {
         let features = connection.features.map {
             Self.present(["title": $0.title, "details": $0.details, "icon": $0.iconURL.rawValue])
         }
         let content: [String: Any?] = [
             "id": connection.id.rawValue, "description": connection.description, "base": base(visit),
-            "customer": visit.customer, "locale": visit.locale.isEmpty ? nil : visit.locale,
+            "customer": visit.customer, "asks": asks ? "yes" : nil, "token": visit.formToken,
+            "locale": visit.locale.isEmpty ? nil : visit.locale,
             "answer": answer.flatMap { try? $0.body() }.map(Self.inside),
             "configurable": visit.usesOwnConfiguration ? "yes" : nil,
             "enabled": connection.status == .enabled ? "yes" : nil, "features": features,
@@ -221,9 +235,10 @@ struct ShopPages: Sendable {
         ]
     }
 
-    func settings(_ customers: [(id: String, name: String)], _ visit: Visit) -> Response {
+    func settings(_ customers: [(id: String, name: String)], _ visit: Visit, isCounted: Bool) -> Response {
         let content: [String: Any?] = [
             "token": visit.formToken, "email": visit.email, "hasToken": visit.hasToken ? "yes" : nil,
+            "customer": visit.customer, "counted": isCounted ? "yes" : nil,
             "own": visit.usesOwnConfiguration ? "yes" : nil, "prefetched": visit.isPrefetched ? "yes" : nil,
             "customers": customers.map {
                 Self.present(["id": $0.id, "name": $0.name, "chosen": $0.id == visit.customer ? "yes" : nil])

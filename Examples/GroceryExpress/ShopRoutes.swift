@@ -27,8 +27,16 @@ struct ShopRoutes: Sendable {
             let id = context.parameters.get("id")
             return await submitting(request) { form, visit in try await configure(id, form, &visit) }
         }
-        router.get("settings") { request, _ in await answering(request) { settings($0) } }
-        router.post("settings") { request, _ in await submitting(request) { form, visit in set(form, &visit) } }
+        router.get("settings") { request, _ in await answering(request) { try await settings($0) } }
+        router.post("settings") { request, _ in
+            await submitting(request) { form, visit in try await set(form, &visit) }
+        }
+        router.post("counting") { request, _ in
+            await submitting(request) { form, visit in
+                try await count(form["counting"] == "yes", &visit)
+                return .seeOther(LocalPath(rawValue: form["return_to"] ?? "/")?.rawValue ?? "/")
+            }
+        }
         router.post("style") { request, _ in
             await submitting(request) { form, visit in
                 visit.style = visit.style.next
@@ -63,7 +71,14 @@ struct ShopRoutes: Sendable {
                 for: ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
                 in: ConnectButtonLocale(preferred: [visit.locale]))
         }
-        return pages.connection(connection, answer, visit, iconOrigin: shop.hosts.site.origin.description)
+        let asks = try await asksWhetherToCount(visit)
+        return pages.connection(connection, answer, visit, asks: asks, iconOrigin: shop.hosts.site.origin.description)
+    }
+
+    /// Nobody is counted before they said so; who has answered is not asked again.
+    private func asksWhetherToCount(_ visit: Visit) async throws -> Bool {
+        guard let customer = visit.customer, !visit.asked.contains(customer) else { return false }
+        return try await !shop.analytics.isAllowed(for: customer)
     }
 
     private func configuration(_ id: String?, _ visit: Visit, _ entry: Entry) async throws -> Response {
@@ -74,8 +89,11 @@ struct ShopRoutes: Sendable {
         return pages.configuration(connection, try await zones(of: connection, visit.customer), visit, entry)
     }
 
-    private func settings(_ visit: Visit) -> Response {
-        pages.settings(shop.sandbox.ifttt.users.map { ($0.subject, $0.displayName) }, visit)
+    private func settings(_ visit: Visit) async throws -> Response {
+        let isCounted =
+            if let customer = visit.customer { try await shop.analytics.isAllowed(for: customer) } else { false }
+        return pages.settings(
+            shop.sandbox.ifttt.users.map { ($0.subject, $0.displayName) }, visit, isCounted: isCounted)
     }
 
     private func known(_ id: String?) -> ConnectionID? {
@@ -113,8 +131,23 @@ struct ShopRoutes: Sendable {
         return .seeOther("/connections/\(id)")
     }
 
-    private func set(_ form: [String: String], _ visit: inout Visit) -> Response {
+    private func count(_ isAllowed: Bool, _ visit: inout Visit) async throws {
+        guard let customer = visit.customer else { return }
+        visit.asked.insert(customer)
+        if isAllowed {
+            try await shop.analytics.allow(for: customer)
+        } else {
+            try await shop.analytics.refuse(for: customer)
+        }
+    }
+
+    private func set(_ form: [String: String], _ visit: inout Visit) async throws -> Response {
         let customer = form["customer"] ?? ""
+        // The box is about the customer for whom the page was made.
+        let isCounted = form["counting"] == "on"
+        if let customer = visit.customer, try await shop.analytics.isAllowed(for: customer) != isCounted {
+            try await count(isCounted, &visit)
+        }
         visit.customer = shop.sandbox.ifttt.users.contains { $0.subject == customer } ? customer : nil
         var email = String((form["email"] ?? "").prefix(254))
         // A new address each time: the new-user flow, over and over.

@@ -43,6 +43,8 @@ enum ShopStyle {
             #notice:empty{display:none}
             #notice,.problem{color:var(--bad);font-weight:600;text-align:center}
             .problem{text-align:start}
+            .question{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem;margin-block:1.5rem}
+            .question h2{margin:0 0 .25rem}
 
             """
 

@@ -16,6 +16,8 @@ struct Visit: Sendable {
     /// Whether the shop's server fetches a user token with its service key.
     var hasToken = false
     var locale = ""
+    /// The customers who answered, in this browser, whether IFTTT may count. What they answered is in the vault.
+    var asked: Set<String> = []
     var style = Style.dynamic
 
     /// The styles that the switch goes through (F110).

@@ -108,7 +108,8 @@ extension ConnectButtonFailure {
 extension ConnectButtonEvent {
     /// What the event is to the state machine, or `nil` when it is nothing in the machine's present state.
     ///
-    /// ``proceed`` is always `nil`: whoever sent the user to the service opens the same address again.
+    /// ``proceed`` is always `nil`: whoever sent the user to the service opens the same address again. So is what is only
+    /// counted, which ``analyticsEvent(for:)`` reads.
     ///
     /// - Parameters:
     ///   - activation: The state machine.
@@ -121,7 +122,7 @@ extension ConnectButtonEvent {
         case .turnOn: .connect(attempt(), at: time)
         case .turnOff: .disconnect
         case .email(let text): .confirmEmail(text)
-        case .proceed: nil
+        case .proceed, .shown, .footerTapped, .aboutShown, .aboutTapped: nil
         case .cancel: .cancel
         case .disconnect: .confirmDisconnection
         case .keep, .undo: .keepConnection

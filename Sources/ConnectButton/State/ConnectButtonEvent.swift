@@ -19,6 +19,36 @@ public enum ConnectButtonEvent: Sendable, Hashable {
     /// Take the disconnection back.
     case undo
 
+    // Only counted, if the user agreed (7, F099).
+
+    /// The button is there to be seen. The web component says it; in an app the activation knows by itself.
+    case shown
+    /// The footer was tapped.
+    case footerTapped
+    /// The About page is there to be seen.
+    case aboutShown
+    /// Something on the About page was tapped.
+    case aboutTapped(AboutItem)
+
+    /// What can be tapped on the About page and is counted (4.9).
+    public enum AboutItem: String, Sendable, Hashable, CaseIterable {
+        /// The icon of the service whose app shows the button.
+        case primary
+        /// The icon of the service that is connected.
+        case connecting
+        case title
+        case legal
+        case manage
+    }
+
+    /// Whether it changes nothing and is told for the sake of counting alone. Without the user's consent nobody is told.
+    public var isOnlyCounted: Bool {
+        switch self {
+        case .shown, .footerTapped, .aboutShown, .aboutTapped: true
+        case .turnOn, .turnOff, .email, .proceed, .retry, .cancel, .disconnect, .keep, .undo: false
+        }
+    }
+
     /// The event's name on the wire.
     public var name: String {
         switch self {
@@ -31,13 +61,21 @@ public enum ConnectButtonEvent: Sendable, Hashable {
         case .disconnect: "disconnect"
         case .keep: "keep"
         case .undo: "undo"
+        case .shown: "shown"
+        case .footerTapped: "footer_tapped"
+        case .aboutShown: "about_shown"
+        case .aboutTapped: "about_tapped"
         }
     }
 
-    init?(name: String, email: String?) {
-        let plain: [ConnectButtonEvent] = [.turnOn, .turnOff, .proceed, .retry, .cancel, .disconnect, .keep, .undo]
+    init?(name: String, email: String?, item: String?) {
+        let plain: [ConnectButtonEvent] = [
+            .turnOn, .turnOff, .proceed, .retry, .cancel, .disconnect, .keep, .undo, .shown, .footerTapped, .aboutShown,
+        ]
         if name == "email", let email {
             self = .email(email)
+        } else if name == "about_tapped", let item = item.flatMap(AboutItem.init(rawValue:)) {
+            self = .aboutTapped(item)
         } else if let event = plain.first(where: { $0.name == name }) {
             self = event
         } else {

@@ -6,6 +6,7 @@
         let state: ConnectButtonState
         let about: ConnectButtonFace.About?
         let unit: Double
+        let send: @MainActor (ConnectButtonEvent) -> Void
         let close: @MainActor () -> Void
 
         @Environment(\.openURL) private var openURL
@@ -23,12 +24,12 @@
                             .accessibilityLabel(Text(verbatim: about.close))
                             .frame(maxWidth: .infinity, alignment: .trailing)
                         HStack(spacing: 24 * unit) {
-                            icon(connection.primary)
+                            icon(connection.primary, .primary)
                             Image(systemName: "arrow.forward").accessibilityHidden(true)
-                            icon(connection.connecting)
+                            icon(connection.connecting, .connecting)
                         }
                         Button {
-                            open(connection.url)
+                            open(connection.url, .title)
                         } label: {
                             RunsText(runs: about.title).font(
                                 .custom("AvenirNext-DemiBold", fixedSize: type.aboutTitle * unit))
@@ -52,19 +53,23 @@
         }
 
         @ViewBuilder private func links(_ about: ConnectButtonFace.About) -> some View {
-            if let manage = state.manageURL, ConnectButtonLook(state.step).isOn { pillow(about.manage, manage) }
-            if let store = state.storeURL { pillow(about.store, store) }
+            if let manage = state.manageURL, ConnectButtonLook(state.step).isOn {
+                pillow(about.manage, manage, .manage)
+            }
+            if let store = state.storeURL { pillow(about.store, store, nil) }
             Button {
-                open(Self.terms)
+                open(Self.terms, .legal)
             } label: {
                 RunsText(runs: about.legal)
             }
             .foregroundStyle(Color(colors.aboutSecondary.dark))
         }
 
-        private func pillow(_ title: String, _ url: URL) -> some View {
+        private func pillow(
+            _ title: String, _ url: URL, _ item: ConnectButtonEvent.AboutItem?
+        ) -> some View {
             Button {
-                open(url)
+                open(url, item)
             } label: {
                 Text(verbatim: title).font(.custom("AvenirNext-Bold", fixedSize: type.aboutManage * unit))
                     .frame(maxWidth: .infinity)
@@ -73,9 +78,11 @@
             .background(Color(colors.aboutManage.dark), in: Capsule())
         }
 
-        private func icon(_ service: ConnectButtonService) -> some View {
+        private func icon(
+            _ service: ConnectButtonService, _ item: ConnectButtonEvent.AboutItem
+        ) -> some View {
             Button {
-                open(service.url)
+                open(service.url, item)
             } label: {
                 AsyncImage(url: service.icon) { image in
                     image.renderingMode(.template).resizable().scaledToFit()
@@ -87,8 +94,11 @@
             .accessibilityLabel(Text(verbatim: service.name))
         }
 
-        private func open(_ url: URL?) {
-            if let url { openURL(url) }
+        private func open(_ url: URL?, _ item: ConnectButtonEvent.AboutItem?) {
+            guard let url else { return }
+            // The store badge is nothing that IFTTT counts (7).
+            if let item { send(.aboutTapped(item)) }
+            openURL(url)
         }
     }
 #endif

@@ -5,9 +5,13 @@
     ///
     /// ```swift
     /// ConnectButtonView(ConnectButtonState(activation)) { event in
-    ///     if let event = event.activationEvent(for: activation, at: now, attempt: AttemptState.init) { perform(event) }
+    ///     if let event = event.activationEvent(for: activation, at: now, attempt: AttemptState.init) { controller.send(event) }
+    ///     if let event = event.analyticsEvent(for: activation) { controller.report(event) }
     /// }
     /// ```
+    ///
+    /// It also says what is only counted (``ConnectButtonEvent/isOnlyCounted``): the footer and the About page. Whether the user
+    /// agreed to that is the controller's to know.
     ///
     /// It is a switch to assistive technology, follows the text size, Reduce Motion, light and dark, and mirrors itself where
     /// people read from right to left.
@@ -56,13 +60,16 @@
                     reducesMotion ? nil : .easeInOut(duration: ConnectButtonMotion.standard.change), value: state.step
                 )
                 .sheet(isPresented: $isAboutShown) {
-                    AboutView(state: state, about: face.about, unit: unit) { isAboutShown = false }
+                    AboutView(state: state, about: face.about, unit: unit, send: send) { isAboutShown = false }
                 }
             }
         }
 
         private func act(_ kind: ConnectButtonFace.Action.Kind) {
-            if let event = kind.event { send(event) } else { isAboutShown = true }
+            if let event = kind.event { return send(event) }
+            send(.footerTapped)
+            isAboutShown = true
+            send(.aboutShown)
         }
     }
 

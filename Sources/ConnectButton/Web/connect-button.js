@@ -18,8 +18,10 @@
  *   GET  {base}/{connection}            an answer. Sets nothing. This and the others get `?locale=` when the button has one of its own.
  *   POST {base}/{connection}/events     `{ event, email?, revision, token }`; a new answer, with `open` if the person has to go somewhere.
  *                                       What is about an older revision changes nothing and is answered with the present one.
+ *   POST {base}/{connection}/counts     `{ event, item?, revision, token }`, and only while `isCounted`: what is counted if the person agreed.
+ *                                       202 when it was; with anything else the button stops telling.
  *   GET  {base}/{connection}/changes    answers as server-sent events; without it the button asks again from time to time
- *   An answer: `{ revision, token, locale, state, face, open? }`, as `ConnectButtonAnswer` in Swift. Statuses: 401 and 403 (a token
+ *   An answer: `{ revision, token, locale, state, face, open?, isCounted? }`, as `ConnectButtonAnswer` in Swift. Statuses: 401 and 403 (a token
  *   that is over is renewed once), 404, anything else.
  *
  * Attributes
@@ -222,7 +224,7 @@ export function readAnswer(value) {
   if (!Object.hasOwn(TOKENS.looks, state.step) || typeof state.step !== "string") return null
   return { revision: Number.isSafeInteger(answer.revision) ? answer.revision : 0, token: words(answer.token, 1024),
            locale: matchingLocale(answer.locale) ?? "en-US", state: readState(state), face: readFace(record(answer.face)),
-           open: safeURL(answer.open) }
+           open: safeURL(answer.open), isCounted: answer.isCounted === true }
 }
 
 const MOST_BYTES = 256 * 1024
@@ -459,6 +461,8 @@ export class ConnectButton extends HTMLElement {
   #connected = null       // ends everything when the element leaves the page
   #loading = null         // ends the load that is going on
   #sending = false
+  #counted = null         // the connection that was counted as shown
+  #counting = Promise.resolve()
   #unsent = null          // the event that could not be sent, for the retry
   #following = null
   #drag = null
@@ -646,9 +650,25 @@ export class ConnectButton extends HTMLElement {
     }
   }
 
+  #message(members) {
+    const { revision, token } = this.#answer
+    return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...members, revision, token }) }
+  }
+
+  /** What is counted if the person agreed, and else told to nobody (W24). It outlives the page; nothing waits for it or fails with it. */
+  #count(event, item) {
+    const answer = this.#answer
+    if (!answer.isCounted || !this.hasAttribute("connection")) return
+    const [url, message] = [this.#url("/counts"), this.#message({ event, item })]
+    // One after the other, so that they arrive as they happened.
+    this.#counting = this.#counting.then(async () => {
+      const { status } = await fetch(url, { ...message, credentials: "same-origin", keepalive: true, signal: AbortSignal.timeout(PATIENCE) })
+      if (status !== 202) answer.isCounted = false
+    }).catch(() => {})
+  }
+
   async #post(event, email, signal) {
-    const message = () => ({ method: "POST", headers: { "Content-Type": "application/json" },
-                             body: JSON.stringify({ event, email, revision: this.#answer.revision, token: this.#answer.token }) })
+    const message = () => this.#message({ event, email })
     try {
       return await ask(this.#url("/events"), message(), signal)
     } catch (error) {
@@ -710,7 +730,7 @@ export class ConnectButton extends HTMLElement {
   }
 
   #act(kind) {
-    if (kind === "about") return this.#openAbout()
+    if (kind === "about") return this.#tapFooter()
     if (kind === "cancel" && !this.#answer.face.actions.some(action => action.kind === "cancel")) return
     if (kind === "retry" && this.#unsent) return this.#send(...this.#unsent)
     if (kind === "retry" && this.#answer.isLocal) return this.#load()
@@ -923,7 +943,12 @@ export class ConnectButton extends HTMLElement {
     // Looking again, and finding what was there, is no news.
     if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst)
     this.#tell(before, state, look)
-    if (this.isConnected) this.#follow()
+    if (!this.isConnected) return
+    this.#follow()
+    const id = this.getAttribute("connection")
+    if (!answer.isCounted || !state.connection || this.#counted === id) return
+    this.#counted = id
+    this.#count("shown")
   }
 
   #set(name, isSet) {
@@ -1078,7 +1103,7 @@ export class ConnectButton extends HTMLElement {
     const opensAbout = face.tone === "lead" && face.about
     const text = h(opensAbout ? "button" : "p", opensAbout ? { class: "text lead", type: "button", "aria-haspopup": "dialog" } : { class: `text ${face.tone}` },
       ...this.#runs(face.footer))
-    if (opensAbout) text.addEventListener("click", () => this.#openAbout())
+    if (opensAbout) text.addEventListener("click", () => this.#tapFooter())
     footer.replaceChildren(text, ...face.actions.flatMap(action => [" ", this.#button(action, "action")]))
     if (!isFirst && !this.#isStill) footer.animate([{ opacity: 0 }, { opacity: 1 }], { duration: M.change * 1000, easing: EASE })
   }
@@ -1159,33 +1184,43 @@ export class ConnectButton extends HTMLElement {
 
   // MARK: About (4.9)
 
+  #tapFooter() {
+    this.#count("footer_tapped")
+    this.#openAbout()
+  }
+
   #openAbout() {
     const { state, face } = this.#answer
     if (!face.about || !state.connection) return
     this.#part.about?.remove()
     const { connection } = state
-    const outside = href => ({ href, target: "_blank", rel: "noopener noreferrer" })
+    const outside = (href, item) => ({ href, target: "_blank", rel: "noopener noreferrer", "data-item": item })
     const close = h("button", { class: "close", type: "button", "aria-label": face.about.close }, drawing(...CROSS))
-    const icon = service => {
+    const icon = (service, item) => {
       const picture = service.icon ? h("img", { src: service.icon, alt: "", referrerpolicy: "no-referrer" }) : null
       const letter = [...service.shortName][0] ?? ""
       picture?.addEventListener("error", () => picture.replaceWith(letter))
-      return h(service.url ? "a" : "span", { ...service.url ? outside(service.url) : { role: "img" }, "aria-label": service.name || service.shortName }, picture ?? letter)
+      return h(service.url ? "a" : "span", { ...service.url ? outside(service.url, item) : { role: "img" }, "aria-label": service.name || service.shortName }, picture ?? letter)
     }
     const title = this.#runs(face.about.title)
     const sheet = h("div", { class: "sheet" }, close,
-      h("div", { class: "pair" }, icon(connection.primary), drawing(...ARROW), icon(connection.connecting)),
-      h("h2", { id: "about-title" }, ...connection.url ? [h("a", outside(connection.url), ...title)] : title),
+      h("div", { class: "pair" }, icon(connection.primary, "primary"), drawing(...ARROW), icon(connection.connecting, "connecting")),
+      h("h2", { id: "about-title" }, ...connection.url ? [h("a", outside(connection.url, "title"), ...title)] : title),
       h("ul", { role: "list" }, ...face.about.benefits.map((text, at) => h("li", {}, drawing([24, 24], stroke(BENEFITS[at])), h("span", {}, text)))),
-      state.manageURL && this.#look.isOn ? h("a", { class: "pillow", ...outside(state.manageURL) }, face.about.manage) : null,
-      state.storeURL ? h("a", { class: "pillow store", ...outside(state.storeURL) }, face.about.store) : null,
-      h("p", { class: "legal" }, ...this.#runs(face.about.legal, outside("https://ifttt.com/terms"))))
+      state.manageURL && this.#look.isOn ? h("a", { class: "pillow", ...outside(state.manageURL, "manage") }, face.about.manage) : null,
+      state.storeURL ? h("a", { class: "pillow store", ...outside(state.storeURL, "") }, face.about.store) : null,
+      h("p", { class: "legal" }, ...this.#runs(face.about.legal, outside("https://ifttt.com/terms", "legal"))))
     const about = this.#part.about = h("dialog", { class: "about", part: "about", "aria-labelledby": "about-title" }, sheet)
     close.addEventListener("click", () => about.close())
-    about.addEventListener("click", event => { if (event.target === about) about.close() })
+    about.addEventListener("click", event => {
+      if (event.target === about) about.close()
+      const item = event.target.closest("[data-item]")?.dataset.item
+      if (item) this.#count("about_tapped", item)
+    })
     about.addEventListener("close", () => about.remove())
     this.#part.body.append(about)
     about.showModal()
+    this.#count("about_shown")
   }
 }
 

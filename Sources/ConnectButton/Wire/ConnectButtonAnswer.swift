@@ -22,6 +22,8 @@ public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
     public var face: ConnectButtonFace
     /// Where the user is to go now. Only an answer to a message has it.
     public var open: URL?
+    /// Whether the user agreed to be counted; without it the component tells nobody what concerns the view alone (W24).
+    public var isCounted = false
 
     /// An answer that says `state` in `locale`.
     ///

@@ -4,10 +4,12 @@
     public import Foundation
 #endif
 
-/// An event on its way from the component to its server: the body of `POST {base}/{connection}/events`.
+/// An event on its way from the component to its server: the body of `POST {base}/{connection}/events`, and of
+/// `POST {base}/{connection}/counts` when it is only counted (``ConnectButtonEvent/isOnlyCounted``).
 ///
 /// A server acts on it only when ``token`` is the one it gave to this session and ``revision`` is the state's present one. To a
-/// message about an older revision (a double tap, another tab) it answers with the present state and does nothing.
+/// message about an older revision (a double tap, another tab) it answers with the present state and does nothing. What is only
+/// counted has happened, whichever revision the user saw: there the token alone matters.
 public struct ConnectButtonMessage: Sendable, Hashable {
     /// What the user did.
     public let event: ConnectButtonEvent
@@ -43,23 +45,27 @@ public struct ConnectButtonMessage: Sendable, Hashable {
         guard let wire = try? JSONDecoder().decode(Wire.self, from: body) else { throw .malformedMessage }
         guard
             let event = ConnectButtonEvent(
-                name: wire.event, email: wire.email.map { String($0.prefix(Self.longestEmail)) })
+                name: wire.event, email: wire.email.map { String($0.prefix(Self.longestEmail)) }, item: wire.item)
         else { throw .unknownEvent }
         self.init(event, revision: wire.revision, token: wire.token)
     }
 
     /// The request's body, for callers that are not the component.
     public func body() -> Data {
-        var email: String?
-        if case .email(let address) = event { email = address }
+        var wire = Wire(event: event.name, revision: revision, token: token)
+        switch event {
+        case .email(let address): wire.email = address
+        case .aboutTapped(let item): wire.item = item.rawValue
+        default: break
+        }
         // Strings and numbers alone always encode.
-        return (try? JSONEncoder().encode(Wire(event: event.name, email: email, revision: revision, token: token)))
-            ?? Data()
+        return (try? JSONEncoder().encode(wire)) ?? Data()
     }
 
     private struct Wire: Codable {
         let event: String
-        let email: String?
+        var email: String?
+        var item: String?
         let revision: Int
         let token: String
     }

@@ -22,6 +22,8 @@ public struct VaultKey: Sendable, Codable {
         case activation
         /// Which webhooks a server has taken: the components are whose they are and when they were sent.
         case delivery
+        /// What a server counts of a user who agreed to it: the component is a digest of the user. The record is the consent.
+        case analytics
     }
 
     public let kind: Kind

@@ -22,6 +22,8 @@ final class ChangeStreams: Sendable {
         var byUser: [String: Int] = [:]
     }
 
+    typealias Look = @Sendable () async throws -> (revision: Int, answer: @Sendable () async throws -> Data)?
+
     private let limits: ConnectButtonSettings.Streams
     private let open = Mutex(Open())
 
@@ -34,10 +36,10 @@ final class ChangeStreams: Sendable {
     /// - Parameters:
     ///   - user: whose.
     ///   - time: what pauses are measured on.
-    ///   - look: the revision and the answer as they are now.
+    ///   - look: the revision as it is now, and what makes its answer.
     /// - Throws: 429 when the user has too many, 503 when this process has.
     func response(
-        for user: String, time: TimeSource, look: @escaping @Sendable () async throws -> (revision: Int, answer: Data)?
+        for user: String, time: TimeSource, look: @escaping Look
     ) throws(RequestRefusal) -> Response {
         try enter(user)
         var headers = Response.quiet
@@ -92,7 +94,7 @@ private struct Changes: AsyncSequence, Sendable {
 
     let limits: ConnectButtonSettings.Streams
     let clock: any Clock<Duration>
-    let look: @Sendable () async throws -> (revision: Int, answer: Data)?
+    let look: ChangeStreams.Look
     let seat: Seat
 
     func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
@@ -120,7 +122,7 @@ private struct Changes: AsyncSequence, Sendable {
                 if let (revision, answer) = try await changes.look(), revision != shown {
                     shown = revision
                     silence = .zero
-                    return ByteBuffer(bytes: Data("data: ".utf8) + answer + Data("\n\n".utf8))
+                    return ByteBuffer(bytes: Data("data: ".utf8) + (try await answer()) + Data("\n\n".utf8))
                 }
                 if silence >= changes.limits.heartbeat {
                     silence = .zero

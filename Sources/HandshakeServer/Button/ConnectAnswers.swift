@@ -24,9 +24,11 @@ extension ConnectSessions {
     }
 
     private func circumstances(of place: Place) async throws -> ConnectActivation.Circumstances {
-        ConnectActivation.Circumstances(
+        var circumstances = ConnectActivation.Circumstances(
             hasUserToken: try await currentToken(of: place) != nil,
             oauthCode: try await settings.oauthCode(place.user.id), inviteCode: try await settings.inviteCode())
+        circumstances.anonymousID = await anonymousID(of: place)
+        return circumstances
     }
 
     private func currentToken(of place: Place) async throws -> UserToken? {
@@ -39,7 +41,8 @@ extension ConnectSessions {
     ) async -> Result<Answer, ConnectActivation.Failure> {
         let api = ConnectAPI(
             ConnectAPI.Caller(
-                userToken: { try await currentToken(of: place) }, inviteCode: settings.inviteCode),
+                userToken: { try await currentToken(of: place) }, inviteCode: settings.inviteCode,
+                anonymousID: { await anonymousID(of: place) }),
             at: settings.hosts, transport: settings.transport, clock: settings.time.clock)
         return await result { try await body(api) }
     }

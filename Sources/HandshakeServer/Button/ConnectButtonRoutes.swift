@@ -28,6 +28,7 @@ import OAuth
 /// | `GET connect-button.js` | the component |
 /// | `GET :connection` | the state, as `ConnectButtonAnswer` |
 /// | `POST :connection/events` | what the user did, as `ConnectButtonMessage` |
+/// | `POST :connection/counts` | what is only counted, of users who agreed (``ConnectAnalytics``) |
 /// | `GET :connection/changes` | answers as server-sent events |
 /// | `GET return` | takes IFTTT's redirect and sends the browser on, without it, to ``ConnectButtonSettings/page`` |
 ///
@@ -86,6 +87,12 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
                 return try await event(try await place(request, context), request)
             }
         }
+        router.post(":connection/counts") { request, context in
+            await answering {
+                try gate.checkSite(of: request)
+                return try await count(try await place(request, context), request)
+            }
+        }
         router.get(":connection/changes") { request, context in
             await answering { try changes(try await place(request, context), locale(of: request)) }
         }
@@ -103,7 +110,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         for user: ConnectButtonUser, connection: ConnectionID, in locale: ConnectButtonLocale
     ) async throws -> ConnectButtonAnswer {
         try await placing(user, connection) { place in
-            try await sessions.look(at: place, in: locale).answer(in: locale, now: settings.time.now())
+            await sessions.answer(try await sessions.look(at: place, in: locale), place, in: locale)
         }
     }
 
@@ -166,7 +173,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private func state(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
         let locale = locale(of: request)
         let session = try await sessions.look(at: place, in: locale)
-        return .json(try session.answer(in: locale, now: settings.time.now()).body())
+        return .json(try await sessions.answer(session, place, in: locale).body())
     }
 
     /// The button's own locale, else what the browser asks for.
@@ -176,22 +183,30 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     }
 
     private func event(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
-        let content = try await reader.content(of: request, type: "application/json", limit: ConnectButtonMessage.limit)
-        let message: ConnectButtonMessage
-        do {
-            message = try ConnectButtonMessage(body: content)
-        } catch {
-            throw RequestRefusal(.badRequest, "malformed", "This is no message of a Connect Button")
-        }
+        let message = try await message(of: request, isOnlyCounted: false)
         let locale = locale(of: request)
         let step = try await sessions.take(message, at: place, in: locale)
-        return .json(try step.session.answer(in: locale, now: settings.time.now(), open: step.open).body())
+        return .json(try await sessions.answer(step.session, place, in: locale, open: step.open).body())
+    }
+
+    /// Counting is apart from the events: no revision, no lock of the session, and an answer without content.
+    private func count(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
+        let message = try await message(of: request, isOnlyCounted: true)
+        let isCounted = try await sessions.count(message, at: place)
+        return Response(status: isCounted ? .accepted : .noContent, headers: Response.quiet)
+    }
+
+    private func message(of request: Request, isOnlyCounted: Bool) async throws -> ConnectButtonMessage {
+        let content = try await reader.content(of: request, type: "application/json", limit: ConnectButtonMessage.limit)
+        guard let message = try? ConnectButtonMessage(body: content), message.event.isOnlyCounted == isOnlyCounted
+        else { throw RequestRefusal(.badRequest, "malformed", "This is no message of a Connect Button") }
+        return message
     }
 
     private func changes(_ place: ConnectSessions.Place, _ locale: ConnectButtonLocale) throws -> Response {
         try streams.response(for: place.user.id, time: settings.time) {
             guard let session = try await sessions.peek(at: place) else { return nil }
-            return (session.revision, try session.answer(in: locale, now: settings.time.now()).body())
+            return (session.revision, { try await sessions.answer(session, place, in: locale).body() })
         }
     }
 

@@ -25,6 +25,8 @@ public struct ConnectButtonSettings: Sendable {
     public var inviteCode: @Sendable () async throws -> Secret?
     /// Is told how each attempt ended, once, after it was stored.
     public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
+    /// Counts what users do to the buttons, those who agreed; nil counts nothing.
+    public var analytics: ConnectAnalytics?
     /// How old, in seconds, what IFTTT said may be before a page that is opened asks again.
     public var freshness: Double
     /// How long the content of a message may take to arrive.

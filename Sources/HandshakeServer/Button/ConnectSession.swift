@@ -18,7 +18,8 @@ struct ConnectSession: Sendable, Codable {
     var revision = 1
     /// The anti-forgery token: whoever can read an answer of this user's is this user's page.
     let token: String
-    /// Where the user was sent last, to be opened again on demand. It carries the attempt's state and perhaps a code.
+    /// Where the user was sent last, to be opened again on demand. It carries the attempt's state and perhaps a code, and
+    /// never the identifier of a user who is counted.
     var destination: String?
     /// Until when somebody is at work on what the activation has asked for, in seconds since 1970.
     var lease: Double?

@@ -93,7 +93,8 @@ struct ConnectSessions: Sendable {
         if message.event == .proceed, message.revision == step.session.revision,
             case .goingToService = step.session.activation.state
         {
-            step.open = step.session.destination
+            let id = await anonymousID(of: place)
+            step.open = step.session.destination.map { CountedAddress($0).with(id) }
         }
         return step
     }
@@ -173,7 +174,7 @@ struct ConnectSessions: Sendable {
             let connection = activation.connection
         {
             session.activation = try ConnectActivation(configuration, prefetched: connection)
-            // What there is to show is the same; only what is counted would be done, and a server counts nothing.
+            // What there is to show is the same, and that it is shown is counted when the page says so.
             _ = session.activation.handle(.appeared)
         }
         return session
@@ -190,6 +191,7 @@ struct ConnectSessions: Sendable {
         configuration.disconnection = place.offer.disconnection
         configuration.tokenDelivery = place.offer.tokenDelivery
         configuration.addresses = ActivationAddresses(settings.hosts)
+        configuration.appName = settings.analytics?.appName
         return configuration
     }
 
@@ -224,7 +226,7 @@ struct ConnectSessions: Sendable {
                 step.session.deadline = ConnectSession.Due(deadline: deadline, at: now + seconds)
             case .cancel: step.session.deadline = nil
             case .open(_, let destination):
-                step.session.destination = destination.url
+                step.session.destination = CountedAddress(destination.url).plain
                 step.open = destination.url
             case .refused(let refusal): step.refusal = refusal
             default: break
@@ -243,6 +245,7 @@ struct ConnectSessions: Sendable {
         case .deliver(let outcome): await settings.ended(place.user.id, place.offer.connection, outcome)
         case .refused(let refusal):
             log.notice("a redirect was not taken", metadata: ["reason": "\(refusal.rawValue)"])
+        case .report(let event): await count(event, place)
         case .start(_, let seconds):
             // When this process ends before, whoever looks next does it.
             Task {

@@ -1,12 +1,6 @@
 public import Handshake
 public import OAuth
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// Counts what happens to a button, if the user agreed, and not a thing otherwise (dossier 7; 10.2, W24).
 ///
 /// Without consent there is no queue and no identifier: ``anonymousID`` is nil, and nothing is sent. Taking consent back
@@ -19,7 +13,8 @@ public actor Analytics {
     private let storage: AnalyticsStorage
     private let time: TimeSource
     private let random: RandomSource
-    private var state = Stored()
+    /// Only with consent.
+    private var queue: AnalyticsQueue?
     private var isLoaded = false
     private var isSending = false
     private let wakeUp: AsyncStream<Void>.Continuation
@@ -31,28 +26,6 @@ public actor Analytics {
     public static let enoughToSend = 5
     /// How many events one request has at most.
     public static let mostInOneRequest = 10
-
-    /// What rests in the storage.
-    private struct Stored: Codable {
-        var anonymousID: AnonymousID?
-        var waiting: [Waiting] = []
-        var lastNumber: UInt64 = 0
-    }
-
-    private struct Waiting: Codable {
-        /// Counts the events of this identifier, so that what was sent is known again.
-        let number: UInt64
-        let event: AnalyticsEvent
-        /// Milliseconds since 1970.
-        let timestamp: Int64
-
-        var json: JSONValue {
-            .object([
-                "name": .string(event.name.rawValue), "timestamp": .string(String(timestamp)),
-                "properties": event.properties,
-            ])
-        }
-    }
 
     /// Prepares counting. Nothing is counted before ``allow()``, in this run or in one before.
     ///
@@ -76,7 +49,7 @@ public actor Analytics {
     public var anonymousID: AnonymousID? {
         get async {
             await load()
-            return state.anonymousID
+            return queue?.anonymousID
         }
     }
 
@@ -86,54 +59,46 @@ public actor Analytics {
     }
 
     /// How many events wait.
-    public var waitingCount: Int { state.waiting.count }
+    public var waitingCount: Int { queue?.count ?? 0 }
 
     /// The user agrees to be counted.
     public func allow() async {
         await load()
-        guard state.anonymousID == nil else { return }
-        state.anonymousID = AnonymousID(random: random)
+        guard queue == nil else { return }
+        queue = AnalyticsQueue(random: random)
         await save()
     }
 
     /// The user does not agree, or no longer: identifier and queue are deleted.
     public func refuse() async {
         await load()
-        state = Stored()
+        queue = nil
         await storage.save(nil)
     }
 
     /// Counts an event, if the user agreed.
     public func record(_ event: AnalyticsEvent) async {
         await load()
-        guard state.anonymousID != nil else { return }
-        state.lastNumber += 1
-        state.waiting.append(
-            Waiting(number: state.lastNumber, event: event, timestamp: Self.milliseconds(time.now())))
-        if state.waiting.count > Self.mostWaiting {
-            state.waiting.removeFirst(state.waiting.count - Self.mostWaiting)
-        }
+        guard queue != nil else { return }
+        queue?.append(event, at: time.now())
         await save()
-        if state.waiting.count >= Self.enoughToSend { wakeUp.yield() }
+        if queue?.isReady == true { wakeUp.yield() }
     }
 
     /// Sends the oldest events that wait, at most ten, unless a request is under way already. The app calls this when it
     /// goes to the background.
     public func flush() async {
         await load()
-        guard !isSending, let id = state.anonymousID, !state.waiting.isEmpty else { return }
+        guard !isSending, let batch = queue?.batch else { return }
         isSending = true
         defer { isSending = false }
-        let batch = state.waiting.prefix(Self.mostInOneRequest)
         do {
-            try await api.report(.object(["events": .array(batch.map(\.json))]), as: id)
+            try await api.report(batch)
         } catch {
             return
         }
-        // Consent may have been taken back meanwhile, or the oldest may have gone to make room.
-        guard state.anonymousID == id else { return }
-        let sent = Set(batch.map(\.number))
-        state.waiting.removeAll { sent.contains($0.number) }
+        // Consent may have been taken back meanwhile: then there is nothing that the batch is removed from.
+        queue?.remove(batch)
         await save()
     }
 
@@ -153,19 +118,12 @@ public actor Analytics {
         guard !isLoaded else { return }
         isLoaded = true
         let bytes = await storage.load()
-        guard let bytes, let stored = try? JSONDecoder().decode(Stored.self, from: Data(bytes)) else { return }
-        state = stored
-        state.waiting = stored.anonymousID == nil ? [] : stored.waiting.suffix(Self.mostWaiting)
+        queue = bytes.flatMap(AnalyticsQueue.init(stored:))
     }
 
     private func save() async {
-        guard state.anonymousID != nil, let bytes = try? JSONEncoder().encode(state) else { return }
-        await storage.save(Array(bytes))
-    }
-
-    private static func milliseconds(_ seconds: Double) -> Int64 {
-        // A clock that is no clock must not stop an app.
-        seconds.isFinite && abs(seconds) < 1e14 ? Int64((seconds * 1000).rounded(.down)) : 0
+        guard let bytes = try? queue?.stored() else { return }
+        await storage.save(bytes)
     }
 }
 

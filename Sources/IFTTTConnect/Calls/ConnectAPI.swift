@@ -182,13 +182,13 @@ public struct ConnectAPI: Sendable {
         return try await exchange.send(operation).optionalConnection(operation.name)
     }
 
-    /// Counts events; used by ``Analytics``.
-    func report(_ events: JSONValue, as id: AnonymousID) async throws {
+    /// Counts events, without any token; used by ``Analytics`` and by servers (dossier 7).
+    package func report(_ batch: AnalyticsQueue.Batch) async throws {
         var operation = Exchange.Operation(
-            name: "sdk/events", method: .post, host: hosts.connect, target: "/v2/sdk/events", content: events)
+            name: "sdk/events", method: .post, host: hosts.connect, target: "/v2/sdk/events", content: batch.content)
         operation.headers[.sdkVersion] = caller.identity.version
         operation.headers[.sdkPlatform] = caller.identity.platform.rawValue
-        operation.headers[.sdkAnonymousID] = id.rawValue
+        operation.headers[.sdkAnonymousID] = batch.anonymousID.rawValue
         _ = try await exchange.send(operation)
     }
 

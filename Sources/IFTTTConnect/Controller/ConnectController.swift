@@ -34,8 +34,8 @@ public final class ConnectController: Sendable {
     private let keeper: TokenKeeper
     private let time: TimeSource
     private let random: RandomSource
-    private let events: AsyncStream<ConnectActivation.Event>
-    private let input: AsyncStream<ConnectActivation.Event>.Continuation
+    private let inputs: AsyncStream<Input>
+    private let input: AsyncStream<Input>.Continuation
     private let state: Mutex<State>
 
     private struct State {
@@ -45,6 +45,12 @@ public final class ConnectController: Sendable {
         /// The token that came with the last redirect, until the outcome is told.
         var delivered: UserToken?
         var isRunning = false
+    }
+
+    /// What comes in, in one row, so that what is counted is counted in the order in which it happened.
+    private enum Input {
+        case event(ConnectActivation.Event)
+        case report(AnalyticsEvent)
     }
 
     /// What a controller reaches the world through.
@@ -89,9 +95,9 @@ public final class ConnectController: Sendable {
                 userToken: { try await keeper.token() }, inviteCode: surroundings.inviteCode,
                 anonymousID: { await analytics?.anonymousID }, identity: activation.configuration.identity),
             at: connections.hosts, transport: connections.transport, clock: connections.time.clock)
-        (events, input) = AsyncStream.makeStream()
+        (inputs, input) = AsyncStream.makeStream()
         state = Mutex(State(activation: activation))
-        if activation.state != .idle { input.yield(.restored) }
+        if activation.state != .idle { input.yield(.event(.restored)) }
     }
 
     /// The activation as it stands now.
@@ -114,7 +120,15 @@ public final class ConnectController: Sendable {
 
     /// Tells the activation what happened. Answers to effects are the controller's own affair.
     public func send(_ event: ConnectActivation.Event) {
-        input.yield(event)
+        input.yield(.event(event))
+    }
+
+    /// Counts what concerns the view alone, such as ``AnalyticsEvent/footerClicked``; nothing without the user's consent.
+    ///
+    /// It returns at once: nothing that the user does waits for it. What the activation itself brings about, such as
+    /// ``AnalyticsEvent/connectionShown(_:appName:)``, the controller counts by itself.
+    public func report(_ event: AnalyticsEvent) {
+        input.yield(.report(event))
     }
 
     /// The user wants it on.
@@ -147,14 +161,21 @@ public final class ConnectController: Sendable {
         }
         guard mayRun else { return }
         await withDiscardingTaskGroup { group in
-            for await event in events {
-                for effect in handle(event) {
+            for await input in inputs {
+                for effect in effects(of: input) {
                     if let work = await begin(effect) { group.addTask { await work() } }
                 }
             }
             group.cancelAll()
         }
         state.withLock { $0.isRunning = false }
+    }
+
+    private func effects(of input: Input) -> [ConnectActivation.Effect] {
+        switch input {
+        case .event(let event): handle(event)
+        case .report(let event): [.report(event)]
+        }
     }
 
     /// Takes an event in, and tells everybody where the activation stands then.
