@@ -38,7 +38,7 @@ extension ConnectController {
             // The app's own providers throw what they like; for developers it is told by its type alone.
             result = .failure(.credentials("\(type(of: error))"))
         }
-        send(Input(event: event(result), token: used.value))
+        send(Input.event(event(result), askedWith: used.value))
     }
 
     private func circumstances() async throws -> ConnectActivation.Circumstances {

@@ -37,10 +37,10 @@ public final class ConnectController: Sendable {
 
     var time: TimeSource { connections.time }
 
-    /// What happened. An answer comes with the token that its question was asked with.
-    struct Input: Sendable {
-        let event: ConnectActivation.Event
-        var token: UserToken?
+    /// What comes in.
+    enum Input: Sendable {
+        /// What happened; an answer comes with the token that its question was asked with.
+        case event(ConnectActivation.Event, askedWith: UserToken? = nil)
     }
 
     private struct State {
@@ -123,7 +123,7 @@ public final class ConnectController: Sendable {
 
     /// Tells the activation what happened. Answers to effects are the controller's own affair.
     public func send(_ event: ConnectActivation.Event) {
-        send(Input(event: event))
+        send(Input.event(event))
     }
 
     func send(_ input: Input) {
@@ -165,7 +165,7 @@ public final class ConnectController: Sendable {
             guard state.signal == nil else { return false }
             state.signal = signal
             // What an earlier run or process has asked has no answer here.
-            if state.activation.state != .idle { state.inputs.insert(Input(event: .restored), at: 0) }
+            if state.activation.state != .idle { state.inputs.insert(.event(.restored), at: 0) }
             return true
         }
         guard mayRun else { return }
@@ -187,11 +187,15 @@ public final class ConnectController: Sendable {
     private func handleNext() -> (effects: [ConnectActivation.Effect], token: UserToken?)? {
         state.withLock { state in
             guard !state.inputs.isEmpty else { return nil }
-            let input = state.inputs.removeFirst()
+            let token: UserToken?
+            let event: ConnectActivation.Event
+            switch state.inputs.removeFirst() {
+            case .event(let happened, let askedWith): (event, token) = (happened, askedWith)
+            }
             let before = state.activation
-            let effects = state.activation.handle(input.event)
+            let effects = state.activation.handle(event)
             if state.activation != before { Self.tell(.activation(state.activation), state.listeners) }
-            return (effects, input.token)
+            return (effects, token)
         }
     }
 
