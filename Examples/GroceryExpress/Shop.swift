@@ -76,7 +76,8 @@ struct Shop: Sendable {
         }
         (own, hosted) = (routes[0], routes[1])
         webhooks = try WebhookRoutes(serviceKey: Secret(partner.serviceKey), vault: vault) { webhook in
-            Logger(label: "GroceryExpress").info("IFTTT says", metadata: ["event": "\(webhook.event)"])
+            Logger(label: "GroceryExpress").info(
+                "IFTTT says", metadata: ["event": "\(webhook.event.name)", "connection": "\(webhook.connection)"])
         }
         tokens = UserTokenRoutes(service, at: try PublicAddress("\(origin)/api")) { [visits] request, _ in
             visits.known(request)?.customer.flatMap { Self.partnerUser($0, sandbox) }
@@ -131,6 +132,19 @@ struct Shop: Sendable {
         } catch let error where error.problemKind != nil && customer != nil {
             // Who has never turned it on is nobody whom IFTTT knows.
             return try await service.connection(id, repeating: .none)
+        }
+    }
+}
+
+extension ConnectWebhook.Event {
+    /// What has happened, for the log.
+    fileprivate var name: String {
+        switch self {
+        case .enabled: "enabled"
+        case .updated: "updated"
+        case .disabled: "disabled"
+        case .fired(let trigger): "fired \(trigger.id)"
+        case .other(let type, let name, _): "\(type)/\(name)"
         }
     }
 }

@@ -139,6 +139,13 @@ struct ShopPages: Sendable {
         </select></p>
         <p><button>Save</button></p>
         </form>
+        {{#loggedIn}}
+        <form method="post" action="/forget">
+        <input type="hidden" name="form_token" value="{{token}}">
+        <p>The shop logs you out everywhere and forgets what it keeps of your connections. At IFTTT they stay as they are.</p>
+        <p><button class="plain">Forget me</button></p>
+        </form>
+        {{/loggedIn}}
         """)
 
     /// A template of our own text; one with a mistake would show at the first look at the page.
@@ -239,7 +246,8 @@ struct ShopPages: Sendable {
         let content: [String: Any?] = [
             "token": visit.formToken, "email": visit.email, "hasToken": visit.hasToken ? "yes" : nil,
             "customer": visit.customer, "counted": isCounted ? "yes" : nil,
-            "own": visit.usesOwnConfiguration ? "yes" : nil, "prefetched": visit.isPrefetched ? "yes" : nil,
+            "own": visit.usesOwnConfiguration ? "yes" : nil, "loggedIn": visit.customer.map { _ in "yes" },
+            "prefetched": visit.isPrefetched ? "yes" : nil,
             "customers": customers.map {
                 Self.present(["id": $0.id, "name": $0.name, "chosen": $0.id == visit.customer ? "yes" : nil])
             },

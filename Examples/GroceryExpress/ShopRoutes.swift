@@ -25,21 +25,22 @@ struct ShopRoutes: Sendable {
         }
         router.post("connections/:id/configure") { request, context in
             let id = context.parameters.get("id")
-            return await submitting(request) { form, visit in try await configure(id, form, &visit) }
+            return await submitting(request) { form, visit in try await configure(id, form, visit) }
         }
         router.get("settings") { request, _ in await answering(request) { try await settings($0) } }
         router.post("settings") { request, _ in
-            await submitting(request) { form, visit in try await set(form, &visit) }
+            await submitting(request) { form, visit in try await set(form, visit, request) }
         }
         router.post("counting") { request, _ in
             await submitting(request) { form, visit in
-                try await count(form["counting"] == "yes", &visit)
+                try await count(form["counting"] == "yes", visit, request)
                 return .seeOther(LocalPath(rawValue: form["return_to"] ?? "/")?.rawValue ?? "/")
             }
         }
+        router.post("forget") { request, _ in await submitting(request) { _, visit in try await forget(visit) } }
         router.post("style") { request, _ in
-            await submitting(request) { form, visit in
-                visit.style = visit.style.next
+            await submitting(request) { form, _ in
+                shop.visits.change(request) { $0.style = $0.style.next }
                 return .seeOther(LocalPath(rawValue: form["return_to"] ?? "/")?.rawValue ?? "/")
             }
         }
@@ -112,7 +113,7 @@ struct ShopRoutes: Sendable {
     }
 
     /// Turns the configuration on that the customer chose on the shop's own page (dossier 2.9), and tells the button.
-    private func configure(_ id: String?, _ form: [String: String], _ visit: inout Visit) async throws -> Response {
+    private func configure(_ id: String?, _ form: [String: String], _ visit: Visit) async throws -> Response {
         guard let id = known(id), let customer = visit.customer else { return pages.missing(visit) }
         let connection = try await shop.connection(id, of: customer)
         let entry = Entry(fields: form)
@@ -131,34 +132,47 @@ struct ShopRoutes: Sendable {
         return .seeOther("/connections/\(id)")
     }
 
-    private func count(_ isAllowed: Bool, _ visit: inout Visit) async throws {
+    private func count(_ isAllowed: Bool, _ visit: Visit, _ request: Request) async throws {
         guard let customer = visit.customer else { return }
-        visit.asked.insert(customer)
         if isAllowed {
             try await shop.analytics.allow(for: customer)
         } else {
             try await shop.analytics.refuse(for: customer)
         }
+        shop.visits.change(request) { _ = $0.asked.insert(customer) }
     }
 
-    private func set(_ form: [String: String], _ visit: inout Visit) async throws -> Response {
-        let customer = form["customer"] ?? ""
+    /// Removes what the shop keeps of a customer, as for an account that is deleted. The log-in goes first, so that no open
+    /// page begins anew what is being forgotten.
+    private func forget(_ visit: Visit) async throws -> Response {
+        if let customer = visit.customer {
+            shop.visits.logOut(customer)
+            for buttons in [shop.own, shop.hosted] { try await buttons.forget(ConnectButtonUser(id: customer)) }
+        }
+        return .seeOther("/settings")
+    }
+
+    private func set(_ form: [String: String], _ visit: Visit, _ request: Request) async throws -> Response {
         // The box is about the customer for whom the page was made.
         let isCounted = form["counting"] == "on"
         if let customer = visit.customer, try await shop.analytics.isAllowed(for: customer) != isCounted {
-            try await count(isCounted, &visit)
+            try await count(isCounted, visit, request)
         }
-        visit.customer = shop.sandbox.ifttt.users.contains { $0.subject == customer } ? customer : nil
+        let wanted = form["customer"] ?? ""
+        let customer = shop.sandbox.ifttt.users.contains { $0.subject == wanted } ? wanted : nil
         var email = String((form["email"] ?? "").prefix(254))
         // A new address each time: the new-user flow, over and over.
         if form["new_user"] == "on", let mark = email.firstIndex(of: "@") {
             email.insert(contentsOf: "+" + Base64URL.encode(RandomSource.system.bytes(6)).lowercased(), at: mark)
         }
-        visit.email = email
-        visit.usesOwnConfiguration = form["own_configuration"] == "on"
-        visit.isPrefetched = form["prefetched"] == "on"
-        visit.hasToken = form["token"] == "on"
-        visit.locale = ConnectButtonLocale(rawValue: form["locale"] ?? "")?.tag ?? ""
+        shop.visits.change(request) { [email] visit in
+            visit.customer = customer
+            visit.email = email
+            visit.usesOwnConfiguration = form["own_configuration"] == "on"
+            visit.isPrefetched = form["prefetched"] == "on"
+            visit.hasToken = form["token"] == "on"
+            visit.locale = ConnectButtonLocale(rawValue: form["locale"] ?? "")?.tag ?? ""
+        }
         return .seeOther("/settings")
     }
 
@@ -178,18 +192,16 @@ struct ShopRoutes: Sendable {
 
     /// A form counts from the page that was made for this browser.
     private func submitting(
-        _ request: Request, _ body: ([String: String], inout Visit) async throws -> Response
+        _ request: Request, _ body: ([String: String], Visit) async throws -> Response
     ) async -> Response {
-        let (id, visit, _) = shop.visits.visit(of: request)
+        // A form makes no visit: whose page it comes from has one.
+        guard let visit = shop.visits.known(request) else { return pages.stale(Visit()) }
         guard let content = try? await request.body.collect(upTo: 16_384),
             let form = FormFields(String(buffer: content)).values,
             Secret(visit.formToken).matches(Secret(form["form_token"] ?? ""))
         else { return pages.stale(visit) }
-        var changed = visit
         do {
-            let response = try await body(form, &changed)
-            shop.visits.set(changed, id)
-            return response
+            return try await body(form, visit)
         } catch {
             return pages.trouble(visit)
         }

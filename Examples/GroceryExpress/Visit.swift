@@ -70,8 +70,22 @@ final class Visits: Sendable {
         request.cookies[Self.cookie].flatMap { cookie in held.withLock { $0.visits[cookie.value] } }
     }
 
-    func set(_ visit: Visit, _ id: String) {
-        held.withLock { $0.visits[id] = visit }
+    /// Changes the visit of a browser as it is then, so that of two forms sent at once none is lost; nothing is left to
+    /// change of one that was forgotten.
+    func change(_ request: Request, _ body: @Sendable (inout Visit) -> Void) {
+        guard let id = request.cookies[Self.cookie]?.value else { return }
+        held.withLock { held in
+            guard var visit = held.visits[id] else { return }
+            body(&visit)
+            held.visits[id] = visit
+        }
+    }
+
+    /// Logs a customer out of every browser.
+    func logOut(_ customer: String) {
+        held.withLock { held in
+            for (id, visit) in held.visits where visit.customer == customer { held.visits[id]?.customer = nil }
+        }
     }
 
     /// Whether some browser of this customer's has asked for a token.

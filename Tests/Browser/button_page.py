@@ -66,7 +66,7 @@ def runs(text: str) -> list[dict[str, str]]:
     return [run for run in found if run["text"]]
 
 
-RETRYABLE = {"offline", "unavailable", "sign_in_expired", "account_not_created", "app_not_opened", "not_disconnected", "interrupted"}
+RETRYABLE = {"offline", "unavailable", "too_many", "sign_in_expired", "account_not_created", "app_not_opened", "not_disconnected", "interrupted"}
 FAILURE_WORDS = {"invalid_email": "email_invalid"}
 
 

@@ -707,6 +707,29 @@ def test_a_failure_is_shown_inline_with_a_retry(page: Page, server: ButtonServer
     assert events(server) == ["turn_on", "retry"]
 
 
+@pytest.mark.parametrize("step, press", [("connect", "switch"), ("email", "address")])
+def test_a_refusal_for_asking_too_often_is_said_and_can_be_tried_again(page: Page, server: ButtonServer, step: str, press: str) -> None:
+    script = server.script()
+    opened(page, server, script.answer(step))
+    server.answers((429, {"type": "error", "code": "too_many"}, 0), script.answer("verifying", revision=2))
+    if press == "switch":
+        switch(page).click()
+    else:
+        page.locator("input[type=email]").fill("ada@example.com")
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    assert footer(page).startswith("Too many tries. Wait a moment and try again.")
+    assert heard(page, "failure") == [["one", {"kind": "too_many", "detail": "HTTP 429"}]]
+    # It stands where it stood, and what was typed is still there.
+    shown(page, step)
+    expect(page.locator("connect-button [role=progressbar]")).to_have_count(0)
+    if press == "address":
+        assert page.locator("input[type=email]").input_value() == "ada@example.com"
+    page.get_by_role("button", name="Try again").click()
+    shown(page, "verifying")
+    assert events(server) == [events(server)[0]] * 2
+
+
 def test_a_state_without_a_failure_has_none(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connected"))
     assert page.evaluate("one.answer.state.failure") is None and heard(page, "failure") == []

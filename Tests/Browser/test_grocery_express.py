@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -351,6 +352,59 @@ def test_styles_languages_and_the_other_pages(shop: Shop, page: Page) -> None:
     page.goto(f"{shop.origin}/connections/{CONNECTION}")
     expect(page.get_by_role("link", name="Log in to the shop")).to_be_visible()
     assert page.goto(f"{shop.origin}/connections/nothing").status == 404  # type: ignore[union-attr]
+
+
+def test_a_customer_who_is_forgotten_is_logged_out_everywhere_and_begins_anew(shop: Shop, page: Page) -> None:
+    hand = Hand(page, "pointer")
+    open_connection(page, shop)
+    leave(page, hand, shop, "new@example.test")
+    say_yes(page, hand, shop)
+    until(page, "pending")
+    other = page.context.browser.new_context().new_page()  # type: ignore[union-attr]
+    settings(other, shop, customer="garden-1005")
+    page.goto(f"{shop.origin}/settings")
+    page.get_by_role("button", name="Forget me").click()
+    expect(page.get_by_role("button", name="Forget me")).to_have_count(0)
+    for tab in (page, other):
+        tab.goto(f"{shop.origin}/connections/{CONNECTION}")
+        expect(tab.get_by_role("link", name="Log in to the shop")).to_be_visible()
+    settings(page, shop, customer="garden-1005")
+    open_connection(page, shop)
+    assert step(page) == "connect"
+    other.context.close()
+
+
+def test_of_two_forms_at_once_none_is_lost(shop: Shop, page: Page) -> None:
+    page.goto(f"{shop.origin}/settings")
+    token = page.locator("main [name=form_token]").first.get_attribute("value")
+    visit = next(cookie for cookie in page.context.cookies() if cookie["name"] == "grocery_visit")["value"]
+    content = f"form_token={token}&customer=garden-1004&email=edsger%40example.test".encode()
+    head = (f"POST /settings HTTP/1.1\r\nHost: shop\r\nCookie: grocery_visit={visit}\r\nContent-Length: {len(content)}\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n\r\n").encode()
+    host, port = shop.origin.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as slow:
+        slow.sendall(head + content[:20])
+        page.wait_for_timeout(200)  # the slow form has been begun
+        page.get_by_role("button", name="Light or dark").click()
+        expect(page.get_by_role("button", name="Light")).to_be_visible()
+        slow.sendall(content[20:])
+        while slow.recv(4096):
+            pass
+    page.reload()
+    expect(page.locator("html")).to_have_class("light")
+    expect(page.get_by_label("Logged in to the shop as")).to_have_value("garden-1004")
+
+
+def test_forms_without_a_visit_drive_nobody_out(shop: Shop, page: Page) -> None:
+    page.goto(f"{shop.origin}/settings")
+    with http() as stranger:
+        for _ in range(1001):
+            answer = stranger.post(f"{shop.origin}/settings", data={"form_token": "x"}, timeout=10)
+            assert answer.status_code == 403
+            stranger.cookies.clear()
+    with page.expect_navigation() as answer:
+        page.get_by_role("button", name="Save").click()
+    assert answer.value.status == 200  # type: ignore[union-attr]
 
 
 def test_a_form_that_was_made_for_another_browser_is_refused(shop: Shop, page: Page) -> None:

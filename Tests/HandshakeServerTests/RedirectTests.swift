@@ -230,15 +230,18 @@ struct ProcessTests {
         limits.mostPerUser = 2
         limits.most = 3
         let streams = ChangeStreams(limits)
+        func response(_ user: String) throws -> Response {
+            let subject = ChangeStreams.Subject(user: user, look: { nil }, isPresent: { true })
+            return try streams.response(watching: subject, time: .system)
+        }
         func open(_ user: String) throws -> Int {
-            let response = try streams.response(for: user, time: .system) { nil }
-            return Int(response.status.code)
+            Int(try response(user).status.code)
         }
         do {
-            let one = try streams.response(for: "ada", time: .system) { nil }
-            let two = try streams.response(for: "ada", time: .system) { nil }
+            let one = try response("ada")
+            let two = try response("ada")
             #expect(throws: RequestRefusal.self) { try open("ada") }
-            let three = try streams.response(for: "alan", time: .system) { nil }
+            let three = try response("alan")
             #expect(throws: RequestRefusal.self) { try open("grace") }
             withExtendedLifetime((one, two, three)) {}
         }

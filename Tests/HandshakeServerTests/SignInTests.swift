@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Handshake
 import Hummingbird
 import OAuth
@@ -34,7 +35,10 @@ struct SignInTests {
         }
     }
 
-    private func scene(vault: any Vault = MemoryVault()) async throws -> Scene {
+    private func scene(
+        vault: any Vault = MemoryVault(), transport: any Transport = .platform,
+        user: @escaping @Sendable (Request) throws -> String? = { World.user($0)?.id }
+    ) async throws -> Scene {
         let sandbox = try await Sandbox.start()
         let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
         let service = try Service(
@@ -42,13 +46,13 @@ struct SignInTests {
             defaultScopes: ["openid", "offline_access"])
         let client = Client(
             service: service, id: "sandbox-public", redirect: .uri(try RedirectURI("\(Self.address)/callback")))
-        let handshake = try Handshake(client, vault: vault)
+        let handshake = try Handshake(client, vault: vault, transport: transport)
         let router = Router()
         let routes = try SignInRoutes<BasicRequestContext>(
             handshake, at: try PublicAddress(Self.address),
             surroundings: SignInSurroundings(
                 time: TimeSource(now: { 1_000 }, clock: ContinuousClock()), log: World.log)
-        ) { World.user($0, $1)?.id }
+        ) { request, _ in try user(request) }
         routes.add(to: router)
         let server = try await RunningServer.start(router)
         return Scene(
@@ -75,6 +79,34 @@ struct SignInTests {
         let answer = try await disconnect(scene, state.string("token") ?? "", ["user=ada"] + Scene.cookies(state))
         #expect(answer.status == 200 && answer.text.contains("refresh_token"))
         #expect(try await scene.handshake.account("ada") == nil)
+        await scene.stop()
+    }
+
+    @Test("a sign-in is finished also when the browser, or the server, goes while the code is exchanged")
+    func cancelled() async throws {
+        let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        let (permissions, permit) = AsyncStream<Void>.makeStream()
+        let transport = WatchedTransport { sent in
+            guard sent.path.hasSuffix("/token") else { return }
+            arrived.finish()
+            for await _ in permissions {}
+        }
+        let scene = try await scene(transport: transport)
+        let (target, cookies) = try await approved(scene)
+        let visiting = Task { try? await scene.get(target, ["user=ada"] + cookies) }
+        for await _ in arrivals {}
+        scene.server.cancel()
+        permit.finish()
+        _ = await visiting.value
+        await scene.stop()
+        #expect(try await scene.handshake.account("ada") != nil)
+    }
+
+    @Test("what the app itself says of who may come is what the browser is told")
+    func appRefuses() async throws {
+        let scene = try await scene { _ in throw HTTPError(.gone, message: "very secret") }
+        let answer = try await scene.get("/standard")
+        #expect(answer.status == 410 && answer.string("code") == "refused" && !answer.text.contains("secret"))
         await scene.stop()
     }
 

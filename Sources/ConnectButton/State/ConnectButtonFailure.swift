@@ -21,6 +21,8 @@ public struct ConnectButtonFailure: Sendable, Hashable, Codable {
         case offline
         /// IFTTT, or the app's server, does not answer or says that it cannot.
         case unavailable
+        /// The app's server has been asked too often, and says when to come back. The web component says it by itself.
+        case tooMany = "too_many"
         /// There is no such connection, or it is not published.
         case unknownConnection = "unknown_connection"
         /// The connection is there, and not for this user.
@@ -43,7 +45,7 @@ public struct ConnectButtonFailure: Sendable, Hashable, Codable {
         /// Whether doing the same again can help.
         public var isRetryable: Bool {
             switch self {
-            case .offline, .unavailable, .signInExpired, .accountNotCreated, .appNotOpened, .notDisconnected,
+            case .offline, .unavailable, .tooMany, .signInExpired, .accountNotCreated, .appNotOpened, .notDisconnected,
                 .interrupted:
                 true
             case .unknownConnection, .notAllowed, .invalidEmail, .cancelled: false

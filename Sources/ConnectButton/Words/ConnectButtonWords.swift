@@ -47,6 +47,7 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
 
     case offline
     case unavailable
+    case tooMany = "too_many"
     case unknownConnection = "unknown_connection"
     case notAllowed = "not_allowed"
     case signInExpired = "sign_in_expired"
@@ -58,7 +59,8 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
 
     /// What the web component carries itself: it has to say this before, or without, any answer of a server.
     static let carried: [ConnectButtonWords] = [
-        .loading, .worksWith, .tryAgain, .offline, .unavailable, .unknownConnection, .notAllowed,
+        .loading, .worksWith, .tryAgain, .offline, .unavailable, .tooMany, .unknownConnection,
+        .notAllowed,
     ]
 
     /// The text in a locale, with `%1$@` and `%2$@` replaced by the arguments, each between bidirectional isolates.
@@ -112,6 +114,7 @@ extension ConnectButtonFailure.Kind {
         switch self {
         case .offline: .offline
         case .unavailable: .unavailable
+        case .tooMany: .tooMany
         case .unknownConnection: .unknownConnection
         case .notAllowed: .notAllowed
         case .invalidEmail: .emailInvalid

@@ -42,6 +42,35 @@ extension Account {
         }
     }
 
+    /// Forgets the account if its access token is still this one, and leaves the token to expire.
+    ///
+    /// A refusal may come late. The token that has taken the refused one's place meanwhile, here or in another process,
+    /// stays.
+    ///
+    /// - Parameter refused: the token that the service does not accept.
+    /// - Returns: whether it was still the account's, which is then gone.
+    /// - Throws: ``HandshakeError/vault(_:)``, `CancellationError`.
+    package func forget(ifStill refused: Secret) async throws -> Bool {
+        do {
+            let isForgotten = try await environment.vault.update(id.vaultKey) { locked in
+                guard let bytes = await locked.contents else { return false }
+                var stored = try AccountRecord(stored: bytes, expected: self.id)
+                if let kept = unstored { stored = try await store(kept, over: stored, in: locked) }
+                guard stored.isUsable, stored.grant.accessToken.matches(refused) else {
+                    adopt(stored)
+                    return false
+                }
+                try await locked.remove()
+                adopt(stored.ended(.absent))
+                return true
+            }
+            if isForgotten { announce(.signedOut(revoked: false)) }
+            return isForgotten
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
     private func signOut(revoking: Bool, in locked: any LockedRecord) async throws -> SignOutReport {
         var report = SignOutReport()
         guard revoking, let bytes = await locked.contents else {

@@ -97,7 +97,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     ///
     /// - Throws: ``HandshakeServerError/vault(_:)``, and `CancellationError`; the user is then counted as before.
     public func refuse(for user: String) async throws {
-        try await consenting { try await Self.forget(user, in: users.vault) }
+        try await consenting { try await users.vault.update(CountedUser.key(user)) { try await $0.remove() } }
         state.withLock { $0.due.forget(CountedUser.key(user)) }
     }
 
@@ -106,11 +106,6 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     /// - Throws: ``HandshakeServerError/vault(_:)``.
     public func isAllowed(for user: String) async throws -> Bool {
         try await consenting { try await users[CountedUser.key(user)] != nil }
-    }
-
-    /// Removes what is counted of a user, and the consent with it, also where nobody counts any more.
-    static func forget(_ user: String, in vault: any Vault) async throws {
-        try await vault.update(CountedUser.key(user)) { try await $0.remove() }
     }
 
     /// The identifier under which a user is counted; nil without consent, and while that cannot be known.

@@ -22,8 +22,6 @@ final class ChangeStreams: Sendable {
         var byUser: [String: Int] = [:]
     }
 
-    typealias Look = @Sendable () async throws -> (revision: Int, answer: @Sendable () async throws -> Data)?
-
     private let limits: ConnectButtonSettings.Streams
     private let open = Mutex(Open())
 
@@ -31,21 +29,37 @@ final class ChangeStreams: Sendable {
         self.limits = limits
     }
 
+    /// What a stream shows.
+    struct Sight: Sendable {
+        /// Whose it is: another session than the first one is another user's, or a new beginning.
+        let session: String
+        let revision: Int
+        /// Made only when the revision is one that was not shown yet.
+        let answer: @Sendable () async throws -> Data
+    }
+
+    /// What a stream watches.
+    struct Subject: Sendable {
+        let user: String
+        /// How it stands now; nil when there is nothing to show, or no more.
+        let look: @Sendable () async throws -> Sight?
+        /// Whether the user is still the one of the browser that listens.
+        let isPresent: @Sendable () async -> Bool
+    }
+
     /// A stream.
     ///
     /// - Parameters:
-    ///   - user: whose.
+    ///   - subject: what it watches.
     ///   - time: what pauses are measured on.
-    ///   - look: the revision as it is now, and what makes its answer.
     /// - Throws: 429 when the user has too many, 503 when this process has.
-    func response(
-        for user: String, time: TimeSource, look: @escaping Look
-    ) throws(RequestRefusal) -> Response {
-        try enter(user)
+    func response(watching subject: Subject, time: TimeSource) throws(RequestRefusal) -> Response {
+        try enter(subject.user)
         var headers = Response.quiet
         headers[.contentType] = "text/event-stream; charset=utf-8"
         headers[.xAccelBuffering] = "no"
-        let changes = Changes(limits: limits, clock: time.clock, look: look, seat: Seat(streams: self, user: user))
+        let seat = Seat(streams: self, user: subject.user)
+        let changes = Changes(limits: limits, clock: time.clock, subject: subject, seat: seat)
         return Response(status: .ok, headers: headers, body: ResponseBody(asyncSequence: changes))
     }
 
@@ -94,41 +108,56 @@ private struct Changes: AsyncSequence, Sendable {
 
     let limits: ConnectButtonSettings.Streams
     let clock: any Clock<Duration>
-    let look: ChangeStreams.Look
+    let subject: ChangeStreams.Subject
     let seat: Seat
 
     func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
 
     struct Iterator: AsyncIteratorProtocol {
         fileprivate let changes: Changes
-        private var shown: Int?
+        private var shown: (session: String, revision: Int)?
         private var age: Duration?
         private var silence = Duration.zero
+        private var sinceUserSeen = Duration.zero
 
         fileprivate init(changes: Changes) {
             self.changes = changes
         }
 
-        /// The next answer, or a comment after a silence; nil when the stream has lived its time.
+        /// The next answer, or a comment after a silence; nil when the stream has lived its time, its user has gone, or what
+        /// it showed is no more.
         mutating func next() async throws -> ByteBuffer? {
             while true {
-                if let age {
-                    // A server that closes does not wait for those who only listen.
-                    guard age < changes.limits.lifetime, !Task.isShuttingDownGracefully else { return nil }
-                    try await changes.clock.sleep(for: changes.limits.interval)
-                    silence += changes.limits.interval
+                if age != nil {
+                    guard try await pause() else { return nil }
                 }
                 age = (age ?? .zero) + changes.limits.interval
-                if let (revision, answer) = try await changes.look(), revision != shown {
-                    shown = revision
+                // Where nothing can be seen nothing is to be waited for: the component then asks from time to time.
+                guard let sight = try? await changes.subject.look(), sight.session == shown?.session ?? sight.session
+                else { return nil }
+                if sight.revision != shown?.revision {
+                    shown = (sight.session, sight.revision)
                     silence = .zero
-                    return ByteBuffer(bytes: Data("data: ".utf8) + (try await answer()) + Data("\n\n".utf8))
+                    return ByteBuffer(bytes: Data("data: ".utf8) + (try await sight.answer()) + Data("\n\n".utf8))
                 }
                 if silence >= changes.limits.heartbeat {
                     silence = .zero
                     return ByteBuffer(string: ":\n\n")
                 }
             }
+        }
+
+        /// Waits until it is time to look again; false when it never will be.
+        private mutating func pause() async throws -> Bool {
+            let limits = changes.limits
+            // A server that closes does not wait for those who only listen.
+            guard age ?? .zero < limits.lifetime, !Task.isShuttingDownGracefully else { return false }
+            try await changes.clock.sleep(for: limits.interval)
+            silence += limits.interval
+            sinceUserSeen += limits.interval
+            guard sinceUserSeen >= limits.userInterval else { return true }
+            sinceUserSeen = .zero
+            return await changes.subject.isPresent()
         }
     }
 }

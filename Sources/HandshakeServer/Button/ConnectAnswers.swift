@@ -1,57 +1,65 @@
 import Handshake
 import IFTTTConnect
+import Logging
 import OAuth
 
 /// Asking IFTTT and the app what an activation wants to know.
 extension ConnectSessions {
-    /// Brings the answer to a question; nil for an effect that is none, or when nobody waits any more.
-    func answer(to effect: ConnectActivation.Effect, _ place: Place) async -> ConnectActivation.Event? {
+    /// An answer, and the token that the question was asked with.
+    struct Answer: Sendable {
+        let event: ConnectActivation.Event
+        let askedWith: UserToken?
+    }
+
+    /// Brings the answer to a question; nil for an effect that is none.
+    func answer(to effect: ConnectActivation.Effect, _ place: Place) async -> Answer? {
+        let used = UsedToken()
+        let api = ConnectAPI(
+            ConnectAPI.Caller(
+                userToken: used.remembering { try await token(of: place) }, inviteCode: settings.inviteCode,
+                anonymousID: { await anonymousID(of: place) }),
+            at: settings.hosts, transport: settings.transport, clock: settings.time.clock)
+        guard let event = await event(answering: effect, place, api) else { return nil }
+        return Answer(event: event, askedWith: used.value)
+    }
+
+    private func event(
+        answering effect: ConnectActivation.Effect, _ place: Place, _ api: ConnectAPI
+    ) async -> ConnectActivation.Event? {
         let id = place.offer.connection
         // One repetition: a page is waiting, and tries again by itself.
         let once = ConnectAPI.Repetition(pauses: [.milliseconds(500)])
         switch effect {
         case .fetch(let ticket):
-            return .fetched(ticket, await call(place) { try await $0.connection(id, repeating: once) })
-        case .enable(let ticket): return .enabled(ticket, await call(place) { try await $0.enable(id) })
-        case .disable(let ticket): return .disabled(ticket, await call(place) { try await $0.disable(id) })
+            return .fetched(ticket, await result { try await api.connection(id, repeating: once) })
+        case .enable(let ticket): return .enabled(ticket, await result { try await api.enable(id) })
+        case .disable(let ticket): return .disabled(ticket, await result { try await api.disable(id) })
         case .gather(let ticket): return .gathered(ticket, await result { try await circumstances(of: place) })
         case .lookUpUser(let ticket):
-            return .userLookedUp(ticket, Self.user(await call(place) { try await $0.me() }))
+            return .userLookedUp(ticket, Self.user(await result { try await api.me() }))
         case .lookUpAccount(let ticket, let email):
-            return .accountLookedUp(ticket, Self.account(await call(place) { try await $0.account(for: email) }))
+            return .accountLookedUp(ticket, Self.account(await result { try await api.account(for: email) }))
         default: return nil
         }
     }
 
     private func circumstances(of place: Place) async throws -> ConnectActivation.Circumstances {
         var circumstances = ConnectActivation.Circumstances(
-            hasUserToken: try await currentToken(of: place) != nil,
+            hasUserToken: try await token(of: place) != nil,
             oauthCode: try await settings.oauthCode(place.user.id), inviteCode: try await settings.inviteCode())
         circumstances.anonymousID = await anonymousID(of: place)
         return circumstances
     }
 
-    private func currentToken(of place: Place) async throws -> UserToken? {
-        let session = try await vault.record(place.key).flatMap(ConnectSession.init(stored:))
-        return try await token(of: place, refused: session?.refusedToken)
-    }
-
-    private func call<Answer: Sendable>(
-        _ place: Place, _ body: @Sendable (ConnectAPI) async throws -> Answer
-    ) async -> Result<Answer, ConnectActivation.Failure> {
-        let api = ConnectAPI(
-            ConnectAPI.Caller(
-                userToken: { try await currentToken(of: place) }, inviteCode: settings.inviteCode,
-                anonymousID: { await anonymousID(of: place) }),
-            at: settings.hosts, transport: settings.transport, clock: settings.time.clock)
-        return await result { try await body(api) }
-    }
-
-    private func result<Answer: Sendable>(
-        _ body: () async throws -> Answer
-    ) async -> Result<Answer, ConnectActivation.Failure> {
+    private func result<Value: Sendable>(
+        _ body: () async throws -> Value
+    ) async -> Result<Value, ConnectActivation.Failure> {
         do {
             return .success(try await body())
+        } catch ConnectError.account(let error) {
+            // It may say where the vault is; the page's script is no place for that.
+            log.error("a user token cannot be used", metadata: ["reason": "\(error)"])
+            return .failure(.credentials(error.code))
         } catch let error as ConnectError {
             return .failure(.init(error))
         } catch {
@@ -87,6 +95,10 @@ extension ConnectActivation.Effect {
         case .fetch, .gather, .lookUpUser, .lookUpAccount, .enable, .disable: true
         default: false
         }
+    }
+
+    var isAccountLookUp: Bool {
+        if case .lookUpAccount = self { true } else { false }
     }
 
     var isRefusal: Bool {

@@ -40,6 +40,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private let gate: Gate
     private let reader: ContentReader
     private let streams: ChangeStreams
+    private let messages: RateLimit
     private let user: @Sendable (Request, Context) async throws -> ConnectButtonUser?
     private let script: Script
     private let log: Logger
@@ -68,6 +69,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         gate = Gate(address: settings.address)
         reader = ContentReader(time: settings.time, patience: settings.patience)
         streams = ChangeStreams(settings.streams)
+        messages = RateLimit(settings.limits.messages)
         self.user = user
         self.log = log
         let body = ConnectButtonScript.javaScript
@@ -94,7 +96,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             }
         }
         router.get(":connection/changes") { request, context in
-            await answering { try changes(try await place(request, context), locale(of: request)) }
+            await answering { try changes(try await place(request, context), request, context) }
         }
     }
 
@@ -122,14 +124,38 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         try await placing(user, connection) { place in _ = try await sessions.configured(place) }
     }
 
+    /// Removes everything that these routes keep of a user: the sessions of all connections, those that are no longer
+    /// offered among them, the user token, and the consent to be counted with what was counted. For an account of the app
+    /// that is deleted.
+    ///
+    /// It holds in every process that shares the vault. What another process is at work on for the user comes to its end
+    /// at IFTTT, and its answer is stored nowhere; the user's change streams end when they look next
+    /// (``ConnectButtonSettings/Streams/interval``). A page that is still open and still signed in begins a new session, so
+    /// end the user's log-in before.
+    ///
+    /// It turns nothing off at IFTTT, and voids no token there: the user's connections go on, as they do when an app is
+    /// removed from a phone. A disconnection that could still be taken back is not done any more. To turn off, call
+    /// `ConnectAPI/disable(_:)` with ``userTokens(for:)`` before. Accounts of other services, and what
+    /// ``SignInRoutes`` has begun, are `Handshake`'s.
+    ///
+    /// - Parameter user: whom; only the identifier counts. Who is not known is forgotten already.
+    /// - Throws: ``HandshakeServerError``. What could be removed is; call it again for the rest.
+    public func forget(_ user: ConnectButtonUser) async throws {
+        try await Self.placing { try await sessions.forget(user) }
+    }
+
     private func placing<Result>(
         _ user: ConnectButtonUser, _ connection: ConnectionID, _ body: (ConnectSessions.Place) async throws -> Result
     ) async throws -> Result {
         guard let offer = offer(connection.rawValue) else {
             throw HandshakeServerError.configuration(member: "connection", problem: "\(connection) is not offered")
         }
+        return try await Self.placing { try await body(ConnectSessions.Place(user: user, offer: offer)) }
+    }
+
+    private static func placing<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
-            return try await body(ConnectSessions.Place(user: user, offer: offer))
+            return try await body()
         } catch let error as VaultError {
             throw HandshakeServerError.vault(error)
         } catch let error as ConnectError {
@@ -139,7 +165,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
 
     /// Where a user's token rests, for the calls that the app itself makes: `ConnectAPI(.stored(…))`.
     public func userTokens(for user: ConnectButtonUser) -> UserTokens {
-        UserTokens(in: sessions.accounts, as: user.id, time: settings.time)
+        sessions.tokens(of: user)
     }
 
     // MARK: What the component asks for
@@ -183,6 +209,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     }
 
     private func event(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
+        try messages.check(place.user.id, now: settings.time.now())
         let message = try await message(of: request, isOnlyCounted: false)
         let locale = locale(of: request)
         let step = try await sessions.take(message, at: place, in: locale)
@@ -203,11 +230,22 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         return message
     }
 
-    private func changes(_ place: ConnectSessions.Place, _ locale: ConnectButtonLocale) throws -> Response {
-        try streams.response(for: place.user.id, time: settings.time) {
+    private func changes(
+        _ place: ConnectSessions.Place, _ request: Request, _ context: Context
+    ) throws -> Response {
+        let locale = locale(of: request)
+        // What is asked again later needs no content.
+        let request = Request(head: request.head, body: RequestBody(buffer: ByteBuffer()))
+        let subject = ChangeStreams.Subject(user: place.user.id) {
             guard let session = try await sessions.peek(at: place) else { return nil }
-            return (session.revision, { try await sessions.answer(session, place, in: locale).body() })
+            return ChangeStreams.Sight(session: session.token, revision: session.revision) {
+                try await sessions.answer(session, place, in: locale).body()
+            }
+        } isPresent: {
+            // Who cannot be recognised is nobody; the component asks, and is told what is wrong.
+            (try? await user(request, context))?.id == place.user.id
         }
+        return try streams.response(watching: subject, time: settings.time)
     }
 
     /// Runs a route's body; what it throws becomes its answer.
@@ -217,15 +255,20 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         } catch let refusal as RequestRefusal {
             return refusal.response
         } catch let error as any HTTPResponseError & Sendable {
-            // The app's own refusal, made in the closure that says who the user is.
-            return RequestRefusal(error.status, "refused", "This app does not allow it").response
+            return RequestRefusal(error).response
         } catch let error as VaultError {
-            log.error("a Connect Button's session cannot be used", metadata: ["reason": "\(error)"])
-            return RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5).response
+            return unavailable(error)
+        } catch ConnectError.account(.vault(let error)) {
+            return unavailable(error)
         } catch {
             log.error("a Connect Button's request failed", metadata: ["reason": "\(type(of: error))"])
             return RequestRefusal.internalError.response
         }
+    }
+
+    private func unavailable(_ error: VaultError) -> Response {
+        log.error("a Connect Button's session cannot be used", metadata: ["reason": "\(error)"])
+        return RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5).response
     }
 
     // MARK: Coming back

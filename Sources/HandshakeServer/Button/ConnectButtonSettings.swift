@@ -34,6 +34,33 @@ public struct ConnectButtonSettings: Sendable {
     /// Server-sent events: how often the vault is looked at, after which silence something is sent, and how long one
     /// stream lives.
     public var streams: Streams
+    /// How often a user may do what costs somebody something.
+    public var limits: Limits
+
+    /// How often each user may do what costs somebody something. It is counted in each process; what is refused is
+    /// answered with 429 and when to try again, and has changed nothing.
+    public struct Limits: Sendable, Hashable {
+        /// Messages, of all buttons together: 30 at once and one each second unless stated.
+        public var messages = Rate(burst: 30, interval: 1)
+        /// Questions whether an address has an IFTTT account: 5 at once and one each minute unless stated. Whoever is
+        /// signed in could otherwise find out whose addresses have one.
+        public var accountLookUps = Rate(burst: 5, interval: 60)
+
+        public init() {}
+    }
+
+    /// So many at once, and one more after each interval.
+    public struct Rate: Sendable, Hashable {
+        /// How many at once; at least one.
+        public var burst: Int
+        /// Seconds until there is room for one more.
+        public var interval: Double
+
+        public init(burst: Int, interval: Double) {
+            self.burst = burst
+            self.interval = interval
+        }
+    }
 
     /// What streams of changes may cost.
     public struct Streams: Sendable, Hashable {
@@ -43,6 +70,9 @@ public struct ConnectButtonSettings: Sendable {
         public var heartbeat: Duration = .seconds(15)
         /// After which time a stream ends; the component then asks from time to time.
         public var lifetime: Duration = .seconds(300)
+        /// How often the app is asked whether the user of a stream is still the one of its browser; a stream whose user
+        /// has logged out, or is somebody else, ends then.
+        public var userInterval: Duration = .seconds(10)
         /// How many streams one user may have in this process.
         public var mostPerUser = 8
         /// How many streams this process has.
@@ -75,6 +105,7 @@ public struct ConnectButtonSettings: Sendable {
         freshness = 10
         patience = .seconds(10)
         streams = Streams()
+        limits = Limits()
     }
 
     /// The address that is to be registered at IFTTT.

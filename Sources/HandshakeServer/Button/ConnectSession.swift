@@ -1,4 +1,5 @@
 import ConnectButton
+import Crypto
 import Handshake
 import IFTTTConnect
 import OAuth
@@ -11,7 +12,7 @@ import OAuth
 
 /// What a server keeps of one user and one connection: the activation and what a page needs of it. It rests sealed in
 /// the vault, where every process finds it.
-struct ConnectSession: Sendable, Codable {
+struct ConnectSession: Sendable, Codable, Equatable {
     var version = 1
     var activation: ConnectActivation
     /// Counts the changes that a page can see.
@@ -28,13 +29,15 @@ struct ConnectSession: Sendable, Codable {
     var lookedAt: Double = 0
     /// When the user did something last, in seconds since 1970.
     var touchedAt: Double
-    /// The digest of a user token that IFTTT has refused, so that it is not tried again.
-    var refusedToken: String?
+    /// The digests of the user tokens that IFTTT has refused, the newest last, so that they are not tried again.
+    var refusedTokens: [String]?
 
     struct Due: Sendable, Codable, Equatable {
         let deadline: ConnectActivation.Deadline
         /// Seconds since 1970.
         let at: Double
+        /// How many seconds it was to last; nil in records from before that was kept.
+        var seconds: Double?
     }
 
     init(_ activation: ConnectActivation, token: String, now: Double) {
@@ -71,9 +74,30 @@ struct ConnectSession: Sendable, Codable {
         return now > lease || lease > now + 2 * ConnectSessions.lease
     }
 
-    /// Whether the time of a deadline has come. A clock may wake a moment early.
+    /// Whether the time of a deadline has come. A clock may wake a moment early; one that was set back until before the
+    /// beginning makes nobody wait for longer than was said.
     func isDue(now: Double) -> Bool {
-        deadline.map { now >= $0.at - 0.05 } ?? false
+        guard let deadline else { return false }
+        return now >= deadline.at - 0.05 || deadline.seconds.map { deadline.at - now > $0 + 1 } ?? false
+    }
+
+    func hasRefused(_ token: UserToken) -> Bool {
+        refusedTokens?.contains(Self.digest(token)) ?? false
+    }
+
+    /// Remembers a token that is not to be used again; eight are enough for the two that a user can have at a time.
+    mutating func refuse(_ token: UserToken) {
+        guard !hasRefused(token) else { return }
+        refusedTokens = (refusedTokens ?? []).suffix(7) + [Self.digest(token)]
+    }
+
+    /// A token that IFTTT itself has given is good.
+    mutating func welcome(_ token: UserToken) {
+        refusedTokens?.removeAll { $0 == Self.digest(token) }
+    }
+
+    private static func digest(_ token: UserToken) -> String {
+        Base64URL.encode(SHA256.hash(data: Array(token.secret.reveal().utf8)))
     }
 
     /// What a page is told.
@@ -83,7 +107,7 @@ struct ConnectSession: Sendable, Codable {
     ///   - now: seconds since 1970.
     ///   - open: where the user is to go.
     func answer(in locale: ConnectButtonLocale, now: Double, open: String? = nil) -> ConnectButtonAnswer {
-        let remaining = deadline.flatMap { $0.deadline.name == .undo ? max($0.at - now, 0) : nil }
+        let remaining = deadline.flatMap { $0.deadline.name == .undo ? min(max($0.at - now, 0), $0.seconds ?? .infinity) : nil }
         return ConnectButtonAnswer(
             ConnectButtonState(activation, undoRemaining: remaining), in: locale, revision: revision, token: token,
             open: open.flatMap { URL(string: $0) })

@@ -20,15 +20,29 @@ struct ConnectSessions: Sendable {
     let vault: any Vault
     let accounts: Handshake
     let log: Logger
+    let accountLookUps: RateLimit
+
+    init(settings: ConnectButtonSettings, vault: any Vault, accounts: Handshake, log: Logger) {
+        self.settings = settings
+        self.vault = vault
+        self.accounts = accounts
+        self.log = log
+        accountLookUps = RateLimit(settings.limits.accountLookUps)
+    }
 
     /// One user and one connection.
     struct Place: Sendable {
         let user: ConnectButtonUser
         let offer: ConnectButtonOffer
 
-        var key: VaultKey {
-            let digest = SHA256.hash(data: Array(user.id.utf8))
-            return VaultKey(.activation, [offer.connection.rawValue, Base64URL.encode(digest)])
+        var key: VaultKey { Self.key(of: user, offer.connection) }
+
+        static func key(of user: ConnectButtonUser, _ connection: ConnectionID) -> VaultKey {
+            VaultKey(.activation, [connection.rawValue, digest(of: user)])
+        }
+
+        static func digest(of user: ConnectButtonUser) -> String {
+            Base64URL.encode(SHA256.hash(data: Array(user.id.utf8)))
         }
     }
 
@@ -43,7 +57,17 @@ struct ConnectSessions: Sendable {
         var refusal: RedirectRefusal?
     }
 
-    typealias Change = @Sendable (inout ConnectSession) -> [ConnectActivation.Effect]
+    /// What happens to a session, in one go under the vault's lock.
+    struct Turn: Sendable {
+        /// The locale of the page.
+        var locale: ConnectButtonLocale?
+        /// The token of the session that it is about; nil for whichever there is, made anew for who has none.
+        var session: String?
+        /// What the question was asked with whose answer this is.
+        var askedWith: UserToken?
+        /// Takes the event in. What it throws leaves everything as it is.
+        let change: @Sendable (inout ConnectSession) throws -> [ConnectActivation.Effect]
+    }
 
     /// Looks how it stands, asking IFTTT when that is not known or was asked too long ago.
     ///
@@ -52,44 +76,49 @@ struct ConnectSessions: Sendable {
     ///   - locale: the locale of the page.
     func look(at place: Place, in locale: ConnectButtonLocale) async throws -> ConnectSession {
         let (now, freshness) = (settings.time.now(), settings.freshness)
-        return try await run(place, locale: locale) { session in
+        let turn = Turn(locale: locale) { session in
             guard abs(now - session.lookedAt) > freshness else { return [] }
             session.lookedAt = now
             return session.activation.state == .loadingFailed
                 ? session.activation.handle(.retryLoading) : session.activation.handle(.refresh)
-        }.session
+        }
+        return try await run(turn, at: place).session
     }
 
-    /// How it stands, from the vault alone. What is overdue is done first.
+    /// How it stands, from the vault alone; nil when there is no session. What is overdue is done first.
     func peek(at place: Place) async throws -> ConnectSession? {
         guard let session = try await vault.record(place.key).flatMap(ConnectSession.init(stored:)) else { return nil }
         let now = settings.time.now()
         guard session.isDue(now: now) || session.isOrphaned(now: now) else { return session }
-        return try await run(place, locale: nil) { _ in [] }.session
+        do {
+            return try await run(Turn(session: session.token) { _ in [] }, at: place).session
+        } catch let refusal as RequestRefusal where refusal == .staleToken {
+            return nil
+        }
     }
 
     /// Takes in what the user did.
     ///
-    /// - Throws: ``RequestRefusal`` for a token that is not this session's.
+    /// - Throws: ``RequestRefusal`` for a token that is not this session's, and for a look-up too many.
     func take(
         _ message: ConnectButtonMessage, at place: Place, in locale: ConnectButtonLocale
     ) async throws -> Step {
         let (now, random) = (settings.time.now(), settings.random)
-        let token = Secret(message.token)
-        let current =
-            if let session = try await peek(at: place) { session } else { try await look(at: place, in: locale) }
-        guard token.matches(Secret(current.token)) else {
-            throw RequestRefusal(
-                .forbidden, "stale_token", "The page is older than the session; ask for the state again")
+        // What is overdue comes first, so that the message is about what the page has shown.
+        guard let session = try await peek(at: place), Secret(message.token).matches(Secret(session.token)) else {
+            throw RequestRefusal.staleToken
         }
-        var step = try await run(place, locale: locale) { session in
+        let turn = Turn(locale: locale, session: session.token) { session in
             // A double tap, or another tab: it is about what is no longer so.
             guard message.revision == session.revision else { return [] }
             session.touchedAt = now
             let event = message.event.activationEvent(
                 for: session.activation, at: now, attempt: { AttemptState(random: random) })
-            return event.map { session.activation.handle($0) } ?? []
+            let effects = event.map { session.activation.handle($0) } ?? []
+            if effects.contains(where: \.isAccountLookUp) { try accountLookUps.check(place.user.id, now: now) }
+            return effects
         }
+        var step = try await run(turn, at: place)
         if message.event == .proceed, message.revision == step.session.revision,
             case .goingToService = step.session.activation.state
         {
@@ -102,27 +131,33 @@ struct ConnectSessions: Sendable {
     /// Takes in a redirect.
     func comeBack(_ url: String, at place: Place) async throws -> Step {
         let now = settings.time.now()
-        return try await run(place, locale: nil) { session in
+        let turn = Turn { session in
             let effects = session.activation.handle(.redirected(url, at: now))
             if !effects.contains(where: \.isRefusal) { session.touchedAt = now }
             return effects
         }
+        return try await run(turn, at: place)
     }
 
     /// Says that the app has configured a pending connection.
     func configured(_ place: Place) async throws -> ConnectSession {
-        try await run(place, locale: nil) { $0.activation.handle(.configurationSaved) }.session
+        try await run(Turn { $0.activation.handle(.configurationSaved) }, at: place).session
     }
 
     /// Takes an event in and does all that follows from it. What a user has begun is finished also when the page is
-    /// left: the work does not end with the request.
-    private func run(_ place: Place, locale: ConnectButtonLocale?, _ change: @escaping Change) async throws -> Step {
+    /// left: the work does not end with the request. It ends when the session does: an answer makes no new one.
+    ///
+    /// - Throws: ``RequestRefusal/staleToken`` when the session that the turn is about is no more.
+    private func run(_ turn: Turn, at place: Place) async throws -> Step {
         try await Task {
-            var step = try await self.step(place, locale: locale, change)
+            guard var step = try await self.step(turn, at: place) else { throw RequestRefusal.staleToken }
             var questions = step.effects[...]
             while let effect = questions.popFirst() {
-                guard let event = await answer(to: effect, place) else { continue }
-                let next = try await self.step(place, locale: nil) { $0.activation.handle(event) }
+                guard let answer = await answer(to: effect, place) else { continue }
+                let turn = Turn(session: step.session.token, askedWith: answer.askedWith) {
+                    $0.activation.handle(answer.event)
+                }
+                guard let next = try await self.step(turn, at: place) else { break }
                 questions += next.effects
                 step.session = next.session
                 step.open = next.open ?? step.open
@@ -133,22 +168,24 @@ struct ConnectSessions: Sendable {
         }.value
     }
 
-    /// One event, under the vault's lock.
-    private func step(_ place: Place, locale: ConnectButtonLocale?, _ change: @escaping Change) async throws -> Step {
-        let step = try await vault.update(place.key) { record in
+    /// One turn, under the vault's lock; nil when the session that it is about is no more.
+    private func step(_ turn: Turn, at place: Place) async throws -> Step? {
+        let step = try await vault.update(place.key) { record -> Step? in
             let now = settings.time.now()
             let stored = await record.contents.flatMap(ConnectSession.init(stored:))
-            var session = try current(stored, place, locale: locale, now: now)
+            if let session = turn.session, session != stored?.token { return nil }
+            var session = try current(stored, place, locale: turn.locale, now: now)
             let before = ConnectButtonState(session.activation)
             var effects = catchUp(&session, now: now)
-            effects += change(&session)
+            effects += try turn.change(&session)
             var step = Step(session: session, effects: effects)
-            try await settle(&step, place, now: now)
+            try await settle(&step, place, turn.askedWith, now: now)
             if stored != nil, ConnectButtonState(step.session.activation) != before { step.session.revision += 1 }
-            try await record.replace(with: try step.session.stored())
+            if step.session != stored { try await record.replace(with: try step.session.stored()) }
             return step
         }
-        for effect in step.effects { await announce(effect, place, step.session) }
+        guard let step else { return nil }
+        for effect in step.effects { await announce(effect, place) }
         return step
     }
 
@@ -165,7 +202,9 @@ struct ConnectSessions: Sendable {
         }
         let activation = session.activation
         guard session.deadline == nil, !session.isWaiting, !activation.isPendingConfiguration else { return session }
-        if abs(now - session.touchedAt) > configuration.attemptLifetime {
+        // A clock that was set back ends nothing.
+        session.touchedAt = min(session.touchedAt, now)
+        if now - session.touchedAt > configuration.attemptLifetime {
             session.activation = ConnectActivation(configuration)
             session.destination = nil
             session.touchedAt = now
@@ -211,19 +250,18 @@ struct ConnectSessions: Sendable {
     }
 
     /// Does what has to be done before the new state is stored: a token is sealed before anything follows from it.
-    private func settle(_ step: inout Step, _ place: Place, now: Double) async throws {
+    private func settle(_ step: inout Step, _ place: Place, _ askedWith: UserToken?, now: Double) async throws {
         for effect in step.effects {
             switch effect {
             case .storeToken(let token):
-                step.session.refusedToken = nil
-                try await tokens(of: place).store(token)
+                step.session.welcome(token)
+                try await tokens(of: place.user).store(token)
             case .dropToken:
-                if let token = try await token(of: place, refused: nil) {
-                    step.session.refusedToken = Self.digest(token)
-                }
-                try await tokens(of: place).forget()
+                guard let askedWith else { continue }
+                step.session.refuse(askedWith)
+                try await tokens(of: place.user).forget(ifStill: askedWith)
             case .start(let deadline, let seconds):
-                step.session.deadline = ConnectSession.Due(deadline: deadline, at: now + seconds)
+                step.session.deadline = ConnectSession.Due(deadline: deadline, at: now + seconds, seconds: seconds)
             case .cancel: step.session.deadline = nil
             case .open(_, let destination):
                 step.session.destination = CountedAddress(destination.url).plain
@@ -232,6 +270,8 @@ struct ConnectSessions: Sendable {
             default: break
             }
         }
+        // It may carry a code, and is of no use to who is not on the way.
+        if case .goingToService = step.session.activation.state {} else { step.session.destination = nil }
         if !step.session.isWaiting {
             step.session.lease = nil
         } else if step.session.lease == nil || step.effects.contains(where: \.isQuestion) {
@@ -240,7 +280,7 @@ struct ConnectSessions: Sendable {
     }
 
     /// Does what may be done once the new state is stored.
-    private func announce(_ effect: ConnectActivation.Effect, _ place: Place, _ session: ConnectSession) async {
+    private func announce(_ effect: ConnectActivation.Effect, _ place: Place) async {
         switch effect {
         case .deliver(let outcome): await settings.ended(place.user.id, place.offer.connection, outcome)
         case .refused(let refusal):
@@ -254,27 +294,5 @@ struct ConnectSessions: Sendable {
             }
         default: break
         }
-    }
-}
-
-extension ConnectSessions {
-    /// Where a user's token rests.
-    func tokens(of place: Place) -> UserTokens {
-        UserTokens(in: accounts, as: place.user.id, time: settings.time)
-    }
-
-    /// The user's token: the one that rests in the vault, else the app's, unless IFTTT has refused it.
-    ///
-    /// - Parameter refused: the digest of a token that is not to be used.
-    func token(of place: Place, refused: String?) async throws -> UserToken? {
-        if let stored = try await tokens(of: place).token() { return stored }
-        guard let token = try await settings.partnerToken(place.user.id), Self.digest(token) != refused else {
-            return nil
-        }
-        return token
-    }
-
-    static func digest(_ token: UserToken) -> String {
-        Base64URL.encode(SHA256.hash(data: Array(token.secret.reveal().utf8)))
     }
 }

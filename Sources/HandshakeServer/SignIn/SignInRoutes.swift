@@ -132,9 +132,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         guard let page = LocalPath(rawValue: wanted) else {
             throw RequestRefusal(.badRequest, "invalid_parameters", "return_to has to be a path of this app")
         }
-        if let seconds = limit.take(visitor.user, now: time.now()) {
-            throw RequestRefusal(.tooManyRequests, "too_many", "Try again later", retryAfter: seconds)
-        }
+        try limit.check(visitor.user, now: time.now())
         let begun = try await handshake.beginSignIn(as: visitor.user, to: visitor.service.name)
         var response = Response.seeOther(begun.page.url)
         response.headers[.setCookie] = cookies.binding(of: begun.request.state, to: page)
@@ -149,7 +147,9 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         else { return Self.notForYou }
         let outcome: SignInOutcome
         do {
-            outcome = .signedIn(try await handshake.finishSignIn(redirectURL: url, as: visitor.user).id)
+            // The code is used up with the first try: it is finished also when nobody waits for the answer any more.
+            let finishing = Task { try await handshake.finishSignIn(redirectURL: url, as: visitor.user).id }
+            outcome = .signedIn(try await finishing.value)
         } catch HandshakeError.exchange(.unmatchedRedirect) {
             // Nothing has changed: it was used before, or is another user's.
             return Self.notForYou
@@ -201,6 +201,8 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             return try await body()
         } catch let refusal as RequestRefusal {
             return refusal.response
+        } catch let error as any HTTPResponseError & Sendable {
+            return RequestRefusal(error).response
         } catch let error as HandshakeError {
             log.error("a sign-in route failed", metadata: ["reason": "\(error.code)"])
             return RequestRefusal(error.status, error.code, "It did not succeed", retryAfter: 5).response

@@ -79,13 +79,13 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
         do {
             try gate.checkSite(of: request)
             guard let user = try await partner(request, context) else { throw RequestRefusal.signInNeeded }
-            if let seconds = limit.take(user.id, now: time.now()) {
-                throw RequestRefusal(.tooManyRequests, "too_many", "Ask again later", retryAfter: seconds)
-            }
+            try limit.check(user.id, now: time.now())
             let (status, members) = try await body(user)
             return .json(Data(JSONValue.object(members).json.utf8), status: status)
         } catch let refusal as RequestRefusal {
             return refusal.response
+        } catch let error as any HTTPResponseError & Sendable {
+            return RequestRefusal(error).response
         } catch let error as ConnectError {
             return refusal(for: error).response
         } catch {

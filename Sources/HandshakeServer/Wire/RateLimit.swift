@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 
 /// How often somebody may do something: so many at once, and one more after each interval.
@@ -24,7 +25,20 @@ final class RateLimit: Sendable {
     ///   - interval: seconds until there is room for one more.
     init(burst: Int, interval: Double) {
         self.burst = Double(max(burst, 1))
-        self.interval = max(interval, 0.001)
+        // What the app has set may be no number at all; a header field has to be one.
+        self.interval = interval.isFinite ? min(max(interval, 0.001), 86_400) : 86_400
+    }
+
+    convenience init(_ rate: ConnectButtonSettings.Rate) {
+        self.init(burst: rate.burst, interval: rate.interval)
+    }
+
+    /// Takes room for one, or refuses.
+    ///
+    /// - Throws: 429 with when to come back.
+    func check(_ name: String, now: Double) throws(RequestRefusal) {
+        guard let seconds = take(name, now: now) else { return }
+        throw RequestRefusal(.tooManyRequests, "too_many", "Try again later", retryAfter: seconds)
     }
 
     /// Takes room for one.

@@ -23,7 +23,14 @@ struct RequestRefusal: Error, Sendable, Equatable {
         self.retryAfter = retryAfter
     }
 
+    /// The app's own refusal, made in the closure that says who the user is.
+    init(_ error: any HTTPResponseError & Sendable) {
+        self.init(error.status, "refused", "This app does not allow it")
+    }
+
     static let signInNeeded = RequestRefusal(.unauthorized, "unauthorized", "Nobody is signed in to this app")
+    static let staleToken = RequestRefusal(
+        .forbidden, "stale_token", "The page is older than the session; ask for the state again")
     static let crossSite = RequestRefusal(.forbidden, "cross_site", "The request comes from another site")
     static let internalError = RequestRefusal(.internalServerError, "internal", "This server could not do it")
 

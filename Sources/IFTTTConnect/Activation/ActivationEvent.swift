@@ -77,8 +77,9 @@ extension ConnectActivation {
         case closeBrowser
         /// Seal a token into the vault, before anything that follows.
         case storeToken(UserToken)
-        /// Forget the stored token: the service does not accept it.
-        case dropToken
+        /// Forget the token that the question with this ticket was asked with: the service does not accept it. One that
+        /// has been stored since stays, and a question that was asked without a token leaves everything as it is.
+        case dropToken(Ticket)
         /// Answer with ``Event/deadlinePassed(_:)`` after so many seconds.
         case start(Deadline, seconds: Double)
         case cancel(Deadline)

@@ -113,7 +113,7 @@ extension ConnectActivation {
     }
 
     /// The service was asked whether what the redirect says is so (dossier 10.2, W15).
-    mutating func confirmed(_ result: Result<Connection, Failure>) -> [Effect] {
+    mutating func confirmed(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
         case .success(let fetched) where fetched.status == .disabled || fetched.status == .neverEnabled:
             adopt(fetched)
@@ -125,7 +125,7 @@ extension ConnectActivation {
         case .failure(let reason):
             isPendingConfiguration = configuration.skipsConfiguration
             connection = connection?.with(.enabled)
-            return (reason == .unauthorized ? [.dropToken] : []) + arrive(isConfirmed: false)
+            return (reason == .unauthorized ? [.dropToken(ticket)] : []) + arrive(isConfirmed: false)
         }
     }
 

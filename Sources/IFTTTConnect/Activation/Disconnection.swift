@@ -53,7 +53,7 @@ extension ConnectActivation {
             guard let connection else { return [] }
             return [.deliver(.disconnected(connection)), start(.disconnectedNotice, seconds: 2)]
         case .failure(let reason):
-            let dropping: [Effect] = reason == .unauthorized ? [.dropToken] : []
+            let dropping: [Effect] = reason == .unauthorized ? [.dropToken(ticket)] : []
             return dropping + fail(reason, to: restingState)
         }
     }

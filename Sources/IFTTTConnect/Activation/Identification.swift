@@ -59,7 +59,7 @@ extension ConnectActivation {
             return [.gather(ask(.leave))]
         case .nobody:
             // A token that has expired does not block the way, the user is found out otherwise (dossier 10.2, W10).
-            return [.dropToken] + goOnUnknown()
+            return [.dropToken(ticket)] + goOnUnknown()
         case .couldNotAsk(let reason): return giveUp(reason)
         }
     }
@@ -73,7 +73,7 @@ extension ConnectActivation {
             adopt(fetched)
             return turnedOn + arrive(isConfirmed: true)
         case .failure(.unreachable): return giveUp(.unreachable)
-        case .failure(.unauthorized): return [.dropToken] + goOnUnknown()
+        case .failure(.unauthorized): return [.dropToken(ticket)] + goOnUnknown()
         case .success, .failure:
             // What cannot be turned on by asking goes through the service's pages.
             state = .verifying

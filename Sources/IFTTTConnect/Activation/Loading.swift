@@ -39,19 +39,19 @@ extension ConnectActivation {
                 ? .success(fetched) : .failure(Failure.unreadableAnswer("the answer is about another connection"))
         }
         return switch purpose {
-        case .load: loaded(result)
-        case .confirm: confirmed(result)
+        case .load: loaded(ticket, result)
+        case .confirm: confirmed(ticket, result)
         default: refreshed(result)
         }
     }
 
-    private mutating func loaded(_ result: Result<Connection, Failure>) -> [Effect] {
+    private mutating func loaded(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
         case .success(let fetched): return show(fetched)
         case .failure(.unauthorized) where !hasDroppedToken:
             // A token that has expired must not keep the button from being shown (dossier 10.2, W10).
             hasDroppedToken = true
-            return [.dropToken, .fetch(ask(.load))]
+            return [.dropToken(ticket), .fetch(ask(.load))]
         case .failure(let reason):
             state = .loadingFailed
             failure = reason

@@ -29,28 +29,33 @@ public final class ConnectController: Sendable {
     /// The calls, in the name of the user whose token is known.
     public let api: ConnectAPI
 
-    private let surroundings: ConnectSurroundings
-    private let analytics: Analytics?
-    private let keeper: TokenKeeper
-    private let time: TimeSource
-    private let random: RandomSource
-    private let inputs: AsyncStream<Input>
-    private let input: AsyncStream<Input>.Continuation
+    let surroundings: ConnectSurroundings
+    let analytics: Analytics?
+    let keeper: TokenKeeper
+    let connections: Connections
     private let state: Mutex<State>
+
+    var time: TimeSource { connections.time }
+
+    /// What comes in, in one row, so that what is counted is counted in the order in which it happened.
+    enum Input: Sendable {
+        /// What happened; an answer comes with the token that its question was asked with.
+        case event(ConnectActivation.Event, askedWith: UserToken? = nil)
+        /// Something to be counted that the activation knows nothing of.
+        case report(AnalyticsEvent)
+    }
 
     private struct State {
         var activation: ConnectActivation
+        /// What happened and has not been taken in yet, in the order in which it was sent.
+        var inputs: [Input]
+        /// Wakes the run; nil while there is none.
+        var signal: AsyncStream<Void>.Continuation?
         var listeners: [UInt64: AsyncStream<Update>.Continuation] = [:]
         var nextListener: UInt64 = 0
         /// The token that came with the last redirect, until the outcome is told.
         var delivered: UserToken?
-        var isRunning = false
-    }
-
-    /// What comes in, in one row, so that what is counted is counted in the order in which it happened.
-    private enum Input {
-        case event(ConnectActivation.Event)
-        case report(AnalyticsEvent)
+        var isWatchingConnectivity = false
     }
 
     /// What a controller reaches the world through.
@@ -70,6 +75,10 @@ public final class ConnectController: Sendable {
             self.time = time
             self.random = random
         }
+
+        func api(_ caller: ConnectAPI.Caller) -> ConnectAPI {
+            ConnectAPI(caller, at: hosts, transport: transport, clock: time.clock)
+        }
     }
 
     /// Prepares a controller.
@@ -86,18 +95,14 @@ public final class ConnectController: Sendable {
     ) {
         self.surroundings = surroundings
         self.analytics = analytics
-        time = connections.time
-        random = connections.random
+        self.connections = connections
         let keeper = TokenKeeper(tokens, partnerToken: surroundings.partnerToken)
         self.keeper = keeper
-        api = ConnectAPI(
+        api = connections.api(
             ConnectAPI.Caller(
                 userToken: { try await keeper.token() }, inviteCode: surroundings.inviteCode,
-                anonymousID: { await analytics?.anonymousID }, identity: activation.configuration.identity),
-            at: connections.hosts, transport: connections.transport, clock: connections.time.clock)
-        (inputs, input) = AsyncStream.makeStream()
-        state = Mutex(State(activation: activation))
-        if activation.state != .idle { input.yield(.event(.restored)) }
+                anonymousID: { await analytics?.anonymousID }, identity: activation.configuration.identity))
+        state = Mutex(State(activation: activation, inputs: []))
     }
 
     /// The activation as it stands now.
@@ -120,7 +125,7 @@ public final class ConnectController: Sendable {
 
     /// Tells the activation what happened. Answers to effects are the controller's own affair.
     public func send(_ event: ConnectActivation.Event) {
-        input.yield(.event(event))
+        send(Input.event(event))
     }
 
     /// Counts what concerns the view alone, such as ``AnalyticsEvent/footerClicked``; nothing without the user's consent.
@@ -128,12 +133,19 @@ public final class ConnectController: Sendable {
     /// It returns at once: nothing that the user does waits for it. What the activation itself brings about, such as
     /// ``AnalyticsEvent/connectionShown(_:appName:)``, the controller counts by itself.
     public func report(_ event: AnalyticsEvent) {
-        input.yield(.report(event))
+        send(Input.report(event))
+    }
+
+    func send(_ input: Input) {
+        state.withLock { state in
+            state.inputs.append(input)
+            state.signal?.yield()
+        }
     }
 
     /// The user wants it on.
     public func connect() {
-        send(.connect(AttemptState(random: random), at: time.now()))
+        send(.connect(AttemptState(random: connections.random), at: time.now()))
     }
 
     /// The app was opened with a URL.
@@ -154,37 +166,45 @@ public final class ConnectController: Sendable {
     }
 
     /// Performs effects until the task is cancelled. Runs once at a time; a second run returns at once.
+    ///
+    /// After one that was cancelled and has returned, such as that of a view that went away, another run goes on as the
+    /// next process would (``ConnectActivation/Event/restored``); what was sent in between is taken in then.
     public func run() async {
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let mayRun = state.withLock { state in
-            defer { state.isRunning = true }
-            return !state.isRunning
+            guard state.signal == nil else { return false }
+            state.signal = signal
+            // What an earlier run or process has asked has no answer here.
+            if state.activation.state != .idle { state.inputs.insert(.event(.restored), at: 0) }
+            return true
         }
         guard mayRun else { return }
+        signal.yield()
         await withDiscardingTaskGroup { group in
-            for await input in inputs {
-                for effect in effects(of: input) {
-                    if let work = await begin(effect) { group.addTask { await work() } }
+            for await _ in signals {
+                while !Task.isCancelled, let (effects, token) = handleNext() {
+                    for effect in effects {
+                        if let work = await begin(effect, token) { group.addTask { await work() } }
+                    }
                 }
             }
             group.cancelAll()
         }
-        state.withLock { $0.isRunning = false }
+        state.withLock { $0.signal = nil }
     }
 
-    private func effects(of input: Input) -> [ConnectActivation.Effect] {
-        switch input {
-        case .event(let event): handle(event)
-        case .report(let event): [.report(event)]
-        }
-    }
-
-    /// Takes an event in, and tells everybody where the activation stands then.
-    private func handle(_ event: ConnectActivation.Event) -> [ConnectActivation.Effect] {
+    /// Takes the next event in, and tells everybody where the activation stands then.
+    private func handleNext() -> (effects: [ConnectActivation.Effect], token: UserToken?)? {
         state.withLock { state in
-            let before = state.activation
-            let effects = state.activation.handle(event)
-            if state.activation != before { Self.tell(.activation(state.activation), state.listeners) }
-            return effects
+            guard !state.inputs.isEmpty else { return nil }
+            switch state.inputs.removeFirst() {
+            case .report(let event): return ([.report(event)], nil)
+            case .event(let event, let askedWith):
+                let before = state.activation
+                let effects = state.activation.handle(event)
+                if state.activation != before { Self.tell(.activation(state.activation), state.listeners) }
+                return (effects, askedWith)
+            }
         }
     }
 
@@ -197,12 +217,20 @@ public final class ConnectController: Sendable {
     }
 
     /// Does what has to be done before the next effect, and hands back what may take its time.
-    private func begin(_ effect: ConnectActivation.Effect) async -> (@Sendable () async -> Void)? {
+    ///
+    /// - Parameters:
+    ///   - effect: what is to be done.
+    ///   - token: what the question was asked with whose answer has led to this.
+    private func begin(
+        _ effect: ConnectActivation.Effect, _ token: UserToken?
+    ) async -> (@Sendable () async -> Void)? {
         switch effect {
         case .storeToken(let token):
             state.withLock { $0.delivered = token }
             await keeping { try await self.keeper.store(token) }
-        case .dropToken: await keeping { try await self.keeper.drop() }
+        case .dropToken:
+            guard let token else { return nil }
+            await keeping { try await self.keeper.drop(token) }
         case .deliver(let outcome):
             let token = state.withLock { state in
                 defer { state.delivered = nil }
@@ -213,12 +241,7 @@ public final class ConnectController: Sendable {
         case .report(let event): await analytics?.record(event)
         case .closeBrowser: return { await self.surroundings.browser.close() }
         case .start(let deadline, let seconds): return { await self.wait(for: deadline, seconds) }
-        case .watchConnectivity:
-            guard let connectivity = surroundings.connectivity else { return nil }
-            return {
-                await connectivity()
-                self.send(.connectivityReturned)
-            }
+        case .watchConnectivity: return watchConnectivity()
         // A deadline that passes late, and a network that comes back late, change nothing.
         case .cancel, .stopWatchingConnectivity: break
         case .fetch, .gather, .lookUpUser, .lookUpAccount, .enable, .disable, .open:
@@ -227,13 +250,29 @@ public final class ConnectController: Sendable {
         return nil
     }
 
-    private func keeping(_ body: () async throws -> Void) async {
+    /// One watch, however often the network is found missing.
+    private func watchConnectivity() -> (@Sendable () async -> Void)? {
+        guard let connectivity = surroundings.connectivity else { return nil }
+        let mayWatch = state.withLock { state in
+            defer { state.isWatchingConnectivity = true }
+            return !state.isWatchingConnectivity
+        }
+        guard mayWatch else { return nil }
+        return {
+            await connectivity()
+            self.state.withLock { $0.isWatchingConnectivity = false }
+            if !Task.isCancelled { self.send(.connectivityReturned) }
+        }
+    }
+
+    /// Changes what is kept, to the end also when the run is cancelled: the activation has gone on already.
+    private func keeping(_ body: @escaping @Sendable () async throws -> Void) async {
         do {
-            try await body()
+            try await Task { try await body() }.value
         } catch let error as ConnectError {
             tell(.problem(error))
         } catch {
-            // Only a cancellation is left: the controller ends anyway.
+            // Only a cancellation is left, and nobody cancels this.
         }
     }
 
@@ -242,84 +281,5 @@ public final class ConnectController: Sendable {
         let seconds = seconds.isFinite ? min(max(seconds, 0), 86_400) : 0
         guard (try? await time.clock.sleep(for: .seconds(seconds))) != nil else { return }
         send(.deadlinePassed(deadline))
-    }
-
-    /// Asks what an effect asks, and says the answer.
-    private func answer(_ effect: ConnectActivation.Effect) async {
-        let id = activation.configuration.connection
-        switch effect {
-        case .fetch(let ticket): await settle({ try await self.api.connection(id) }, as: { .fetched(ticket, $0) })
-        case .enable(let ticket): await settle({ try await self.api.enable(id) }, as: { .enabled(ticket, $0) })
-        case .disable(let ticket): await settle({ try await self.api.disable(id) }, as: { .disabled(ticket, $0) })
-        case .gather(let ticket): await settle({ try await self.circumstances() }, as: { .gathered(ticket, $0) })
-        case .lookUpUser(let ticket):
-            await settle({ try await self.api.me() }, as: { .userLookedUp(ticket, .init($0)) })
-        case .lookUpAccount(let ticket, let email):
-            await settle({ try await self.api.account(for: email) }, as: { .accountLookedUp(ticket, .init($0)) })
-        case .open(let ticket, let destination): await open(destination, ticket)
-        default: break
-        }
-    }
-
-    /// Runs a call and sends its result; a cancelled one has none.
-    private func settle<Answer: Sendable>(
-        _ call: () async throws -> Answer,
-        as event: (Result<Answer, ConnectActivation.Failure>) -> ConnectActivation.Event
-    ) async {
-        do {
-            send(event(.success(try await call())))
-        } catch let error as ConnectError {
-            send(event(.failure(.init(error))))
-        } catch is CancellationError {
-            return
-        } catch {
-            // The app's own providers throw what they like; for developers it is told by its type alone.
-            send(event(.failure(.credentials("\(type(of: error))"))))
-        }
-    }
-
-    private func circumstances() async throws -> ConnectActivation.Circumstances {
-        var circumstances = ConnectActivation.Circumstances(
-            hasUserToken: try await keeper.token() != nil, oauthCode: try await surroundings.oauthCode(),
-            inviteCode: try await surroundings.inviteCode(), isAppInstalled: await surroundings.isAppInstalled(),
-            canOpenPages: await surroundings.canOpenPages())
-        circumstances.mailClients = await surroundings.mailClients()
-        circumstances.anonymousID = await analytics?.anonymousID
-        return circumstances
-    }
-
-    private func open(_ destination: ConnectActivation.Destination, _ ticket: ConnectActivation.Ticket) async {
-        do {
-            guard let url = try await surroundings.browser.open(destination) else { return }
-            send(.redirected(url, at: time.now()))
-        } catch HandshakeError.signInAbandoned {
-            send(.browserClosed(ticket))
-        } catch is CancellationError {
-            return
-        } catch {
-            send(.openingFailed(ticket))
-        }
-    }
-}
-
-extension ConnectActivation.UserLookUp {
-    /// What `me` says of a token's user. A service that names nobody, or refuses the token, knows nobody.
-    init(_ answer: Result<Me, ConnectActivation.Failure>) {
-        switch answer {
-        case .success(let me): self = me.login.map { .login($0) } ?? .nobody
-        case .failure(.unauthorized): self = .nobody
-        case .failure(let reason): self = .couldNotAsk(reason)
-        }
-    }
-}
-
-extension ConnectActivation.AccountLookUp {
-    init(_ answer: Result<ConnectAPI.AccountLookUp, ConnectActivation.Failure>) {
-        switch answer {
-        case .success(.exists): self = .exists
-        case .success(.doesNotExist): self = .doesNotExist
-        case .success(.couldNotAsk(let error)): self = .couldNotAsk(.init(error))
-        case .failure(let reason): self = .couldNotAsk(reason)
-        }
     }
 }

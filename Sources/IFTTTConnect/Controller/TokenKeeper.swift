@@ -2,11 +2,17 @@ import OAuth
 
 /// The user token of an activation: from the vault, else from the partner's server, and never one that was refused.
 actor TokenKeeper {
+    /// How many refused tokens are remembered: more than a user has in the life of a process.
+    private static let most = 8
+
     private let tokens: UserTokens?
     private let partnerToken: @Sendable () async throws -> UserToken?
     private var current: UserToken?
-    private var refused: UserToken?
+    private var refused: [UserToken] = []
+    /// Whether what the vault holds is known here.
     private var isLoaded = false
+    /// Counts the changes, so that what was asked for before one is not taken over after it.
+    private var changes = 0
 
     /// - Parameters:
     ///   - tokens: where the token rests; nil keeps it in memory alone.
@@ -18,38 +24,54 @@ actor TokenKeeper {
 
     /// The token; nil when there is none.
     func token() async throws -> UserToken? {
-        if let current { return current }
-        if !isLoaded {
-            let stored = try await tokens?.token()
-            // While the vault was asked, a token may have been stored or dropped: that is newer.
-            if !isLoaded {
-                isLoaded = true
-                current = stored
-            }
+        while true {
             if let current { return current }
+            let before = changes
+            if !isLoaded {
+                let stored = try await tokens?.token()
+                // While the vault was asked, a token may have been stored or dropped: that is newer.
+                guard changes == before else { continue }
+                isLoaded = true
+                // What was refused may still be there: the vault could not be written.
+                current = stored.flatMap { refused.contains($0) ? nil : $0 }
+                if let current { return current }
+            }
+            let fresh = try await partnerToken()
+            guard changes == before else { continue }
+            guard let fresh, !refused.contains(fresh) else { return nil }
+            try await store(fresh)
+            return fresh
         }
-        guard let fresh = try await partnerToken(), fresh != refused else { return nil }
-        try await store(fresh)
-        return fresh
     }
 
     /// Keeps a token, in memory at once and in the vault before this returns.
     func store(_ token: UserToken) async throws {
-        current = token
+        refused.removeAll { $0 == token }
+        change(to: token)
         isLoaded = true
         try await tokens?.store(token)
     }
 
-    /// Forgets the token, because the service refuses it: it is not taken again.
-    func drop() async throws {
-        refused = current
-        try await forget()
+    /// Forgets a token that the service has refused, if it is still the one; it is not taken again. Whatever has taken its
+    /// place, here or in another process, is the token from now on.
+    func drop(_ token: UserToken) async throws {
+        if !refused.contains(token) { refused = refused.suffix(Self.most - 1) + [token] }
+        if current == token {
+            change(to: nil)
+            isLoaded = false
+        }
+        try await tokens?.forget(ifStill: token)
     }
 
     /// Forgets the token.
     func forget() async throws {
-        current = nil
+        change(to: nil)
         isLoaded = true
         try await tokens?.forget()
+    }
+
+    private func change(to token: UserToken?) {
+        current = token
+        changes += 1
     }
 }

@@ -69,4 +69,19 @@ public struct UserTokens: Sendable {
             throw ConnectError.placing(error)
         }
     }
+
+    /// Removes one token, and leaves any other that has taken its place: for a token that the service has refused, whose
+    /// refusal may come late. That it is the stored one is decided under the vault's lock, so against every process.
+    ///
+    /// - Parameter token: the token that is to go.
+    /// - Returns: whether it was the stored one.
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
+    @discardableResult
+    public func forget(ifStill token: UserToken) async throws -> Bool {
+        do {
+            return try await account()?.forget(ifStill: token.secret) ?? false
+        } catch {
+            throw ConnectError.placing(error)
+        }
+    }
 }

@@ -237,6 +237,27 @@ struct CountingTests {
         let pairs = order.compactMap { key in properties[key]?.string.map { "\(key)=\($0)" } }
         return ([name.replacing("sdk.", with: "")] + pairs).joined(separator: " ")
     }
+
+    @Test("a user who is forgotten is counted no longer, wherever the counts rest, and another one still is")
+    func forgotten() async throws {
+        let world = try await World.start()
+        let (own, shared) = (MemoryVault(), world.vault)
+        for vault in [own, shared] as [any Vault] {
+            let (analytics, servers) = try await counting(world, in: vault)
+            for user in ["new", "ada"] { try await analytics.allow(for: user) }
+            let page = try await servers[0].state()
+            #expect(try await servers[0].count(.footerTapped, page).status == 202)
+            try await servers[0].routes.forget(.init(id: "new"))
+            #expect(try await vault.keys(of: .analytics).keys == [CountedUser.key("ada")])
+            #expect(await analytics.anonymousID(of: "new") == nil)
+            await servers[0].server.stop()
+        }
+        // Nobody counts any more; the consent of then is still removed.
+        let plain = try await world.buttons()
+        try await plain.routes.forget(.init(id: "ada"))
+        #expect(try await shared.keys(of: .analytics).keys.isEmpty)
+        await stop(world, [plain])
+    }
 }
 
 extension ButtonServer {

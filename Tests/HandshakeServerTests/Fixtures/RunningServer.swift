@@ -25,7 +25,12 @@ struct RunningServer {
     var origin: String { "http://127.0.0.1:\(port)" }
 
     func stop() async {
-        task.cancel()
+        cancel()
         await task.value
+    }
+
+    /// Cancels whatever it is at work on, and waits for nothing.
+    func cancel() {
+        task.cancel()
     }
 }

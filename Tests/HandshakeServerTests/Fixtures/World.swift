@@ -33,7 +33,7 @@ struct World {
     }
 
     /// The signed-in user of a request: `user=NAME` in its cookie.
-    static func user(_ request: Request, _: BasicRequestContext) -> ConnectButtonUser? {
+    static func user(_ request: Request, _: BasicRequestContext? = nil) -> ConnectButtonUser? {
         let cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
         guard let pair = cookies.map({ $0.drop { $0 == " " } }).first(where: { $0.hasPrefix("user=") }) else {
             return nil
@@ -69,12 +69,15 @@ struct World {
     }
 
     /// A server with the button's routes.
-    func buttons(_ settings: ConnectButtonSettings? = nil) async throws -> ButtonServer {
+    func buttons(
+        _ settings: ConnectButtonSettings? = nil,
+        user: @escaping @Sendable (Request) async throws -> ConnectButtonUser? = { World.user($0) }
+    ) async throws -> ButtonServer {
         let router = Router()
         let chosen: ConnectButtonSettings = if let settings { settings } else { try standardSettings() }
         let accounts = try accounts()
         let routes = ConnectButtonRoutes<BasicRequestContext>(chosen, vault: vault, accounts: accounts, log: Self.log) {
-            World.user($0, $1)
+            request, _ in try await user(request)
         }
         routes.add(to: router.group("connect"))
         let server = try await RunningServer.start(router)

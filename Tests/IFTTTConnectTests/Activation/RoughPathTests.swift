@@ -50,7 +50,7 @@ struct RoughPathTests {
         player.play(.appeared)
         guard case .fetch(let first)? = player.pending.first else { return }
         player.play(.fetched(first, .failure(.unauthorized)))
-        #expect(player.activation.state == .loading && player.effects.contains(.dropToken))
+        #expect(player.activation.state == .loading && player.dropped == [first])
         guard case .fetch(let second)? = player.pending.last else { return }
         #expect(first != second)
         player.play(.fetched(second, .success(try Balcony.connection(.unknown))))
@@ -75,7 +75,7 @@ struct RoughPathTests {
             player.world.circumstances.hasUserToken = true
             player.world.circumstances.isAppInstalled = hasApp
             player.connect()
-            #expect(player.effects.contains(.dropToken))
+            #expect(player.dropped.count == 1)
             #expect(
                 player.activation.state
                     == (hasApp ? .goingToService(.app) : .enteringEmail(.init("ada@example.com"))))
@@ -103,7 +103,7 @@ struct RoughPathTests {
         player.world.user = .couldNotAsk(.unreachable)
         player.connect()
         #expect(player.activation.state == .initial && player.activation.failure == .unreachable)
-        #expect(!player.effects.contains(.dropToken))
+        #expect(player.dropped.isEmpty)
         player.world.user = .login("ada_l")
         player.connect()
         #expect(player.activation.state == .goingToService(.web))
@@ -118,7 +118,7 @@ struct RoughPathTests {
         #expect(player.activation.state == .initial && player.activation.failure == .unreachable)
         player.world.enabling = .failure(.unauthorized)
         player.connect()
-        #expect(player.effects.contains(.dropToken))
+        #expect(player.dropped.count == 1)
         #expect(player.activation.state == .enteringEmail(.init("ada@example.com")))
     }
 
@@ -300,7 +300,7 @@ struct RoughPathTests {
             player.play(.disconnect, .confirmDisconnection)
             #expect(player.activation.state == .connected && player.activation.failure == reason)
             #expect(player.outcomes == [.failed(reason)])
-            #expect(player.effects.contains(.dropToken) == (reason == .unauthorized))
+            #expect(!player.dropped.isEmpty == (reason == .unauthorized))
         }
     }
 

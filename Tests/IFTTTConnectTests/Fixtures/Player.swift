@@ -71,6 +71,11 @@ struct Player {
         effects.compactMap { if case .storeToken(let token) = $0 { token.secret.reveal() } else { nil } }
     }
 
+    /// The questions whose tokens were refused.
+    var dropped: [ConnectActivation.Ticket] {
+        effects.compactMap { if case .dropToken(let ticket) = $0 { ticket } else { nil } }
+    }
+
     mutating func play(_ events: ConnectActivation.Event...) {
         for event in events { take(event) }
     }

@@ -14,6 +14,8 @@ final class ScriptedIFTTT: Transport {
         case lost
         case unreachable
         case tooLarge
+        /// A status that comes after something else has happened.
+        case late(Int, after: @Sendable () async throws -> Void)
     }
 
     /// What arrived.
@@ -52,6 +54,9 @@ final class ScriptedIFTTT: Transport {
             return ResponseMessage(
                 head: HTTPResponse(status: .init(code: status), headerFields: [.contentType: "application/json"]),
                 content: Array(text.utf8))
+        case .late(let status, let event)?:
+            try await event()
+            return ResponseMessage(head: HTTPResponse(status: .init(code: status)))
         case .status(let status)?: return ResponseMessage(head: HTTPResponse(status: .init(code: status)))
         case .lost?: throw TransportError.cut(host: host, reason: "the script says so")
         case .tooLarge?: throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)

@@ -1,0 +1,88 @@
+import Handshake
+
+/// Asking IFTTT, the app and the user what an activation wants to know.
+extension ConnectController {
+    /// Asks what an effect asks, and says the answer.
+    func answer(_ effect: ConnectActivation.Effect) async {
+        let id = activation.configuration.connection
+        switch effect {
+        case .fetch(let ticket): await ask({ try await $0.connection(id) }, as: { .fetched(ticket, $0) })
+        case .enable(let ticket): await ask({ try await $0.enable(id) }, as: { .enabled(ticket, $0) })
+        case .disable(let ticket): await ask({ try await $0.disable(id) }, as: { .disabled(ticket, $0) })
+        case .gather(let ticket): await ask({ _ in try await self.circumstances() }, as: { .gathered(ticket, $0) })
+        case .lookUpUser(let ticket):
+            await ask({ try await $0.me() }, as: { .userLookedUp(ticket, .init($0)) })
+        case .lookUpAccount(let ticket, let email):
+            await ask({ try await $0.account(for: email) }, as: { .accountLookedUp(ticket, .init($0)) })
+        case .open(let ticket, let destination): await open(destination, ticket)
+        default: break
+        }
+    }
+
+    /// Runs a call and sends its result, with the token that it was asked with; a cancelled one has none.
+    private func ask<Answer: Sendable>(
+        _ call: (ConnectAPI) async throws -> Answer,
+        as event: (Result<Answer, ConnectActivation.Failure>) -> ConnectActivation.Event
+    ) async {
+        let used = UsedToken()
+        var caller = api.caller
+        caller.userToken = used.remembering(caller.userToken)
+        let result: Result<Answer, ConnectActivation.Failure>
+        do {
+            result = .success(try await call(connections.api(caller)))
+        } catch let error as ConnectError {
+            result = .failure(.init(error))
+        } catch is CancellationError {
+            return
+        } catch {
+            // The app's own providers throw what they like; for developers it is told by its type alone.
+            result = .failure(.credentials("\(type(of: error))"))
+        }
+        send(Input.event(event(result), askedWith: used.value))
+    }
+
+    private func circumstances() async throws -> ConnectActivation.Circumstances {
+        var circumstances = ConnectActivation.Circumstances(
+            hasUserToken: try await keeper.token() != nil, oauthCode: try await surroundings.oauthCode(),
+            inviteCode: try await surroundings.inviteCode(), isAppInstalled: await surroundings.isAppInstalled(),
+            canOpenPages: await surroundings.canOpenPages())
+        circumstances.mailClients = await surroundings.mailClients()
+        circumstances.anonymousID = await analytics?.anonymousID
+        return circumstances
+    }
+
+    private func open(_ destination: ConnectActivation.Destination, _ ticket: ConnectActivation.Ticket) async {
+        do {
+            guard let url = try await surroundings.browser.open(destination) else { return }
+            send(.redirected(url, at: time.now()))
+        } catch HandshakeError.signInAbandoned {
+            send(.browserClosed(ticket))
+        } catch is CancellationError {
+            return
+        } catch {
+            send(.openingFailed(ticket))
+        }
+    }
+}
+
+extension ConnectActivation.UserLookUp {
+    /// What `me` says of a token's user. A service that names nobody, or refuses the token, knows nobody.
+    init(_ answer: Result<Me, ConnectActivation.Failure>) {
+        switch answer {
+        case .success(let me): self = me.login.map { .login($0) } ?? .nobody
+        case .failure(.unauthorized): self = .nobody
+        case .failure(let reason): self = .couldNotAsk(reason)
+        }
+    }
+}
+
+extension ConnectActivation.AccountLookUp {
+    init(_ answer: Result<ConnectAPI.AccountLookUp, ConnectActivation.Failure>) {
+        switch answer {
+        case .success(.exists): self = .exists
+        case .success(.doesNotExist): self = .doesNotExist
+        case .success(.couldNotAsk(let error)): self = .couldNotAsk(.init(error))
+        case .failure(let reason): self = .couldNotAsk(reason)
+        }
+    }
+}

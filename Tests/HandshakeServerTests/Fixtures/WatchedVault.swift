@@ -1,0 +1,52 @@
+import Handshake
+import Synchronization
+
+/// A vault in memory that counts what is written and can fail.
+final class WatchedVault: Vault {
+    private let inner = MemoryVault()
+    private let state = Mutex<(writes: [VaultKey.Kind], failure: (@Sendable (VaultKey) -> VaultError?)?)>(([], nil))
+
+    /// What was written, in order.
+    var writes: [VaultKey.Kind] { state.withLock { $0.writes } }
+
+    /// From now on.
+    func fail(_ failure: (@Sendable (VaultKey) -> VaultError?)?) {
+        state.withLock { $0.failure = failure }
+    }
+
+    private func check(_ key: VaultKey) throws {
+        if let error = state.withLock({ $0.failure })?(key) { throw error }
+    }
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? {
+        try check(key)
+        return try await inner.record(key)
+    }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try check(key)
+        return try await inner.update(key) { record in
+            try await body(Watched(inner: record) { self.state.withLock { $0.writes.append(key.kind) } })
+        }
+    }
+
+    private struct Watched: LockedRecord {
+        let inner: any LockedRecord
+        let wrote: @Sendable () -> Void
+
+        var contents: [UInt8]? { get async { await inner.contents } }
+
+        func replace(with contents: [UInt8]) async throws {
+            wrote()
+            try await inner.replace(with: contents)
+        }
+
+        func remove() async throws {
+            try await inner.remove()
+        }
+    }
+}

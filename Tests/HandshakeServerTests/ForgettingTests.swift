@@ -1,0 +1,152 @@
+import ClockFixtures
+import ConnectButton
+import Foundation
+import Handshake
+import Hummingbird
+import IFTTTConnect
+import OAuth
+import Sandbox
+import Synchronization
+import Testing
+import WireFixtures
+
+@testable import HandshakeServer
+
+@Suite("Users who go")
+struct ForgettingTests {
+    private func kept(_ world: World) async throws -> [VaultKey] {
+        var keys: [VaultKey] = []
+        for kind in VaultKey.Kind.allCases { keys += try await world.vault.keys(of: kind).keys }
+        return keys
+    }
+
+    private func connect(_ world: World, _ server: ButtonServer, _ user: String = "new") async throws {
+        let (_, url) = try await server.leave(user)
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "\(user)@example.test"), as: user)
+    }
+
+    @Test("a user who is forgotten by one process is forgotten in all, with every connection and the token, and no other")
+    func forget() async throws {
+        let world = try await World.start()
+        var settings = try ConnectButtonSettings(
+            at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("mAnyFt05"))])
+        settings.hosts = try world.hosts()
+        // The other process no longer offers what the user has turned on.
+        let (one, two) = (try await world.buttons(), try await world.buttons(settings))
+        let page = try await one.state("ada")
+        let before = try await kept(world)
+        try await connect(world, one)
+        _ = try await two.state("new", "mAnyFt05")
+        #expect(try await kept(world).count == before.count + 3)
+        try await two.routes.forget(.init(id: "new"))
+        #expect(try await Set(kept(world)) == Set(before))
+        #expect(try await one.routes.userTokens(for: .init(id: "new")).token() == nil)
+        try await two.routes.forget(.init(id: "new"))
+        #expect(try await one.send(.turnOn, page, as: "ada").status == 200)
+        // At IFTTT nothing was turned off.
+        #expect(!world.sandbox.iftttLog(.webhooks).contains { $0.contains("disabled") })
+        await one.server.stop()
+        await two.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("the answer to what another process was asking for a forgotten user makes nothing of that user anew")
+    func working() async throws {
+        let world = try await World.start()
+        let one = try await world.buttons()
+        var settings = try world.standardSettings()
+        let isArmed = Mutex(true)
+        settings.transport = WatchedTransport { _ in
+            guard isArmed.withLock({ $0 }) else { return }
+            try await one.routes.forget(.init(id: "new"))
+        }
+        let two = try await world.buttons(settings)
+        #expect(try await two.state().status == 200)
+        #expect(try await kept(world).isEmpty)
+        isArmed.withLock { $0 = false }
+        #expect(try await two.state().step == "connect")
+        await one.server.stop()
+        await two.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a page of a session that was forgotten is told so, and its message begins nothing")
+    func oldPage() async throws {
+        let world = try await World.start()
+        let server = try await world.buttons()
+        let page = try await server.state()
+        try await server.routes.forget(.init(id: "new"))
+        #expect(try await server.send(.turnOn, page).code == "stale_token")
+        #expect(try await kept(world).isEmpty)
+        let fresh = try await server.state()
+        #expect(fresh.step == "connect" && fresh.token != page.token)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("what cannot be removed is told, and the rest is removed")
+    func partly() async throws {
+        let vault = WatchedVault()
+        let world = try await World.start(vault: vault)
+        let server = try await world.buttons()
+        try await connect(world, server)
+        _ = try await server.state("new", "mAnyFt05")
+        vault.fail { $0.components.first == "aB3dE5fG" ? .busy("a record") : nil }
+        await #expect(throws: HandshakeServerError.vault(.busy("a record"))) {
+            try await server.routes.forget(.init(id: "new"))
+        }
+        vault.fail(nil)
+        #expect(try await kept(world).map { $0.components.first } == ["aB3dE5fG"])
+        try await server.routes.forget(.init(id: "new"))
+        #expect(try await kept(world).isEmpty)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    /// What happens while a stream is open.
+    enum Change: CaseIterable {
+        case nothing, loggedOut, somebodyElse, unrecognised, forgotten, begunAnew
+    }
+
+    @Test("a stream ends when its user has logged out, is another or is forgotten", arguments: Change.allCases)
+    func streams(change: Change) async throws {
+        let world = try await World.start()
+        let server = try await world.buttons()
+        _ = try await server.state()
+        let asked = Mutex(0)
+        var settings = try world.standardSettings()
+        // The pauses are over at once: five minutes of silence are twenty comments.
+        settings.time = TimeSource(now: world.time.now, clock: HurriedClock())
+        settings.streams = .init()
+        let listening = try await world.buttons(settings) { request in
+            let user = ConnectButtonUser(id: "new")
+            let count = asked.withLock { count in
+                count += 1
+                return count
+            }
+            guard count > 1 else { return user }
+            switch change {
+            case .nothing: break
+            case .loggedOut: return nil
+            case .somebodyElse: return ConnectButtonUser(id: "ada")
+            case .unrecognised: throw HTTPError(.serviceUnavailable)
+            case .forgotten: try await server.routes.forget(user)
+            case .begunAnew:
+                try await server.routes.forget(user)
+                _ = try await server.routes.answer(
+                    for: user, connection: try ConnectionID("aB3dE5fG"), in: .americanEnglish)
+            }
+            return user
+        }
+        let heard = try await listening.wire.send("GET", "/connect/aB3dE5fG/changes")
+        #expect(heard.text.components(separatedBy: "data: ").count == 2)
+        #expect(heard.text.contains("\n:\n\n") == (change == .nothing))
+        if change == .nothing {
+            // A stream of 300 seconds asks who the user is every ten.
+            #expect((28...31).contains(asked.withLock { $0 }))
+        }
+        await server.server.stop()
+        await listening.server.stop()
+        await world.sandbox.stop()
+    }
+}

@@ -1,0 +1,156 @@
+import ClockFixtures
+import Handshake
+import OAuth
+import Synchronization
+import Testing
+
+@testable import IFTTTConnect
+
+@Suite("Tokens that IFTTT refuses")
+struct RefusedTokenTests {
+    private let line = "GET /v2/connections/aB3dE5fG"
+    private let shown = ScriptedIFTTT.Reply.json(Balcony.json(status: "null", userConnection: nil))
+
+    /// The place of the user's token, as one process sees it.
+    private func tokens(_ vault: any Vault) throws -> UserTokens {
+        let client = Client(
+            service: .ifttt, id: "lumen_garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
+        return UserTokens(in: try Handshake(client, vault: vault, transport: ScriptedIFTTT()))
+    }
+
+    private func controller(
+        _ ifttt: ScriptedIFTTT, _ tokens: UserTokens?,
+        partner: @escaping @Sendable () async throws -> UserToken? = { nil }
+    ) throws -> ConnectController {
+        struct Nowhere: ConnectBrowser {
+            func open(_ destination: ConnectActivation.Destination) async throws -> String? { nil }
+        }
+        var surroundings = ConnectSurroundings(browser: Nowhere())
+        surroundings.partnerToken = partner
+        return ConnectController(
+            ConnectActivation(try Player.configuration()), tokens: tokens, surroundings: surroundings,
+            through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
+    }
+
+    /// Runs from the first look until the connection is shown, or cannot be.
+    private func load(_ controller: ConnectController) async {
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        for await update in updates {
+            guard case .activation(let activation) = update else { continue }
+            if activation.state == .initial || activation.state == .loadingFailed { break }
+        }
+        running.cancel()
+        await running.value
+    }
+
+    @Test("W10: a late refusal of an old token leaves the newer one that another process has stored, and uses it")
+    func late() async throws {
+        let vault = MemoryVault()
+        let (here, elsewhere) = (try tokens(vault), try tokens(vault))
+        let (old, new) = (try token("utk_old"), try token("utk_new"))
+        try await here.store(old)
+        let ifttt = ScriptedIFTTT([line: [.late(401) { try await elsewhere.store(new) }, shown]])
+        await load(try controller(ifttt, here))
+        #expect(ifttt.requests.map { $0.header("Authorization") } == ["Bearer utk_old", "Bearer utk_new"])
+        #expect(try await here.token() == new)
+    }
+
+    @Test("W10: a late refusal leaves the token that this process has stored meanwhile")
+    func lateHere() async throws {
+        let here = try tokens(MemoryVault())
+        let keeper = TokenKeeper(here) { nil }
+        let (old, new) = (try token("utk_old"), try token("utk_new"))
+        try await keeper.store(old)
+        try await keeper.store(new)
+        try await keeper.drop(old)
+        #expect(try await keeper.token() == new)
+        #expect(try await here.token() == new)
+    }
+
+    @Test("W10: a partner's token that was refused is not taken again, and a newer one is")
+    func partner() async throws {
+        let given = Mutex(["utk_one", "utk_one", "utk_two"])
+        let ifttt = ScriptedIFTTT([line: [.status(401), shown]])
+        let here = try tokens(MemoryVault())
+        let controller = try controller(ifttt, here) {
+            try token(given.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })
+        }
+        await load(controller)
+        _ = try await controller.api.connection(try ConnectionID(Balcony.id))
+        #expect(ifttt.requests.map { $0.header("Authorization") } == ["Bearer utk_one", nil, "Bearer utk_two"])
+        #expect(try await here.token() == (try token("utk_two")))
+    }
+
+    @Test("a refused token that the vault cannot let go of is not sent again, and one that comes anew is")
+    func stuck() async throws {
+        struct Stuck: Vault {
+            let inner = MemoryVault()
+            let isStuck: @Sendable () -> Bool
+
+            func record(_ key: VaultKey) async throws -> [UInt8]? { try await inner.record(key) }
+            func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+            func update<Result: Sendable>(
+                _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+            ) async throws -> Result {
+                if isStuck() { throw VaultError.unavailable("the test says so") }
+                return try await inner.update(key, body)
+            }
+        }
+        let isStuck = Mutex(false)
+        let keeper = TokenKeeper(try tokens(Stuck(isStuck: { isStuck.withLock { $0 } }))) { nil }
+        let old = try token("utk_old")
+        try await keeper.store(old)
+        isStuck.withLock { $0 = true }
+        await #expect(throws: ConnectError.self) { try await keeper.drop(old) }
+        #expect(try await keeper.token() == nil)
+        isStuck.withLock { $0 = false }
+        // IFTTT itself has given it again: it is good.
+        try await keeper.store(old)
+        #expect(try await keeper.token() == old)
+    }
+
+    @Test("a token that comes while the partner's server is asked is not replaced by the partner's answer")
+    func partnerIsLate() async throws {
+        let here = try tokens(MemoryVault())
+        let box = Mutex<TokenKeeper?>(nil)
+        let (redirect, partner) = (try token("utk_redirect"), try token("utk_partner"))
+        let keeper = TokenKeeper(here) {
+            try await box.withLock { $0 }?.store(redirect)
+            return partner
+        }
+        box.withLock { $0 = keeper }
+        #expect(try await keeper.token() == redirect)
+        #expect(try await here.token() == redirect)
+        box.withLock { $0 = nil }
+    }
+
+    @Test("a token is forgotten in the vault only if it is still the stored one")
+    func compared() async throws {
+        let vault = MemoryVault()
+        let (here, elsewhere) = (try tokens(vault), try tokens(vault))
+        let (old, new) = (try token("utk_old"), try token("utk_new"))
+        #expect(try await !here.forget(ifStill: old))
+        try await elsewhere.store(new)
+        #expect(try await !here.forget(ifStill: old))
+        #expect(try await elsewhere.token() == new)
+        #expect(try await here.forget(ifStill: new))
+        #expect(try await elsewhere.token() == nil)
+    }
+
+    @Test("a run that was cancelled is followed by another, which takes in what was sent in between")
+    func anotherRun() async throws {
+        let ifttt = ScriptedIFTTT([line: [shown]])
+        let controller = try controller(ifttt, nil)
+        await load(controller)
+        controller.connect()
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        for await update in updates {
+            if case .activation(let activation) = update, case .enteringEmail = activation.state { break }
+        }
+        running.cancel()
+        await running.value
+    }
+}
