@@ -170,7 +170,7 @@ class ButtonServer:
                 reply = queue.pop(0) if queue else outer.states.get(name, (404, {}, 0))
                 if callable(reply):
                     reply = reply(outer.messages[-1])
-                if reply[0] == 200 and reply[1].get("state"):
+                if reply[0] == 200 and isinstance(reply[1], dict) and reply[1].get("state"):
                     outer.states[name] = (200, {k: v for k, v in reply[1].items() if k != "open"}, 0)
                 self.reply(reply)
 
@@ -182,6 +182,7 @@ class ButtonServer:
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.close_connection = True
+                outer.streams += 1
                 generation, sent, beat = outer.generation, None, 0
                 try:
                     while not outer.closing and outer.generation == generation:
@@ -237,6 +238,7 @@ class ButtonServer:
         self.asked: list[str] = []
         self.pushed: dict[str, Any] = {}
         self.has_events = True
+        self.streams = 0
         self.icons = self.icons_failing = 0
         self.script_delay = 0.0
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import sandbox as stand_ins
 from button_page import ButtonServer, serving
 from sandbox import RedirectCatcher, Sandbox, Service
+from shop_visit import Shop, open_shop
 
 
 def chromium_path() -> str | None:
@@ -105,3 +106,9 @@ def server(button_server: ButtonServer) -> ButtonServer:
     """The server of a page with `<connect-button>`s, with nothing scripted yet."""
     button_server.reset()
     return button_server
+
+
+@pytest.fixture
+def shop() -> Iterator[Shop]:
+    with open_shop() as one:
+        yield one

@@ -43,23 +43,36 @@ struct MotionTests {
         #expect(abs(shake.offset(at: shake.duration.nextDown)) < 1.0 / 3)
     }
 
-    @Test(
-        "4.5: the morph squares the knob from 25 %, brings the field from 70 %, and ends at the confirm button's size",
-        arguments: [
-            (0.0, 0.0, 1.0, 1.0, 0.0), (0.25, 0.0, 1.0, 1.0, 0.0), (0.625, 0.5, 0.5, 66.0 / 62, 0.0),
-            (0.7, 0.6, 0.4, 66.8 / 62, 0.0), (0.85, 0.8, 0.2, 68.4 / 62, 0.5), (1.0, 1.0, 0.0, 70.0 / 62, 1.0),
-        ])
-    func morph(_ row: (fraction: Double, square: Double, icon: Double, scale: Double, field: Double)) {
-        let morph = EmailMorph(fraction: row.fraction)
-        #expect(morph.ground == row.fraction && morph.place == row.fraction && morph.shadow == 1 - row.fraction)
-        #expect(abs(morph.squareness - row.square) < 1e-9)
-        #expect(abs(morph.icon - row.icon) < 1e-9)
-        #expect(abs(morph.scale - row.scale) < 1e-9)
-        #expect(abs(morph.field - row.field) < 1e-9)
-        #expect(abs(morph.knob - (1 - row.field)) < 1e-9)
+    struct Moment: Sendable {
+        let fraction, square, icon, size, field: Double
     }
 
-    @Test("a morph stays between its ends", arguments: [-1, 2, Double.infinity, -.infinity, .nan])
+    private static let moments: [Moment] = [
+        Moment(fraction: 0, square: 0, icon: 1, size: 62, field: 0),
+        Moment(fraction: 0.25, square: 0, icon: 1, size: 62, field: 0),
+        Moment(fraction: 0.625, square: 0.5, icon: 0.5, size: 66, field: 0),
+        Moment(fraction: 0.7, square: 0.6, icon: 0.4, size: 66.8, field: 0),
+        Moment(fraction: 0.85, square: 0.8, icon: 0.2, size: 68.4, field: 0.5),
+        Moment(fraction: 1, square: 1, icon: 0, size: 70, field: 1),
+    ]
+
+    @Test(
+        "4.5: the morph squares the knob from 25 %, brings the field from 70 %, and ends at the confirm button's size",
+        arguments: moments)
+    func morph(_ moment: Moment) {
+        let morph = EmailMorph(fraction: moment.fraction)
+        #expect(morph.ground == moment.fraction && morph.place == moment.fraction)
+        #expect(morph.shadow == 1 - moment.fraction)
+        #expect(abs(morph.squareness - moment.square) < 1e-9)
+        #expect(abs(morph.icon - moment.icon) < 1e-9)
+        #expect(abs(morph.scale * 62 - moment.size) < 1e-9)
+        #expect(abs(morph.field - moment.field) < 1e-9)
+        #expect(abs(morph.knob - (1 - moment.field)) < 1e-9)
+    }
+
+    private static let strays: [Double] = [-1, 2, .infinity, -.infinity, .nan]
+
+    @Test("a morph stays between its ends", arguments: strays)
     func morphEnds(_ fraction: Double) {
         #expect([0, 1].contains(EmailMorph(fraction: fraction).fraction))
     }

@@ -277,14 +277,19 @@ const curve = points => `cubic-bezier(${points.join(", ")})`
 const shade = name => `light-dark(${C[name].light}, ${C[name].dark})`
 const EASE = curve(M.easeInOut)
 const LINE = T.footer * T.footerLineHeight
+/** The inset of label and field, of which little is left in little room. */
+const ROOMY = `clamp(${u(8)}, 100cqi - ${u(250)}, ${u(G.labelInset)})`
 
-const STYLE = new CSSStyleSheet()
-STYLE.replaceSync(`
-:host { --u: max(1px, .0625rem); display: block; inline-size: 100%; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto;
-  font-family: var(--connect-button-font, ${T.family}); font-weight: ${T.demiBold}; font-size: ${u(T.footer)}; line-height: ${T.footerLineHeight};
-  letter-spacing: normal; text-align: center; -webkit-text-size-adjust: 100% }
-:host([hidden]), :host(:state(hidden)) { display: none }
-:host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark } :host([theme=auto]) { color-scheme: light dark }
+// What a page says of the element itself wins, and what it says of its text is inherited: the body takes neither.
+const STYLE = `
+:host { display: block; inline-size: 100%; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto }
+:host, .body { --u: max(1px, .0625rem) }
+.body { all: initial; color-scheme: inherit; visibility: inherit; display: block; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto; text-align: center;
+  font: ${T.demiBold} ${u(T.footer)}/${T.footerLineHeight} var(--connect-button-font, ${T.family}); -webkit-text-size-adjust: 100% }
+:host([hidden]), :host(:state(hidden)), :host([hidden]) .body, :host(:state(hidden)) .body { display: none }
+:host([theme=light]) .body { color-scheme: light } :host([theme=dark]) .body { color-scheme: dark } :host([theme=auto]) .body { color-scheme: light dark }
+/* As wide as the direction says; whoever watches it knows when that turns. */
+i { position: absolute; padding-inline-start: 1px; padding-left: 0 }
 * { box-sizing: border-box } .switch > span, .footer, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
 button:not([aria-disabled=true]), a { cursor: pointer }
@@ -313,10 +318,10 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 @keyframes sweep-rtl { from { transform: translateX(-250%) } to { transform: translateX(100%) } }
 .switch { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-items: center; border-radius: inherit; color: var(--ink);
   font-weight: ${T.bold}; line-height: 1.2 }
-.switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${u(G.labelInset)}; padding-block: ${u(8)}; white-space: nowrap;
+.switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${ROOMY}; padding-block: ${u(8)}; white-space: nowrap;
   font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
 [data-knob=start] .switch > span { padding-inline-start: ${u(G.labelInsetAtKnob)} } [data-knob=end] .switch > span { padding-inline-end: ${u(G.labelInsetAtKnob)} }
-.switch.wraps > span { white-space: normal; overflow-wrap: anywhere; text-wrap: balance }
+.switch.wraps > span { white-space: normal; overflow-wrap: anywhere; hyphens: auto; text-wrap: balance }
 .pulses .switch > span { animation: pulse ${M.pulse}s linear infinite alternate }
 @keyframes pulse { to { opacity: ${M.pulseOpacity} } }
 .knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${u(G.knobDiameter)};
@@ -330,17 +335,17 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .scrubbed * { transition: none !important }
 .email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.change}s ${EASE}, visibility ${M.change}s }
 [data-input=email] .email { opacity: 1; visibility: visible; transition: opacity ${M.emailMorph * (1 - M.emailFieldsFrom)}s linear ${M.emailMorph * M.emailFieldsFrom}s, visibility 0s }
-.email input { flex: 1; min-inline-size: 0; padding-inline: ${u(G.emailInset)} ${u(12)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
+.email input { flex: 1; min-inline-size: 0; padding-inline: ${ROOMY} ${u(8)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
   font-size: clamp(${u(16)}, 5.6cqi, ${u(T.email)}); text-overflow: ellipsis; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
 .email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
 .email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.emailInk.light} }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
-.email button { flex: none; inline-size: ${u(G.confirm)}; border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
+.email button { flex: none; inline-size: min(${u(G.confirm)}, 30cqi); border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
   background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
 .email button:active { background: var(--confirm-pressed) } .email button:active svg { opacity: .8 }
 [dir=rtl] .email button svg { transform: scaleX(-1) }
-.choices { position: relative; display: flex; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
-.choices button { flex: 1; min-inline-size: 0; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
+.choices { position: relative; display: flex; flex-wrap: wrap; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
+.choices button { flex: 1 1 ${u(90)}; min-inline-size: 0; min-block-size: ${u(44)}; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
   line-height: 1.2; overflow-wrap: anywhere; background: var(--neutral); color: var(--ink) }
 .choices button:last-child { background: var(--ink); color: var(--pill) }
 .choices :focus-visible, .switch:focus-visible { outline-offset: ${u(3)} }
@@ -377,12 +382,24 @@ h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
 .legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }
 @media (prefers-reduced-motion: reduce) {
   *, *::before { transition: none !important } .sheet, .pulses .switch > span { animation: none }
-  .bar.sweeps, [dir=rtl] .bar.sweeps { inset: 0; transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
+  .bar.sweeps, [dir=rtl] .bar.sweeps { inset-inline: 0; transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
 @media (forced-colors: active) {
   .pill, .choices button, .email button { border: 1px solid ButtonText; background: ButtonFace } .switch, .choices button, .email button { color: ButtonText !important }
   .knob { background: ButtonText; border: 1px solid ButtonFace } .knob * { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
   .ground { display: none } .email input { color: FieldText } .check { stroke: ButtonText } }
-`)
+@media (prefers-contrast: more) {
+  .footer:not([data-tone=error]), .legal { color: light-dark(#000, #fff) } dialog, .pillow { border: 1px solid } .legal { color: inherit }
+  .pill { outline: ${u(1)} solid light-dark(#000, #fff) } .email input, .email input::placeholder { color: #000 } .check circle { stroke-opacity: 1 } }
+`
+
+/** A sheet belongs to one document. */
+function sheet({ CSSStyleSheet }) {
+  const made = new CSSStyleSheet()
+  made.replaceSync(STYLE)
+  return made
+}
+
+const SHEET = sheet(window)
 
 /** An element. Text is always text. */
 function h(name, attributes = {}, ...children) {
@@ -451,6 +468,9 @@ const POLL_AFTER = [2000, 4000, 8000, 15_000, 30_000]
 const FOLLOW_FOR = 10 * 60_000
 const ICON_AFTER = 2000
 
+/** The buttons on the page: two of one connection show the same. */
+const ALIVE = new Set()
+
 // MARK: - The element
 
 export class ConnectButton extends HTMLElement {
@@ -474,7 +494,7 @@ export class ConnectButton extends HTMLElement {
 
   constructor() {
     super()
-    this.#root.adoptedStyleSheets = [STYLE]
+    this.#root.adoptedStyleSheets = [SHEET]
     const part = this.#part = {}
     part.label = h("span")
     part.switch = h("button", { class: "switch", type: "button", "aria-describedby": "footer" }, part.label)
@@ -493,7 +513,8 @@ export class ConnectButton extends HTMLElement {
     part.footer = h("div", { class: "footer", part: "footer", id: "footer" })
     part.status = h("div", { class: "unseen", role: "status" })
     part.body = h("div", { class: "body" }, part.pill, part.footer, part.status)
-    this.#root.append(part.body)
+    part.sense = h("i", { "aria-hidden": "true" })
+    this.#root.append(part.body, part.sense)
   }
 
   #part
@@ -506,6 +527,7 @@ export class ConnectButton extends HTMLElement {
       this.answer = answer
     }
     this.#connected = new AbortController()
+    ALIVE.add(this)
     this.#listen(this.#connected.signal)
     const inside = this.querySelector(":scope > script[type='application/json']")
     if (!this.#answer && inside) {
@@ -521,9 +543,19 @@ export class ConnectButton extends HTMLElement {
     this.#loading?.abort()
     this.#unfollow()
     this.#settle()
+    ALIVE.delete(this)
     this.#part.about?.remove()
-    this.#part.about = this.#drag = this.#released = null
+    this.#part.about = this.#drag = null
     this.#sending = false
+    if (!this.#answer) return
+    this.#stopScrubbing()
+    this.#drawProgress(this.#answer.state.progress)
+  }
+
+  /** In another document, a frame's, the old one's sheet does not count. */
+  adoptedCallback() {
+    const { defaultView } = this.ownerDocument
+    if (defaultView) this.#root.adoptedStyleSheets = [defaultView === window ? SHEET : sheet(defaultView)]
   }
 
   attributeChangedCallback(name, before, now) {
@@ -583,18 +615,26 @@ export class ConnectButton extends HTMLElement {
     // A finger is captured by the switch until the pill takes it over: that loss is none.
     on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
-    on(window, "online", () => { if (this.#answer?.isLocal && !this.#unsent) this.#load() })
-    on(window, "pageshow", event => { if (event.persisted) this.#load(true) })
-    on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#load(true) })
+    on(window, "online", () => {
+      if (!this.#answer?.isLocal) this.#lookAgain()
+      else if (!this.#unsent) this.#load()
+    })
+    // A page with an open stream is not kept for going back to.
+    on(window, "pagehide", () => this.#unfollow())
+    on(window, "pageshow", event => { if (event.persisted) this.#lookAgain() })
+    on(document, "resume", () => this.#lookAgain())
+    on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#lookAgain() })
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
       delete knob.dataset.key
       if (this.#answer) this.#dress(this.#answer.state)
     })
     const sizes = new ResizeObserver(() => {
+      this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
       if (this.#look.knob === "hidden") this.#placeKnob(0)  // where it faded out may be outside by now
       this.#fit()
     })
     sizes.observe(pill)
+    sizes.observe(this.#part.sense, { box: "border-box" })
     signal.addEventListener("abort", () => sizes.disconnect())
   }
 
@@ -617,6 +657,11 @@ export class ConnectButton extends HTMLElement {
         await this.#pause(RETRY_AFTER[attempt], signal)
       }
     }
+  }
+
+  #lookAgain() {
+    if (this.#answer) this.#follow()
+    this.#load(true)
   }
 
   #pause(milliseconds, signal) {
@@ -700,6 +745,7 @@ export class ConnectButton extends HTMLElement {
       await this.#pause(POLL_AFTER[Math.min(round, POLL_AFTER.length - 1)], signal)
       if (!signal.aborted && document.visibilityState === "visible") await this.#load(true)
     }
+    if (!signal.aborted) this.#unfollow()
   }
 
   #unfollow() {
@@ -762,7 +808,7 @@ export class ConnectButton extends HTMLElement {
     const [x, width] = this.#place(event)
     const fromKnob = isOn !== this.#isRightToLeft ? width - x : x
     this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, moved: false, active: false, samples: [],
-                   grasped: fromKnob <= (G.labelInsetAtKnob + M.slop) * width / Math.max(width, 1) * this.#unit }
+                   grasped: fromKnob <= (G.labelInsetAtKnob + M.slop) * this.#part.knob.getBoundingClientRect().width / G.knobDiameter }
   }
 
   /** What one of the dossier's points is here. */
@@ -973,6 +1019,8 @@ export class ConnectButton extends HTMLElement {
     if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst)
     this.#tell(before, state, look)
     if (this.isConnected) this.#follow()
+    if (answer.isLocal || this.#given) return
+    for (const twin of ALIVE) if (!twin.#given && !twin.#sending && twin.#url() === this.#url() && answer.revision > (twin.#answer?.revision ?? Infinity)) twin.#show({ ...answer, open: null })
   }
 
   #set(name, isSet) {
@@ -1061,7 +1109,8 @@ export class ConnectButton extends HTMLElement {
     style.removeProperty("--fit")
     const text = document.createRange()
     text.selectNodeContents(label)
-    const wanted = text.getBoundingClientRect().width
+    // A page that is zoomed or scaled measures boxes otherwise than elements.
+    const wanted = text.getBoundingClientRect().width * label.offsetWidth / (label.getBoundingClientRect().width || 1)
     const { paddingLeft, paddingRight } = getComputedStyle(label)
     const room = label.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)
     if (wanted > room && room > 0) {
