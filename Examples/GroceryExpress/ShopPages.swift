@@ -50,7 +50,7 @@ struct ShopPages: Sendable {
         <p>{{description}}</p>
         {{#customer}}
         <connect-button connection="{{id}}" base="{{base}}"{{#locale}} locale="{{.}}"{{/locale}}>{{{answer}}}</connect-button>
-        <p id="notice" role="alert"></p>
+        <p id="notice" role="status"></p>
         {{#configurable}}
         <p id="configure"{{^enabled}} hidden{{/enabled}}><a href="/connections/{{id}}/configure">Choose where and what</a></p>
         {{/configurable}}

@@ -1,6 +1,7 @@
 """A page with `<connect-button>`s in it, and the server that they talk to: scripted answers, recorded messages."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,14 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "Sources/ConnectButton/Web/connect-button.js"
 VECTORS = json.loads((ROOT / "Tests/ConnectButtonTests/Vectors.json").read_text())
 CATALOGUE = json.loads((ROOT / "Sources/ConnectButton/Words/Strings.xcstrings").read_text())["strings"]
+
+
+def minified() -> bytes:
+    """The component without comments and indentation, which is the least that a minifier does."""
+    text = re.sub(r"\A/\*\*.*?\*/", "", SCRIPT.read_text(), flags=re.S)
+    lines = [line.strip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/**", "/* "))).encode()
+
 
 # Nothing inline, nothing from elsewhere: the button must get along with it.
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'"

@@ -304,6 +304,19 @@ def test_the_check_marks_dot_is_seen_on_its_way_and_nowhere_else(page: Page, ser
         shown(page, "connecting")
 
 
+def test_the_dots_flight_is_the_dossiers(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connecting", progress="indeterminate"))
+    until(page, "performance.now() > 500")
+    server.pushed["one"] = script.answer("connected", revision=2)
+    expect(page.locator("#one .celebrates")).to_have_count(1)
+    flown = page.evaluate("""times => { const dot = one.shadowRoot.querySelector('.dot'); const flight = dot.getAnimations()[0]; flight.pause()
+      return times.map(t => { flight.currentTime = t * 1000; const place = new DOMMatrix(getComputedStyle(dot).transform); return [place.e, place.f] }) }""",
+                          [vector["seconds"] for vector in VECTORS["dots"]])
+    for place, vector in zip(flown, VECTORS["dots"], strict=True):
+        assert place == pytest.approx([vector["x"], vector["y"]], abs=0.25), vector
+
+
 def test_arrivals_are_celebrated_as_in_swift(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connect"))
     for vector in VECTORS["arrivals"]:

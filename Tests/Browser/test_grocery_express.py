@@ -127,7 +127,7 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     shop.revoke_tokens()
     hand.press(page.locator("connect-button .choices button").first)
     until(page, "pending", "connected")
-    expect(page.locator("#notice")).to_have_text("IFTTT does not know you any more. Connect again.")
+    expect(page.locator("#notice")).to_have_text("Connect once more, and IFTTT knows you again.")
     look(page, "expired-token")
 
 
@@ -135,7 +135,7 @@ def test_offline_is_said_where_one_looks_and_trying_again_helps(shop: Shop, page
     open_connection(page, shop)
     page.context.set_offline(True)
     switch(page).click()
-    expect(page.locator("#notice")).to_have_text("You are offline. The shop will go on when you are back.")
+    expect(page.locator("#notice")).to_have_text("The shop goes on as soon as you are back.")
     look(page, "offline")
     page.context.set_offline(False)
     page.locator("connect-button .footer button").first.click()

@@ -280,7 +280,7 @@ const LINE = T.footer * T.footerLineHeight
 /** The inset of label and field, of which little is left in little room. */
 const ROOMY = `clamp(${u(8)}, 100cqi - ${u(250)}, ${u(G.labelInset)})`
 
-// What a page says of the element itself wins, and what it says of its text is inherited: the body takes neither.
+// What a page says of the element wins, and of its text is inherited: the body takes neither.
 const STYLE = `
 :host { display: block; inline-size: 100%; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto }
 :host, .body { --u: max(1px, .0625rem) }
@@ -388,7 +388,7 @@ h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
   .knob { background: ButtonText; border: 1px solid ButtonFace } .knob * { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
   .ground { display: none } .email input { color: FieldText } .check { stroke: ButtonText } }
 @media (prefers-contrast: more) {
-  .footer:not([data-tone=error]), .legal { color: light-dark(#000, #fff) } dialog, .pillow { border: 1px solid } .legal { color: inherit }
+  .footer:not([data-tone=error]), .legal { color: light-dark(#000, #fff) } dialog, .pillow { border: 1px solid }
   .pill { outline: ${u(1)} solid light-dark(#000, #fff) } .email input, .email input::placeholder { color: #000 } .check circle { stroke-opacity: 1 } }
 `
 
@@ -622,8 +622,7 @@ export class ConnectButton extends HTMLElement {
     // A page with an open stream is not kept for going back to.
     on(window, "pagehide", () => this.#unfollow())
     on(window, "pageshow", event => { if (event.persisted) this.#lookAgain() })
-    on(document, "resume", () => this.#lookAgain())
-    on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#lookAgain() })
+    for (const name of ["resume", "visibilitychange"]) on(document, name, () => { if (!document.hidden) this.#lookAgain() })
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
       delete knob.dataset.key
       if (this.#answer) this.#dress(this.#answer.state)
