@@ -50,7 +50,7 @@ struct ShopPages: Sendable {
         <p>{{description}}</p>
         {{#customer}}
         <connect-button connection="{{id}}" base="{{base}}"{{#locale}} locale="{{.}}"{{/locale}}>{{{answer}}}</connect-button>
-        <p id="notice" role="alert"></p>
+        <p id="notice" role="status"></p>
         {{#asks}}
         <form method="post" action="/counting" class="question" aria-labelledby="counting">
         <input type="hidden" name="form_token" value="{{token}}"><input type="hidden" name="return_to" value="/connections/{{id}}">

@@ -17,7 +17,8 @@ enum ShopStyle {
             nav a{padding:.25rem 0}
             .brand{font-weight:700;text-decoration:none}
             main{padding-block:1rem 2rem}
-            footer{color:var(--quiet);padding-block:1rem 2rem;border-block-start:1px solid var(--line)}
+            footer{color:var(--quiet);padding-block:1rem 2rem}
+            footer p{margin:0;padding-block-start:1rem;border-block-start:1px solid var(--line)}
             h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem;text-wrap:balance}
             h2{font-size:1.1rem;margin:1.5rem 0 .5rem}
             a{color:var(--accent)}
@@ -41,24 +42,25 @@ enum ShopStyle {
             background:var(--accent);color:var(--accent-ink)}
             .plain{background:none;color:var(--accent);border:1px solid currentColor;padding:.35rem .8rem}
             #notice:empty{display:none}
-            #notice,.problem{color:var(--bad);font-weight:600;text-align:center}
-            .problem{text-align:start}
+            #notice{color:var(--quiet);text-align:center;text-wrap:balance;margin-block:-.5rem 1.5rem}
+            .problem{color:var(--bad);font-weight:600}
             .question{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem;margin-block:1.5rem}
             .question h2{margin:0 0 .25rem}
 
             """
 
-    /// The shop's own words for what did not work (F111). Of what the user stopped there is nothing to say.
+    /// What the shop adds when something did not work (F111); the button itself says what it was. Of what the user stopped
+    /// there is nothing to say.
     static let script = """
         const WORDS = {
-          offline: 'You are offline. The shop will go on when you are back.',
-          unavailable: 'IFTTT does not answer just now.',
-          unknown_connection: 'This connection is not offered any more.',
-          not_allowed: 'This connection is not for you. Log in to the shop again.',
-          sign_in_expired: 'IFTTT does not know you any more. Connect again.',
-          account_not_created: 'IFTTT could not make an account. Try another address.',
-          not_disconnected: 'It could not be turned off. It is still on.',
-          interrupted: 'It was not finished at IFTTT. Nothing has changed.',
+          offline: 'The shop goes on as soon as you are back.',
+          unavailable: 'Shopping works without it. Come back to it later.',
+          unknown_connection: 'The shop does not offer it any more.',
+          not_allowed: 'Log in to the shop again, as the customer whose it is.',
+          sign_in_expired: 'Connect once more, and IFTTT knows you again.',
+          account_not_created: 'Try it with another address.',
+          not_disconnected: 'Until that works, it goes on as before.',
+          interrupted: 'You can connect whenever you like.',
         }
         const notice = document.getElementById('notice')
         const configure = document.getElementById('configure')

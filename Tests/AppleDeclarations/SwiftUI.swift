@@ -50,6 +50,7 @@ public struct HorizontalAlignment: Sendable {
 public struct VerticalAlignment: Sendable { public static let center = VerticalAlignment() }
 public struct Alignment: Sendable {
     public static let center = Alignment(), leading = Alignment(), trailing = Alignment(), top = Alignment()
+    public static let bottom = Alignment()
 }
 public enum TextAlignment: Sendable { case leading, center, trailing }
 
@@ -94,6 +95,30 @@ public struct AsyncImage<Content: View>: Primitive {
 public struct Button<Label: View>: Primitive {
     public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
 }
+public struct ButtonStyleConfiguration {
+    public struct Label: Primitive {}
+    public let label: Label
+    public let isPressed: Bool
+}
+@MainActor @preconcurrency public protocol ButtonStyle {
+    associatedtype Body: View
+    typealias Configuration = ButtonStyleConfiguration
+    @ViewBuilder @MainActor @preconcurrency func makeBody(configuration: Configuration) -> Body
+}
+public struct ProgressView<Label: View, CurrentValueLabel: View>: Primitive {
+    public init<V: BinaryFloatingPoint>(value: V?, total: V = 1, @ViewBuilder label: () -> Label)
+    where CurrentValueLabel == EmptyView {}
+}
+public struct KeyEquivalent: Sendable { public static let escape = KeyEquivalent() }
+public struct KeyPress: Sendable {
+    public enum Result: Sendable { case handled, ignored }
+}
+public struct AccessibilityActionKind: Equatable, Sendable {
+    public static let `default` = AccessibilityActionKind(), escape = AccessibilityActionKind()
+}
+public struct AccessibilityChildBehavior: Hashable, Sendable {
+    public static let ignore = AccessibilityChildBehavior(), contain = AccessibilityChildBehavior()
+}
 public struct Toggle<Label: View>: Primitive {
     public init(isOn: Binding<Bool>, @ViewBuilder label: () -> Label) {}
 }
@@ -101,15 +126,89 @@ public struct TextField<Label: View>: Primitive {
     public init<S: StringProtocol>(_ title: S, text: Binding<String>) where Label == Text {}
 }
 
+public protocol VectorArithmetic: AdditiveArithmetic {
+    mutating func scale(by rhs: Double)
+    var magnitudeSquared: Double { get }
+}
+extension Double: VectorArithmetic {
+    public mutating func scale(by rhs: Double) { self *= rhs }
+    public var magnitudeSquared: Double { self * self }
+}
+public protocol Animatable {
+    associatedtype AnimatableData: VectorArithmetic
+    var animatableData: AnimatableData { get set }
+}
+public struct EmptyAnimatableData: VectorArithmetic {
+    nonisolated public init() {}
+    nonisolated public static var zero: EmptyAnimatableData { EmptyAnimatableData() }
+    nonisolated public static func + (one: EmptyAnimatableData, two: EmptyAnimatableData) -> EmptyAnimatableData { one }
+    nonisolated public static func - (one: EmptyAnimatableData, two: EmptyAnimatableData) -> EmptyAnimatableData { one }
+    nonisolated public mutating func scale(by rhs: Double) {}
+    nonisolated public var magnitudeSquared: Double { 0 }
+}
+extension Animatable where AnimatableData == EmptyAnimatableData {
+    nonisolated public var animatableData: EmptyAnimatableData {
+        get { EmptyAnimatableData() }
+        set {}
+    }
+}
+
 public protocol ShapeStyle: Sendable {}
-public protocol Shape: Sendable, View {}
+public protocol Shape: Sendable, Animatable, View {
+    nonisolated func path(in rect: CGRect) -> Path
+}
 extension Shape {
+    public var body: Modified { Modified() }
     nonisolated public func fill<S: ShapeStyle>(_ content: S) -> FilledShape { FilledShape() }
+    nonisolated public func stroke<S: ShapeStyle>(_ content: S, lineWidth: CGFloat = 1) -> FilledShape { FilledShape() }
+    nonisolated public func stroke<S: ShapeStyle>(_ content: S, style: StrokeStyle) -> FilledShape { FilledShape() }
+    nonisolated public func trim(from startFraction: CGFloat = 0, to endFraction: CGFloat = 1) -> some Shape { self }
+}
+public protocol InsettableShape: Shape {
+    associatedtype InsetShape: InsettableShape
+    nonisolated func inset(by amount: CGFloat) -> InsetShape
+}
+public struct Path: Equatable, Sendable {
+    nonisolated public init() {}
+    nonisolated public init(_ callback: (inout Path) -> Void) {}
+    nonisolated public mutating func addLines(_ lines: [CGPoint]) {}
+}
+/// Of Core Graphics.
+public enum CGLineCap: Int32, Sendable { case butt, round, square }
+/// Of Core Graphics.
+public enum CGLineJoin: Int32, Sendable { case miter, round, bevel }
+public struct StrokeStyle: Equatable, Sendable {
+    nonisolated public init(
+        lineWidth: CGFloat = 1, lineCap: CGLineCap = .butt, lineJoin: CGLineJoin = .miter, miterLimit: CGFloat = 10,
+        dash: [CGFloat] = [], dashPhase: CGFloat = 0
+    ) {}
 }
 // swift-format-ignore: UseSynthesizedInitializer
 public struct FilledShape: Primitive { nonisolated init() {} }
-public struct Capsule: Shape, Primitive { nonisolated public init() {} }
-public struct Circle: Shape, Primitive { nonisolated public init() {} }
+public struct Capsule: InsettableShape {
+    nonisolated public init() {}
+    nonisolated public func path(in rect: CGRect) -> Path { Path() }
+    nonisolated public func inset(by amount: CGFloat) -> some InsettableShape { self }
+}
+public struct Circle: InsettableShape {
+    nonisolated public init() {}
+    nonisolated public func path(in rect: CGRect) -> Path { Path() }
+    nonisolated public func inset(by amount: CGFloat) -> some InsettableShape { self }
+}
+public struct Rectangle: InsettableShape {
+    nonisolated public init() {}
+    nonisolated public func path(in rect: CGRect) -> Path { Path() }
+    nonisolated public func inset(by amount: CGFloat) -> some InsettableShape { self }
+}
+public enum RoundedCornerStyle: Sendable { case circular, continuous }
+public struct UnevenRoundedRectangle: InsettableShape {
+    nonisolated public init(
+        topLeadingRadius: CGFloat = 0, bottomLeadingRadius: CGFloat = 0, bottomTrailingRadius: CGFloat = 0,
+        topTrailingRadius: CGFloat = 0, style: RoundedCornerStyle = .continuous
+    ) {}
+    nonisolated public func path(in rect: CGRect) -> Path { Path() }
+    nonisolated public func inset(by amount: CGFloat) -> some InsettableShape { self }
+}
 public struct Color: ShapeStyle, Primitive {
     public enum RGBColorSpace: Sendable { case sRGB }
     nonisolated public init(_ colorSpace: RGBColorSpace, red: Double, green: Double, blue: Double, opacity: Double) {}
@@ -127,17 +226,48 @@ public struct Animation: Sendable {
     public static func linear(duration: TimeInterval) -> Animation { Animation() }
     public static func spring(duration: TimeInterval, bounce: Double) -> Animation { Animation() }
 }
-public func withAnimation<Result>(_ animation: Animation?, _ body: () throws -> Result) rethrows -> Result {
+extension Animation { public static let `default` = Animation() }
+public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result {
     try body()
+}
+public struct AnimationCompletionCriteria: Hashable, Sendable {
+    public static let logicallyComplete = AnimationCompletionCriteria(), removed = AnimationCompletionCriteria()
+}
+public func withAnimation<Result>(
+    _ animation: Animation? = .default, completionCriteria: AnimationCompletionCriteria = .logicallyComplete,
+    _ body: () throws -> Result, completion: @escaping () -> Void
+) rethrows -> Result {
+    try body()
+}
+public struct AnyTransition {
+    public static var identity: AnyTransition { AnyTransition() }
+    public static var opacity: AnyTransition { AnyTransition() }
+    public static func offset(x: CGFloat = 0, y: CGFloat = 0) -> AnyTransition { AnyTransition() }
+    public static func asymmetric(insertion: AnyTransition, removal: AnyTransition) -> AnyTransition { insertion }
+    public func combined(with other: AnyTransition) -> AnyTransition { self }
 }
 
 @MainActor @preconcurrency public protocol Gesture {}
+public struct GestureMask: OptionSet, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    public static let all = GestureMask(rawValue: 3)
+}
+public protocol CoordinateSpaceProtocol {}
+public struct LocalCoordinateSpace: CoordinateSpaceProtocol { nonisolated public init() {} }
+public struct NamedCoordinateSpace: CoordinateSpaceProtocol, Equatable {}
+extension CoordinateSpaceProtocol where Self == LocalCoordinateSpace {
+    nonisolated public static var local: LocalCoordinateSpace { LocalCoordinateSpace() }
+}
+extension CoordinateSpaceProtocol where Self == NamedCoordinateSpace {
+    nonisolated public static func named(_ name: some Hashable) -> NamedCoordinateSpace { NamedCoordinateSpace() }
+}
 public struct DragGesture: Gesture {
     public struct Value: Sendable {
         public var location: CGPoint
         public var velocity: CGSize { .zero }
     }
-    nonisolated public init(minimumDistance: CGFloat = 10) {}
+    nonisolated public init(minimumDistance: CGFloat = 10, coordinateSpace: some CoordinateSpaceProtocol = .local) {}
     public func onChanged(_ action: @escaping (Value) -> Void) -> DragGesture { self }
     public func onEnded(_ action: @escaping (Value) -> Void) -> DragGesture { self }
 }
@@ -157,7 +287,24 @@ extension State where Value: ExpressibleByNilLiteral {
     public init(
         get: @escaping @isolated(any) @Sendable () -> Value, set: @escaping @isolated(any) @Sendable (Value) -> Void
     ) {}
-    public var wrappedValue: Value { fatalError() }
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
+}
+@propertyWrapper public struct FocusState<Value: Hashable> {
+    public struct Binding {
+        public var wrappedValue: Value {
+            get { fatalError() }
+            nonmutating set {}
+        }
+    }
+    public init() where Value == Bool {}
+    public var wrappedValue: Value {
+        get { fatalError() }
+        nonmutating set {}
+    }
+    public var projectedValue: Binding { fatalError() }
 }
 @propertyWrapper public struct Environment<Value> {
     public init(_ keyPath: KeyPath<EnvironmentValues, Value>) {}
@@ -172,7 +319,10 @@ public enum LayoutDirection: Sendable { case leftToRight, rightToLeft }
 public struct OpenURLAction: Sendable { @MainActor public func callAsFunction(_ url: URL) {} }
 public struct EnvironmentValues: Sendable {
     public var colorScheme: ColorScheme { .light }
-    public var layoutDirection: LayoutDirection { .leftToRight }
+    public var layoutDirection: LayoutDirection {
+        get { .leftToRight }
+        set {}
+    }
     public var accessibilityReduceMotion: Bool { false }
     public var openURL: OpenURLAction { OpenURLAction() }
 }
@@ -181,7 +331,7 @@ public struct EdgeSet: OptionSet, Sendable {
     public let rawValue: Int8
     public init(rawValue: Int8) { self.rawValue = rawValue }
     public static let all = EdgeSet(rawValue: 15), horizontal = EdgeSet(rawValue: 10), vertical = EdgeSet(rawValue: 5)
-    public static let leading = EdgeSet(rawValue: 2)
+    public static let leading = EdgeSet(rawValue: 2), top = EdgeSet(rawValue: 1)
 }
 
 @MainActor @preconcurrency public protocol ViewModifier {
@@ -223,6 +373,33 @@ extension View {
     nonisolated public func textCase(_ textCase: TextCase?) -> Modified { Modified() }
     nonisolated public func disabled(_ disabled: Bool) -> Modified { Modified() }
     nonisolated public func allowsHitTesting(_ enabled: Bool) -> Modified { Modified() }
+    nonisolated public func onChange<V: Equatable>(
+        of value: V, initial: Bool = false, _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
+    ) -> Modified { Modified() }
+    nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> Modified { Modified() }
+    nonisolated public func coordinateSpace(_ name: NamedCoordinateSpace) -> Modified { Modified() }
+    nonisolated public func highPriorityGesture<T: Gesture>(_ gesture: T, including mask: GestureMask = .all)
+        -> Modified
+    { Modified() }
+    nonisolated public func buttonStyle<S: ButtonStyle>(_ style: S) -> Modified { Modified() }
+    nonisolated public func contentShape<S: Shape>(_ shape: S, eoFill: Bool = false) -> Modified { Modified() }
+    nonisolated public func scaleEffect(_ s: CGFloat) -> Modified { Modified() }
+    nonisolated public func position(x: CGFloat = 0, y: CGFloat = 0) -> Modified { Modified() }
+    @preconcurrency nonisolated public func transition(_ t: AnyTransition) -> Modified { Modified() }
+    nonisolated public func environment<V>(_ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V) -> Modified {
+        Modified()
+    }
+    nonisolated public func focused(_ condition: FocusState<Bool>.Binding) -> Modified { Modified() }
+    nonisolated public func onKeyPress(_ key: KeyEquivalent, action: @escaping () -> KeyPress.Result) -> Modified {
+        Modified()
+    }
+    nonisolated public func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> Modified {
+        Modified()
+    }
+    nonisolated public func accessibilityAction(
+        _ actionKind: AccessibilityActionKind = .default, _ handler: @escaping () -> Void
+    ) -> Modified { Modified() }
+    nonisolated public func accessibilityHint(_ hint: Text) -> Modified { Modified() }
     nonisolated public func submitLabel(_ label: SubmitLabel) -> Modified { Modified() }
     nonisolated public func onSubmit(_ action: @escaping () -> Void) -> Modified { Modified() }
     nonisolated public func simultaneousGesture<T: Gesture>(_ gesture: T) -> Modified { Modified() }

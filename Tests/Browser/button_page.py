@@ -1,6 +1,7 @@
 """A page with `<connect-button>`s in it, and the server that they talk to: scripted answers, recorded messages."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,14 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "Sources/ConnectButton/Web/connect-button.js"
 VECTORS = json.loads((ROOT / "Tests/ConnectButtonTests/Vectors.json").read_text())
 CATALOGUE = json.loads((ROOT / "Sources/ConnectButton/Words/Strings.xcstrings").read_text())["strings"]
+
+
+def minified() -> bytes:
+    """The component without comments and indentation, which is the least that a minifier does."""
+    text = re.sub(r"\A/\*\*.*?\*/", "", SCRIPT.read_text(), flags=re.S)
+    lines = [line.strip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/**", "/* "))).encode()
+
 
 # Nothing inline, nothing from elsewhere: the button must get along with it.
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'"
@@ -170,7 +179,7 @@ class ButtonServer:
                 reply = queue.pop(0) if queue else outer.states.get(name, (404, {}, 0))
                 if callable(reply):
                     reply = reply(outer.messages[-1])
-                if reply[0] == 200 and reply[1].get("state"):
+                if reply[0] == 200 and isinstance(reply[1], dict) and reply[1].get("state"):
                     outer.states[name] = (200, {k: v for k, v in reply[1].items() if k != "open"}, 0)
                 self.reply(reply)
 
@@ -182,6 +191,7 @@ class ButtonServer:
                 self.send_header("Connection", "close")
                 self.end_headers()
                 self.close_connection = True
+                outer.streams += 1
                 generation, sent, beat = outer.generation, None, 0
                 try:
                     while not outer.closing and outer.generation == generation:
@@ -237,6 +247,7 @@ class ButtonServer:
         self.asked: list[str] = []
         self.pushed: dict[str, Any] = {}
         self.has_events = True
+        self.streams = 0
         self.icons = self.icons_failing = 0
         self.script_delay = 0.0
 

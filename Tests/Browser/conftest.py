@@ -10,7 +10,9 @@ from command import Handshake, binary
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import sandbox as stand_ins
+from button_page import ButtonServer, serving
 from sandbox import RedirectCatcher, Sandbox, Service
+from shop_visit import Shop, open_shop
 
 
 def chromium_path() -> str | None:
@@ -91,3 +93,22 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
 @pytest.fixture
 def page(open_page: OpenPage) -> Page:
     return open_page()
+
+
+@pytest.fixture(scope="session")
+def button_server() -> Iterator[ButtonServer]:
+    with serving() as one:
+        yield one
+
+
+@pytest.fixture
+def server(button_server: ButtonServer) -> ButtonServer:
+    """The server of a page with `<connect-button>`s, with nothing scripted yet."""
+    button_server.reset()
+    return button_server
+
+
+@pytest.fixture
+def shop() -> Iterator[Shop]:
+    with open_shop() as one:
+        yield one

@@ -4,18 +4,16 @@ import gzip
 import json
 import re
 import time
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from button_page import CATALOGUE, SCRIPT, VECTORS, ButtonServer, heard, overflow, plain, serving, word
+from button_page import CATALOGUE, VECTORS, ButtonServer, heard, minified, overflow, plain, word
+from button_visit import Finger, drag, events, footer, knob_place, opened, preview, released, settled, shown, switch, until
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
-from selector_page import ShadowPerson
 
 # Every row of the dossier's table 4.4 that a server can answer with.
 STATES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -40,72 +38,6 @@ STATES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 SETTINGS = {"wide": (1024, "ltr", "en-US"), "narrow-de": (320, "ltr", "de"), "narrow-ja": (320, "ltr", "ja"), "narrow-rtl": (320, "rtl", "de")}
 SCHEMES = ("light", "dark")
-
-
-@pytest.fixture(scope="session")
-def button_server() -> Iterator[ButtonServer]:
-    with serving() as one:
-        yield one
-
-
-@pytest.fixture
-def server(button_server: ButtonServer) -> ButtonServer:
-    button_server.reset()
-    return button_server
-
-
-def opened(page: Page, server: ButtonServer, answer: dict[str, Any] | None = None, **attributes: Any) -> ShadowPerson:
-    if answer is not None:
-        server.shows(answer)
-    page.goto(server.url(**attributes))
-    until(page, "Boolean(window.button && document.querySelector('connect-button').answer)")
-    if answer is not None:
-        shown(page, answer["state"]["step"])
-    return ShadowPerson(page)
-
-
-def shown(page: Page, step: str, name: str = "one") -> None:
-    expect(page.locator(f"#{name} .pill[data-step={step}]")).to_have_count(1)
-
-
-def preview(page: Page, answer: dict[str, Any]) -> None:
-    """Draws an answer without a server, as a page that has prefetched it does."""
-    page.evaluate("answer => { one.answer = answer }", answer)
-    shown(page, answer["state"]["step"])
-    settled(page)
-
-
-def switch(page: Page, name: str = "one"):
-    return page.locator(f"#{name}").get_by_role("switch")
-
-
-def footer(page: Page, name: str = "one") -> str:
-    return plain(page.locator(f"#{name} .footer").inner_text())
-
-
-def until(page: Page, expression: str) -> None:
-    """Waits for an expression; the page's policy forbids the evaluation that `wait_for_function` does inside it."""
-    deadline = time.monotonic() + 8
-    while not page.evaluate(expression):
-        assert time.monotonic() < deadline, f"never: {expression}"
-        page.wait_for_timeout(20)
-
-
-def settled(page: Page) -> None:
-    """Until nothing moves that has an end, and no drag is being settled."""
-    until(page, """() => [...document.querySelectorAll('connect-button')].every(e => !e.shadowRoot.querySelector('.scrubbed, .celebrates')
-      && e.shadowRoot.getAnimations().every(a => a.effect.getTiming().iterations === Infinity || a.playState !== 'running'))""")
-
-
-def knob_place(page: Page) -> float:
-    """0 at the left end, 1 at the right end."""
-    return page.evaluate("""() => { const root = document.querySelector('connect-button').shadowRoot
-      const [pill, knob] = ['.pill', '.knob'].map(s => root.querySelector(s).getBoundingClientRect())
-      return (knob.left - pill.left - 4) / (pill.width - knob.width - 8) }""")
-
-
-def events(server: ButtonServer) -> list[str]:
-    return [message["event"] for message in server.messages]
 
 
 # Every state, in every setting
@@ -347,37 +279,6 @@ def test_connected_on_load_is_there_at_once(page: Page, server: ButtonServer) ->
 
 # By dragging (4.5)
 
-def drag(page: Page, start: float, path: list[float], *, delay: int = 16, lift: bool = True) -> None:
-    box = page.locator("#one .pill").bounding_box()
-    y = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + start * box["width"], y)
-    page.mouse.down()
-    for part in path:
-        page.wait_for_timeout(delay)
-        page.mouse.move(box["x"] + part * box["width"], y)
-    if lift:
-        page.mouse.up()
-
-
-def released(page: Page, start: float, path: list[float], hold: int) -> None:
-    """Drags to a new place every 30 ms, and lets go after `hold` ms. The browser is told these times with each event, so that
-    a busy machine makes no slower finger."""
-    box = page.locator("#one .pill").bounding_box()
-    debugger = page.context.new_cdp_session(page)
-    began = time.time()
-
-    def dispatch(kind: str, part: float, milliseconds: int, buttons: int = 1) -> None:
-        debugger.send("Input.dispatchMouseEvent", {
-            "type": kind, "x": box["x"] + part * box["width"], "y": box["y"] + box["height"] / 2, "button": "left", "buttons": buttons,
-            "clickCount": 1, "timestamp": began + milliseconds / 1000})
-
-    dispatch("mousePressed", start, 0)
-    for number, part in enumerate(path, 1):
-        dispatch("mouseMoved", part, 30 * number)
-    dispatch("mouseReleased", path[-1], 30 * len(path) + hold, buttons=0)
-    debugger.detach()
-
-
 def test_the_knob_follows_the_finger(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connect"))
     drag(page, 0.1, [0.2, 0.4, 0.6], lift=False)
@@ -461,15 +362,6 @@ def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: Butto
 
 
 # By touch
-
-class Finger:
-    def __init__(self, page: Page) -> None:
-        self.debugger = page.context.new_cdp_session(page)
-
-    def touch(self, kind: str, *at: float) -> None:
-        points = [{"x": at[0], "y": at[1]}] if at else []
-        self.debugger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
 
 def test_a_tap_with_a_finger_turns_on(open_page: OpenPage, server: ButtonServer) -> None:
     page = open_page(has_touch=True, width=360)
@@ -1019,4 +911,5 @@ def test_locales_are_matched_as_in_swift(module: Page) -> None:
 
 
 def test_the_component_is_small() -> None:
-    assert len(gzip.compress(SCRIPT.read_bytes(), 9)) <= 25_000
+    """25 KB, minified and gzipped."""
+    assert len(gzip.compress(minified(), 9)) <= 25_000

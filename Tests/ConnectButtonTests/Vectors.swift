@@ -26,10 +26,38 @@ struct Vectors: Decodable {
         let completes: Bool
     }
 
+    /// A place of the spring, integrated from mass, stiffness and damping.
+    struct Shake: Decodable, Sendable {
+        let seconds: Double
+        let points: Double
+    }
+
+    struct Curve: Decodable, Sendable {
+        let curve: String
+        let time: Double
+        let progress: Double
+    }
+
+    struct Arrival: Decodable, Sendable {
+        let from: String
+        let to: String
+        let celebrates: Bool
+    }
+
+    struct Dot: Decodable, Sendable {
+        let seconds: Double
+        let x: Double
+        let y: Double
+    }
+
     let palette: [Palette]
     let colors: [[String]]
     let drags: [Drag]
     let releases: [Release]
+    let shakes: [Shake]
+    let curves: [Curve]
+    let arrivals: [Arrival]
+    let dots: [Dot]
     let locales: [[String?]]
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent()

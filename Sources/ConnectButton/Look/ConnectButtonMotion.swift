@@ -3,6 +3,8 @@
 public struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     public let change = 0.4
     public let emailMorph = 0.5
+    /// From where the knob squares itself towards the field and loses its icon.
+    public let emailSquareFrom = 0.25
     /// From where the field and the confirm button fade in.
     public let emailFieldsFrom = 0.7
     /// The new label fades in from here; the old one fades out all the way.
@@ -25,9 +27,9 @@ public struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     public let dot = 0.75
     public let tick = 0.3
     public let indeterminate = 1.5
-    public let easeInOut = [0.42, 0.0, 0.58, 1.0]
-    public let easeIn = [0.42, 0.0, 1.0, 1.0]
-    public let easeOut = [0.0, 0.0, 0.58, 1.0]
+    public let easeInOut = TimingCurve(0.42, 0, 0.58, 1)
+    public let easeIn = TimingCurve(0.42, 0, 1, 1)
+    public let easeOut = TimingCurve(0, 0, 0.58, 1)
     /// Turning on: a release reverses when faster back than this, in widths a second …
     public let lightBackVelocity = 0.1
     /// … or, slower than this either way, …

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+    import Accessibility
     public import SwiftUI
 
     /// The Connect Button in SwiftUI. It draws a state by the tokens and hands on what the user does; it decides nothing.
@@ -59,6 +60,9 @@
                 .animation(
                     reducesMotion ? nil : .easeInOut(duration: ConnectButtonMotion.standard.change), value: state.step
                 )
+                .onChange(of: face.announcement) { _, text in
+                    if !text.isEmpty { AccessibilityNotification.Announcement(AttributedString(text)).post() }
+                }
                 .sheet(isPresented: $isAboutShown) {
                     AboutView(state: state, about: face.about, unit: unit, send: send) { isAboutShown = false }
                 }

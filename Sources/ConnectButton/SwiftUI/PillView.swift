@@ -1,7 +1,10 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// The pill: grounds, progress, label, knob, email field, answers.
+    /// The pill: grounds, progress, label, knob, email field, answers, check mark.
+    ///
+    /// What moves, moves by the shared arithmetic of ``EmailMorph``, ``CheckMark``, ``RefusalShake`` and ``KnobDrag``; with Reduce
+    /// Motion it is there at once.
     struct PillView: View {
         let state: ConnectButtonState
         let face: ConnectButtonFace
@@ -11,6 +14,12 @@
 
         /// The part of a change that a finger has done, or `nil`.
         @State private var dragged: Double?
+        /// How far the pill has become the email field.
+        @State private var morph: Double
+        /// Grows by one with every refused address.
+        @State private var shakes = 0.0
+        @State private var isCelebrating = false
+        @State private var isPressed = false
         @Environment(\.colorScheme) private var colorScheme
         @Environment(\.layoutDirection) private var layoutDirection
         @Environment(\.accessibilityReduceMotion) private var reducesMotion
@@ -18,34 +27,73 @@
         private let geometry = ConnectButtonGeometry.standard
         private let motion = ConnectButtonMotion.standard
         private let colors = ConnectButtonColors.standard
+        private static let space = "pill"
+
+        init(
+            state: ConnectButtonState, face: ConnectButtonFace, unit: Double, suggestedEmail: String,
+            send: @escaping @MainActor (ConnectButtonEvent) -> Void
+        ) {
+            self.state = state
+            self.face = face
+            self.unit = unit
+            self.suggestedEmail = suggestedEmail
+            self.send = send
+            // A field that is there from the first look on has nothing to grow out of.
+            _morph = State(wrappedValue: ConnectButtonLook(state.step).input == .email ? 1 : 0)
+        }
 
         private var look: ConnectButtonLook { ConnectButtonLook(state.step) }
         private var scheme: ConnectButtonColors.Scheme { ConnectButtonColors.Scheme(colorScheme) }
+        private var isMirrored: Bool { layoutDirection == .rightToLeft }
         private var palette: ConnectButtonPalette {
             ConnectButtonPalette(state.connection?.connecting.brand ?? .black, scheme: scheme)
         }
+        /// What of the morph is seen: a finger's part of it comes first.
+        private var shownMorph: Double { state.next == .email ? dragged ?? morph : morph }
 
         var body: some View {
             GeometryReader { proxy in
                 ZStack {
                     Capsule().fill(Color(ground))
+                    Capsule().fill(Color(colors.emailTrack[scheme])).opacity(shownMorph)
                     ProgressBar(
-                        progress: state.progress, undo: state.undo, color: Color(progressColor),
+                        progress: state.progress, undo: state.undo, label: face.label, color: Color(progressColor),
                         reducesMotion: reducesMotion)
-                    content
-                    if look.knob != .hidden { knob(in: proxy.size.width) }
+                    content.opacity(isCelebrating ? 0 : 1)
+                    if look.knob != .hidden || look.input == .email { knob(way: way(in: proxy.size.width)) }
+                    if isCelebrating { checkMark(way: way(in: proxy.size.width)) }
                 }
+                .coordinateSpace(.named(Self.space))
                 .clipShape(Capsule())
-                .simultaneousGesture(drag(in: proxy.size.width))
+            }
+            .opacity(isPressed ? motion.pressOpacity : 1)
+            .animation(reducesMotion ? nil : .easeInOut(duration: motion.press), value: isPressed)
+            .modifier(Shaking(shakes: shakes, unit: unit))
+            .onChange(of: state.step) { before, now in arrive(from: before, at: now) }
+            .onChange(of: state.failure) { _, failure in refuse(failure) }
+        }
+
+        // MARK: What happens
+
+        private func arrive(from before: ConnectButtonState.Step, at now: ConnectButtonState.Step) {
+            isCelebrating = !reducesMotion && ConnectButtonLook.celebrates(from: before, to: now)
+            withAnimation(reducesMotion ? nil : .easeInOut(duration: motion.emailMorph)) {
+                morph = now == .email ? 1 : 0
             }
         }
 
+        private func refuse(_ failure: ConnectButtonFailure?) {
+            guard failure?.kind == .invalidEmail, state.step == .email, !reducesMotion else { return }
+            withAnimation(.linear(duration: RefusalShake.standard.duration)) { shakes += 1 }
+        }
+
+        private func tap() { look.input.event.map(send) }
+
+        // MARK: Colours
+
         private var ground: ConnectButtonColor {
-            switch look.ground {
-            case .pill: colors.pill[scheme]
-            case .brand: palette.ground
-            case .email: colors.emailTrack[scheme]
-            }
+            if isCelebrating { return palette.ground }
+            return look.ground == .brand ? palette.ground : colors.pill[scheme]
         }
 
         private var ink: ConnectButtonColor { look.ground == .brand ? palette.ink : colors.pillInk[scheme] }
@@ -54,54 +102,62 @@
             look.ground == .brand ? palette.progress : colors.progress[scheme]
         }
 
+        // MARK: Parts
+
         @ViewBuilder private var content: some View {
             switch look.input {
             case .email:
                 EmailView(
-                    face: face, unit: unit, palette: palette,
-                    email: state.email.flatMap { $0.isEmpty ? nil : $0 } ?? suggestedEmail, send: send)
-            case .choice:
-                HStack(spacing: geometry.knobInset * unit) {
-                    ForEach(face.choices, id: \.kind) { choice in
-                        Button {
-                            choice.kind.event.map(send)
-                        } label: {
-                            label(choice.title).frame(maxWidth: .infinity, maxHeight: .infinity)
-                        }
-                        .background(Color(progressColor), in: Capsule())
-                    }
-                }
-                .padding(geometry.knobInset * unit)
-                .accessibilityLabel(Text(verbatim: face.label))
+                    face: face, failure: state.failure, unit: unit, palette: palette,
+                    email: state.email.flatMap { $0.isEmpty ? nil : $0 } ?? suggestedEmail, send: send
+                )
+                .modifier(FieldFading(fraction: morph))
+            case .choice: choices
             case .none, .turnOn, .turnOff, .proceed: control
             }
         }
 
+        /// The two answers; the one that changes nothing stands out, as in the web component.
+        private var choices: some View {
+            HStack(spacing: geometry.knobInset * unit) {
+                ForEach(face.choices, id: \.kind) { choice in
+                    let isKept = choice.kind == .keep
+                    Button {
+                        choice.kind.event.map(send)
+                    } label: {
+                        label(choice.title, ink: isKept ? colors.pill[scheme] : ink, insets: geometry.knobInset)
+                            .frame(maxWidth: .infinity, maxHeight: .infinity)
+                            .background(Color(isKept ? ink : progressColor), in: Capsule())
+                    }
+                    .buttonStyle(PressedStyle())
+                }
+            }
+            .padding(geometry.knobInset * unit)
+            .accessibilityElement(children: .contain)
+            .accessibilityLabel(Text(verbatim: face.label))
+            .accessibilityAction(.escape) { send(.keep) }
+        }
+
         /// A real switch to assistive technology; while the service is waited for, a button.
         @ViewBuilder private var control: some View {
+            let button = Button(action: tap) {
+                ZStack {
+                    label(face.label).opacity(1 - (dragged ?? 0))
+                        .modifier(Breathing(isOn: look.pulses && !reducesMotion))
+                    label(face.toggled).opacity(
+                        dragged.map { max(0, ($0 - motion.labelInFrom) / (1 - motion.labelInFrom)) } ?? 0)
+                }
+                .frame(maxWidth: .infinity, maxHeight: .infinity)
+                .contentShape(Capsule())
+            }
+            .buttonStyle(PressedStyle(isPressed: $isPressed))
             if look.input == .proceed {
-                Button {
-                    send(.proceed)
-                } label: {
-                    label(face.label).frame(maxWidth: .infinity, maxHeight: .infinity)
-                }
-                .accessibilityLabel(Text(verbatim: face.name))
+                button.accessibilityLabel(Text(verbatim: face.name))
             } else {
-                Button {
-                    look.input.event.map(send)
-                } label: {
-                    ZStack {
-                        label(face.label).opacity(1 - (dragged ?? 0)).modifier(
-                            Breathing(isOn: look.pulses && !reducesMotion))
-                        label(face.toggled).opacity(
-                            dragged.map { max(0, ($0 - motion.labelInFrom) / (1 - motion.labelInFrom)) } ?? 0)
+                button.disabled(look.input == .none)
+                    .accessibilityRepresentation {
+                        Toggle(isOn: isOn) { Text(verbatim: face.name) }.disabled(look.input == .none)
                     }
-                    .frame(maxWidth: .infinity, maxHeight: .infinity)
-                }
-                .disabled(look.input == .none)
-                .accessibilityRepresentation {
-                    Toggle(isOn: isOn) { Text(verbatim: face.name) }.disabled(look.input == .none)
-                }
             }
         }
 
@@ -111,6 +167,10 @@
         }
 
         private func label(_ text: String) -> some View {
+            label(text, ink: ink, insets: look.knob == .hidden ? geometry.labelInset : geometry.labelInsetAtKnob)
+        }
+
+        private func label(_ text: String, ink: ConnectButtonColor, insets: Double) -> some View {
             let type = ConnectButtonType.standard
             return Text(verbatim: text)
                 .font(.custom("AvenirNext-Bold", fixedSize: type.label * unit))
@@ -118,100 +178,52 @@
                 .multilineTextAlignment(.center)
                 .lineLimit(2)
                 .minimumScaleFactor(type.labelMinimum / type.label)
-                .padding(.horizontal, (look.knob == .hidden ? geometry.labelInset : geometry.labelInsetAtKnob) * unit)
+                .padding(.horizontal, insets * unit)
         }
 
-        private func knob(in width: Double) -> some View {
-            let way = width - (geometry.knobDiameter + 2 * geometry.knobInset) * unit
+        // MARK: The knob
+
+        /// How far the knob travels, in points to the right.
+        private func way(in width: Double) -> Double {
+            (isMirrored ? -1 : 1) * (width - (geometry.knobDiameter + 2 * geometry.knobInset) * unit)
+        }
+
+        /// A finger that begins at the knob moves it; one that begins beside it scrolls the page.
+        private func knob(way: Double) -> some View {
             let isOn = look.knob == .end
-            let place = dragged.map { isOn ? 1 - $0 : $0 } ?? (isOn ? 1 : 0)
-            return KnobView(service: state.connection?.connecting, palette: palette, unit: unit)
-                .frame(maxWidth: .infinity, alignment: .leading)
-                .padding(geometry.knobInset * unit)
-                .offset(x: (layoutDirection == .rightToLeft ? -1 : 1) * way * place)
-                .allowsHitTesting(false)
-                .accessibilityHidden(true)
-        }
-
-        private func drag(in width: Double) -> some Gesture {
-            let drag = KnobDrag(look.isOn ? .off : .on, width: width, isRightToLeft: layoutDirection == .rightToLeft)
-            return DragGesture(minimumDistance: motion.slop)
-                .onChanged { value in
-                    if look.knob != .hidden { dragged = drag.fraction(at: value.location.x) }
-                }
-                .onEnded { value in
-                    guard let fraction = dragged else { return }
-                    withAnimation(reducesMotion ? nil : .spring(duration: motion.change, bounce: 0)) { dragged = nil }
-                    if drag.completes(fraction: fraction, velocity: drag.velocity(value.velocity.width)) {
-                        look.input.event.map(send)
-                    }
-                }
-        }
-    }
-
-    /// The knob with the service's icon; its first letter until the icon is there, and when it never comes (W30).
-    struct KnobView: View {
-        let service: ConnectButtonService?
-        let palette: ConnectButtonPalette
-        let unit: Double
-
-        var body: some View {
-            let geometry = ConnectButtonGeometry.standard
-            Circle()
-                .fill(Color(palette.knob))
-                .shadow(
-                    color: Color.black.opacity(geometry.knobShadowOpacity),
-                    radius: geometry.knobShadowRadius * unit / 2, x: 0,
-                    y: geometry.knobShadowOffset * unit
-                )
-                .overlay {
-                    AsyncImage(url: service?.icon) { image in
-                        image.renderingMode(.template).resizable().scaledToFit()
-                    } placeholder: {
-                        Text(verbatim: String(service?.shortName.prefix(1) ?? ""))
-                    }
-                    .foregroundStyle(Color(palette.knobInk))
-                    .frame(width: geometry.icon * unit, height: geometry.icon * unit)
-                }
-                .frame(width: geometry.knobDiameter * unit, height: geometry.knobDiameter * unit)
-        }
-    }
-
-    /// Goes back and forth between full and partial opacity for as long as it is on.
-    struct Breathing: ViewModifier {
-        let isOn: Bool
-
-        func body(content: Content) -> some View {
-            let motion = ConnectButtonMotion.standard
-            content.phaseAnimator(isOn ? [1, motion.pulseOpacity] : [1]) { view, opacity in
-                view.opacity(opacity)
-            } animation: { _ in
-                .linear(duration: motion.pulse)
+            let place = isCelebrating ? 0.5 : dragged.map { isOn ? 1 - $0 : $0 } ?? (isOn ? 1 : 0)
+            return Button(action: tap) {
+                KnobView(service: state.connection?.connecting, palette: palette, unit: unit, fraction: shownMorph)
             }
-        }
-    }
-
-    /// The bar under the label: a part, a countdown, or, when nothing is known, a bar that breathes.
-    struct ProgressBar: View {
-        let progress: ConnectButtonProgress
-        let undo: ConnectButtonUndo?
-        let color: Color
-        let reducesMotion: Bool
-
-        var body: some View {
-            GeometryReader { proxy in
-                switch progress {
-                case .fraction(let fraction): bar(proxy.size.width * fraction)
-                case .indeterminate: bar(proxy.size.width).modifier(Breathing(isOn: !reducesMotion))
-                case .none:
-                    if let undo, undo.total > 0 { bar(proxy.size.width * undo.remaining / undo.total) }
-                }
-            }
+            .buttonStyle(PressedStyle(isPressed: $isPressed))
+            .highPriorityGesture(drag(in: abs(way) + (geometry.knobDiameter + 2 * geometry.knobInset) * unit))
+            .allowsHitTesting(look.knob != .hidden && !isCelebrating)
+            .frame(maxWidth: .infinity, alignment: .leading)
+            .padding(geometry.knobInset * unit)
+            .offset(x: way * (look.knob == .hidden ? morph : place))
+            .opacity(isCelebrating ? 0 : 1)
             .accessibilityHidden(true)
         }
 
-        private func bar(_ width: Double) -> some View {
-            color.frame(width: width).frame(maxWidth: .infinity, alignment: .leading)
+        private func drag(in width: Double) -> some Gesture {
+            let drag = KnobDrag(look.isOn ? .off : .on, width: width, isRightToLeft: isMirrored)
+            return DragGesture(minimumDistance: motion.slop, coordinateSpace: .named(Self.space))
+                .onChanged { value in dragged = drag.fraction(at: value.location.x) }
+                .onEnded { value in
+                    guard let fraction = dragged else { return }
+                    withAnimation(reducesMotion ? nil : .spring(duration: motion.change, bounce: 0)) { dragged = nil }
+                    if drag.completes(fraction: fraction, velocity: drag.velocity(value.velocity.width)) { tap() }
+                }
+        }
+
+        /// When it is over the knob glides from the centre to its end, and the mark goes along and fades.
+        private func checkMark(way: Double) -> some View {
+            CheckMarkView(ink: palette.ink, unit: unit) {
+                withAnimation(.easeInOut(duration: motion.change)) { isCelebrating = false }
+            }
+            .transition(.asymmetric(insertion: .identity, removal: .offset(x: way / 2).combined(with: .opacity)))
+            .allowsHitTesting(false)
+            .accessibilityHidden(true)
         }
     }
 #endif

@@ -44,7 +44,7 @@
 
 // Written by `HANDSHAKE_WRITE_EMBEDDED=1 swift test --filter EmbeddedCopyTests`; that test compares them, too.
 // >>> embedded
-const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"heavyPart":0.5,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
+const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"emailSquareFrom":0.25,"heavyPart":0.5,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
 const WORD_NAMES = ["loading","works_with","try_again","offline","unavailable","too_many","unknown_connection","not_allowed"]
 const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste offline. Zkontrolujte připojení k internetu.","IFTTT právě neodpovídá.","Příliš mnoho pokusů. Chvíli počkejte a zkuste to znovu.","Toto propojení není dostupné.","Váš účet nemůže toto propojení používat."],"da":["Indlæser …","Fungerer med IFTTT","Prøv igen","Du er offline. Tjek din internetforbindelse.","IFTTT svarer ikke lige nu.","For mange forsøg. Vent lidt, og prøv igen.","Denne forbindelse er ikke tilgængelig.","Din konto kan ikke bruge denne forbindelse."],"de":["Wird geladen …","Funktioniert mit IFTTT","Erneut versuchen","Du bist offline. Prüfe deine Internetverbindung.","IFTTT antwortet gerade nicht.","Zu viele Versuche. Warte kurz und versuche es erneut.","Diese Verbindung ist nicht verfügbar.","Dein Konto kann diese Verbindung nicht nutzen."],"en-GB":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t responding at the moment.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection."],"en-US":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t answering right now.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection."],"es":["Cargando…","Funciona con IFTTT","Reintentar","Estás sin conexión. Comprueba tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"es-419":["Cargando…","Funciona con IFTTT","Reintentar","No tienes conexión. Revisa tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"fi":["Ladataan…","Toimii IFTTT:n kanssa","Yritä uudelleen","Ei verkkoyhteyttä. Tarkista internetyhteytesi.","IFTTT ei vastaa juuri nyt.","Liian monta yritystä. Odota hetki ja yritä uudelleen.","Tämä yhteys ei ole käytettävissä.","Tilisi ei voi käyttää tätä yhteyttä."],"fr":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Patientez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"fr-CA":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion à Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Attendez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"it":["Caricamento…","Funziona con IFTTT","Riprova","Sei offline. Controlla la connessione a internet.","IFTTT non risponde in questo momento.","Troppi tentativi. Attendi un momento e riprova.","Questo collegamento non è disponibile.","Il tuo account non può usare questo collegamento."],"ja":["読み込み中…","IFTTTと連携","もう一度試す","オフラインです。インターネット接続を確認してください。","IFTTTが応答していません。","試行回数が多すぎます。しばらく待ってからもう一度お試しください。","この接続は利用できません。","お使いのアカウントではこの接続を利用できません。"],"ko":["불러오는 중…","IFTTT와 연동","다시 시도","오프라인입니다. 인터넷 연결을 확인하세요.","지금 IFTTT가 응답하지 않습니다.","시도 횟수가 너무 많습니다. 잠시 후 다시 시도하세요.","이 연결을 사용할 수 없습니다.","사용 중인 계정으로는 이 연결을 쓸 수 없습니다."],"nb":["Laster inn …","Fungerer med IFTTT","Prøv igjen","Du er frakoblet. Sjekk internettforbindelsen.","IFTTT svarer ikke akkurat nå.","For mange forsøk. Vent litt, og prøv igjen.","Denne tilkoblingen er ikke tilgjengelig.","Kontoen din kan ikke bruke denne tilkoblingen."],"nl":["Laden…","Werkt met IFTTT","Opnieuw proberen","Je bent offline. Controleer je internetverbinding.","IFTTT reageert nu niet.","Te veel pogingen. Wacht even en probeer het opnieuw.","Deze verbinding is niet beschikbaar.","Je account kan deze verbinding niet gebruiken."],"pl":["Wczytywanie…","Działa z IFTTT","Spróbuj ponownie","Jesteś offline. Sprawdź połączenie z internetem.","IFTTT teraz nie odpowiada.","Zbyt wiele prób. Odczekaj chwilę i spróbuj ponownie.","To połączenie jest niedostępne.","Twoje konto nie może używać tego połączenia."],"pt-BR":["Carregando…","Funciona com IFTTT","Tentar de novo","Você está off-line. Verifique sua conexão com a internet.","A IFTTT não está respondendo agora.","Muitas tentativas. Aguarde um momento e tente de novo.","Esta conexão não está disponível.","Sua conta não pode usar esta conexão."],"pt-PT":["A carregar…","Funciona com IFTTT","Tentar novamente","Está offline. Verifique a sua ligação à internet.","A IFTTT não está a responder.","Demasiadas tentativas. Aguarde um momento e tente novamente.","Esta ligação não está disponível.","A sua conta não pode usar esta ligação."],"ru":["Загрузка…","Работает с IFTTT","Повторить","Нет сети. Проверьте подключение к интернету.","IFTTT сейчас не отвечает.","Слишком много попыток. Подождите немного и повторите.","Это подключение недоступно.","Ваш аккаунт не может использовать это подключение."],"sv":["Laddar …","Fungerar med IFTTT","Försök igen","Du är offline. Kontrollera internetanslutningen.","IFTTT svarar inte just nu.","För många försök. Vänta en stund och försök igen.","Den här anslutningen är inte tillgänglig.","Ditt konto kan inte använda den här anslutningen."],"zh-Hans":["正在加载…","与 IFTTT 搭配使用","重试","您已离线。请检查互联网连接。","IFTTT 暂时没有响应。","尝试次数过多。请稍候再试。","此连接不可用。","您的账户无法使用此连接。"],"zh-Hant":["正在載入…","與 IFTTT 搭配使用","再試一次","您目前離線。請檢查網際網路連線。","IFTTT 目前沒有回應。","嘗試次數過多。請稍候再試。","此連結無法使用。","您的帳號無法使用此連結。"]}
 // <<< embedded
@@ -279,15 +279,20 @@ const curve = points => `cubic-bezier(${points.join(", ")})`
 const shade = name => `light-dark(${C[name].light}, ${C[name].dark})`
 const EASE = curve(M.easeInOut)
 const LINE = T.footer * T.footerLineHeight
+/** The inset of label and field, of which little is left in little room. */
+const ROOMY = `clamp(${u(8)}, 100cqi - ${u(250)}, ${u(G.labelInset)})`
 
-const STYLE = new CSSStyleSheet()
-STYLE.replaceSync(`
-:host { --u: max(1px, .0625rem); display: block; inline-size: 100%; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto;
-  font-family: var(--connect-button-font, ${T.family}); font-weight: ${T.demiBold}; font-size: ${u(T.footer)}; line-height: ${T.footerLineHeight};
-  letter-spacing: normal; text-align: center; -webkit-text-size-adjust: 100% }
-:host([hidden]), :host(:state(hidden)) { display: none }
-:host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark } :host([theme=auto]) { color-scheme: light dark }
-* { box-sizing: border-box } .switch > span, .text, .action, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
+// What a page says of the element wins, and of its text is inherited: the body takes neither.
+const STYLE = `
+:host { display: block; inline-size: 100%; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto }
+:host, .body { --u: max(1px, .0625rem) }
+.body { all: initial; color-scheme: inherit; visibility: inherit; display: block; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto; text-align: center;
+  font: ${T.demiBold} ${u(T.footer)}/${T.footerLineHeight} var(--connect-button-font, ${T.family}); -webkit-text-size-adjust: 100% }
+:host([hidden]), :host(:state(hidden)), :host([hidden]) .body, :host(:state(hidden)) .body { display: none }
+:host([theme=light]) .body { color-scheme: light } :host([theme=dark]) .body { color-scheme: dark } :host([theme=auto]) .body { color-scheme: light dark }
+/* As wide as the direction says; whoever watches it knows when that turns. */
+i { position: absolute; padding-inline-start: 1px; padding-left: 0 }
+* { box-sizing: border-box } .switch > span, .footer, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
 button:not([aria-disabled=true]), a { cursor: pointer }
 :focus { outline: none }
@@ -295,12 +300,15 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .body { --pill: var(--connect-button-pill, ${shade("pill")}); --ink: var(--connect-button-ink, ${shade("pillInk")});
   --neutral: var(--connect-button-progress, ${shade("progress")}) }
 .pill { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); min-block-size: ${u(G.height)}; border-radius: ${u(G.cornerRadius)}; background: var(--pill);
-  color: var(--ink); touch-action: pan-y; user-select: none; -webkit-user-select: none; -webkit-touch-callout: none }
+  color: var(--ink); touch-action: pan-y; user-select: none; -webkit-user-select: none; -webkit-touch-callout: none; container-type: inline-size;
+  transition: opacity ${M.press}s ${EASE} }
+.pill.pressed { opacity: ${M.pressOpacity} }
 .pill > * { grid-area: 1 / 1 }
 .grounds { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; contain: strict }
 .ground { position: absolute; inset: 0; opacity: 0; transition: opacity ${M.change}s ${EASE} }
 .ground.brand { background: var(--brand) } .ground.grey { background: ${shade("emailTrack")} }
 [data-ground=brand] .ground.brand, [data-ground=email] .ground.grey { opacity: 1 }
+[data-ground=brand], [data-ground=email], .celebrates { background: none; transition: opacity ${M.press}s ${EASE}, background 0s ${M.change}s }
 [data-ground=brand] { --ink: var(--brand-ink); --neutral: var(--brand-progress) }
 .bar { position: absolute; inset: 0; background: var(--neutral); opacity: 0; transform: translateX(-100%);
   transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
@@ -311,12 +319,11 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 [dir=rtl] .bar { transform: translateX(100%) } [dir=rtl] .bar.sweeps { animation-direction: reverse; animation-name: sweep-rtl }
 @keyframes sweep-rtl { from { transform: translateX(-250%) } to { transform: translateX(100%) } }
 .switch { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-items: center; border-radius: inherit; color: var(--ink);
-  font-weight: ${T.bold}; line-height: 1.2; transition: opacity ${M.press}s }
-.switch:active:not([aria-disabled=true]) { opacity: ${M.pressOpacity}; transition-delay: ${M.pressDelay}s }
-.switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${u(G.labelInset)}; padding-block: ${u(8)}; white-space: nowrap;
+  font-weight: ${T.bold}; line-height: 1.2 }
+.switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${ROOMY}; padding-block: ${u(8)}; white-space: nowrap;
   font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
 [data-knob=start] .switch > span { padding-inline-start: ${u(G.labelInsetAtKnob)} } [data-knob=end] .switch > span { padding-inline-end: ${u(G.labelInsetAtKnob)} }
-.switch.wraps > span { white-space: normal; overflow-wrap: anywhere; text-wrap: balance }
+.switch.wraps > span { white-space: normal; overflow-wrap: anywhere; hyphens: auto; text-wrap: balance }
 .pulses .switch > span { animation: pulse ${M.pulse}s linear infinite alternate }
 @keyframes pulse { to { opacity: ${M.pulseOpacity} } }
 .knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${u(G.knobDiameter)};
@@ -328,26 +335,26 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .knob img { inline-size: ${u(G.icon)}; block-size: ${u(G.icon)}; object-fit: contain; grid-area: 1 / 1 }
 .knob .black { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
 .scrubbed * { transition: none !important }
-.email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.emailMorph}s, visibility ${M.emailMorph}s }
-[data-input=email] .email { opacity: 1; visibility: visible; transition-duration: ${M.emailMorph}s, 0s }
-.email input { flex: 1; min-inline-size: 0; padding-inline: ${u(G.emailInset)} ${u(12)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
-  font-size: ${u(T.email)}; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
+.email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.change}s ${EASE}, visibility ${M.change}s }
+[data-input=email] .email { opacity: 1; visibility: visible; transition: opacity ${M.emailMorph * (1 - M.emailFieldsFrom)}s linear ${M.emailMorph * M.emailFieldsFrom}s, visibility 0s }
+.email input { flex: 1; min-inline-size: 0; padding-inline: ${ROOMY} ${u(8)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
+  font-size: clamp(${u(16)}, 5.6cqi, ${u(T.email)}); text-overflow: ellipsis; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
 .email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
 .email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.emailInk.light} }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
-.email button { flex: none; inline-size: ${u(G.confirm)}; border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
+.email button { flex: none; inline-size: min(${u(G.confirm)}, 30cqi); border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
   background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
 .email button:active { background: var(--confirm-pressed) } .email button:active svg { opacity: .8 }
 [dir=rtl] .email button svg { transform: scaleX(-1) }
-.choices { position: relative; display: flex; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
-.choices button { flex: 1; min-inline-size: 0; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
+.choices { position: relative; display: flex; flex-wrap: wrap; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
+.choices button { flex: 1 1 ${u(90)}; min-inline-size: 0; min-block-size: ${u(44)}; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
   line-height: 1.2; overflow-wrap: anywhere; background: var(--neutral); color: var(--ink) }
 .choices button:last-child { background: var(--ink); color: var(--pill) }
 .choices :focus-visible, .switch:focus-visible { outline-offset: ${u(3)} }
 .check { position: absolute; inset: 0; margin: auto; inline-size: ${u(G.checkMark)}; block-size: ${u(G.checkMark)}; overflow: visible; pointer-events: none;
-  fill: none; stroke: var(--brand-ink); stroke-width: ${G.checkMarkLine}; stroke-linecap: round; stroke-linejoin: round; visibility: hidden }
-.check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none }
-.celebrates .check { visibility: visible } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span { opacity: 0 }
+  fill: none; stroke: var(--brand-ink); stroke-width: ${G.checkMarkLine}; stroke-linecap: round; stroke-linejoin: round; opacity: 0; transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
+.check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none; opacity: 0 }
+.celebrates .check { opacity: 1; transition: none } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span { opacity: 0 }
 .footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere }
 .footer p { margin: 0; display: inline } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
@@ -377,12 +384,24 @@ h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
 .legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }
 @media (prefers-reduced-motion: reduce) {
   *, *::before { transition: none !important } .sheet, .pulses .switch > span { animation: none }
-  .bar.sweeps, [dir=rtl] .bar.sweeps { inset: 0; transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
+  .bar.sweeps, [dir=rtl] .bar.sweeps { inset-inline: 0; transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
 @media (forced-colors: active) {
   .pill, .choices button, .email button { border: 1px solid ButtonText; background: ButtonFace } .switch, .choices button, .email button { color: ButtonText !important }
   .knob { background: ButtonText; border: 1px solid ButtonFace } .knob * { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
   .ground { display: none } .email input { color: FieldText } .check { stroke: ButtonText } }
-`)
+@media (prefers-contrast: more) {
+  .footer:not([data-tone=error]), .legal { color: light-dark(#000, #fff) } dialog, .pillow { border: 1px solid }
+  .pill { outline: ${u(1)} solid light-dark(#000, #fff) } .email input, .email input::placeholder { color: #000 } .check circle { stroke-opacity: 1 } }
+`
+
+/** A sheet belongs to one document. */
+function sheet({ CSSStyleSheet }) {
+  const made = new CSSStyleSheet()
+  made.replaceSync(STYLE)
+  return made
+}
+
+const SHEET = sheet(window)
 
 /** An element. Text is always text. */
 function h(name, attributes = {}, ...children) {
@@ -424,30 +443,35 @@ function curl() {
     return a.map((part, axis) => (1 - t) ** 2 * part + 2 * t * (1 - t) * b[axis] + t * t * c[axis])
   })
   return [...quadratic([21, 21], [0, 42], [0, 21]), ...quadratic([0, 21], [0, 0], [14, 21.2]).slice(1)]
-    .map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)` }))
+    .map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)`, opacity: 1 }))
 }
 
-/** Ten points to the left, and back with a spring. */
-function shaking() {
-  const pulse = Math.sqrt(M.shakeStiffness / M.shakeMass)
-  const ratio = M.shakeDamping / (2 * Math.sqrt(M.shakeStiffness * M.shakeMass))
-  const seconds = 1
-  const swing = Array.from({ length: 41 }, (_, at) => {
-    const t = at / 40 * seconds
-    return { offset: M.shakeOut + (1 - M.shakeOut) * at / 40,
-             transform: `translateX(${-M.shakeDistance * Math.exp(-ratio * pulse * t) * Math.cos(pulse * Math.sqrt(1 - ratio ** 2) * t)}px)` }
-  })
-  return [[{ offset: 0, transform: "none" }, ...swing], 1000 * seconds / (1 - M.shakeOut)]
+/** Where a refused address's pill is, `t` seconds after the refusal: out to the left, and back with a spring that starts at rest there. */
+export function shaken(t) {
+  const { shakeDistance, shakeOut, shakeMass, shakeStiffness, shakeDamping } = M
+  if (t <= shakeOut) return -shakeDistance * Math.max(t, 0) / shakeOut
+  const decay = shakeDamping / (2 * shakeMass)
+  const pulse = Math.sqrt(shakeStiffness / shakeMass - decay ** 2)
+  const since = t - shakeOut
+  return -shakeDistance * Math.exp(-decay * since) * (Math.cos(pulse * since) + decay / pulse * Math.sin(pulse * since))
 }
 
 /** Steps in which something happens elsewhere, so that the button follows its server. */
 const FOLLOWED = ["loading", "verifying", "creating_account", "going_to_service", "connecting", "disconnecting", "disconnected"]
-/** Steps from which arriving at "on" is drawn with a check mark. */
-const ARRIVED_FROM = ["verifying", "creating_account", "going_to_service", "connecting"]
+
+/** Whether the way from one step to another is drawn with a check mark: whoever was on the way has arrived. */
+export const celebrates = (from, to) =>
+  ["verifying", "creating_account", "going_to_service", "connecting"].includes(from) && TOKENS.looks[to].knob === "end"
+
+/** What a tap on the pill is. */
+const TAPPED = ["turn_on", "turn_off", "proceed"]
 const RETRY_AFTER = [2000, 4000, 8000]
 const POLL_AFTER = [2000, 4000, 8000, 15_000, 30_000]
 const FOLLOW_FOR = 10 * 60_000
 const ICON_AFTER = 2000
+
+/** The buttons on the page: two of one connection show the same. */
+const ALIVE = new Set()
 
 // MARK: - The element
 
@@ -470,10 +494,11 @@ export class ConnectButton extends HTMLElement {
   #label = ""
   #iconTried = 0
   #pointerType = ""
+  #press = null           // a touch that is felt, or about to be
 
   constructor() {
     super()
-    this.#root.adoptedStyleSheets = [STYLE]
+    this.#root.adoptedStyleSheets = [SHEET]
     const part = this.#part = {}
     part.label = h("span")
     part.switch = h("button", { class: "switch", type: "button", "aria-describedby": "footer" }, part.label)
@@ -492,7 +517,8 @@ export class ConnectButton extends HTMLElement {
     part.footer = h("div", { class: "footer", part: "footer", id: "footer" })
     part.status = h("div", { class: "unseen", role: "status" })
     part.body = h("div", { class: "body" }, part.pill, part.footer, part.status)
-    this.#root.append(part.body)
+    part.sense = h("i", { "aria-hidden": "true" })
+    this.#root.append(part.body, part.sense)
   }
 
   #part
@@ -505,6 +531,7 @@ export class ConnectButton extends HTMLElement {
       this.answer = answer
     }
     this.#connected = new AbortController()
+    ALIVE.add(this)
     this.#listen(this.#connected.signal)
     const inside = this.querySelector(":scope > script[type='application/json']")
     if (!this.#answer && inside) {
@@ -519,9 +546,20 @@ export class ConnectButton extends HTMLElement {
     this.#connected?.abort()
     this.#loading?.abort()
     this.#unfollow()
+    this.#settle()
+    ALIVE.delete(this)
     this.#part.about?.remove()
-    this.#part.about = this.#drag = this.#released = null
+    this.#part.about = this.#drag = null
     this.#sending = false
+    if (!this.#answer) return
+    this.#stopScrubbing()
+    this.#drawProgress(this.#answer.state.progress)
+  }
+
+  /** In another document, a frame's, the old one's sheet does not count. */
+  adoptedCallback() {
+    const { defaultView } = this.ownerDocument
+    if (defaultView) this.#root.adoptedStyleSheets = [defaultView === window ? SHEET : sheet(defaultView)]
   }
 
   attributeChangedCallback(name, before, now) {
@@ -577,21 +615,29 @@ export class ConnectButton extends HTMLElement {
     on(pill, "pointermove", event => this.#moved(event))
     on(pill, "pointerup", event => this.#lifted(event))
     on(pill, "pointercancel", event => this.#lifted(event, true))
+    on(pill, "pointerleave", () => this.#settle())
     // A finger is captured by the switch until the pill takes it over: that loss is none.
     on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
-    on(window, "online", () => { if (this.#answer?.isLocal && this.#answer.state.failure && !this.#unsent) this.#load() })
-    on(window, "pageshow", event => { if (event.persisted) this.#load(true) })
-    on(document, "visibilitychange", () => { if (document.visibilityState === "visible") this.#load(true) })
+    on(window, "online", () => {
+      if (!this.#answer?.isLocal) this.#lookAgain()
+      else if (!this.#unsent) this.#load()
+    })
+    // A page with an open stream is not kept for going back to.
+    on(window, "pagehide", () => this.#unfollow())
+    on(window, "pageshow", event => { if (event.persisted) this.#lookAgain() })
+    for (const name of ["resume", "visibilitychange"]) on(document, name, () => { if (!document.hidden) this.#lookAgain() })
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
       delete knob.dataset.key
       if (this.#answer) this.#dress(this.#answer.state)
     })
     const sizes = new ResizeObserver(() => {
+      this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
       if (this.#look.knob === "hidden") this.#placeKnob(0)  // where it faded out may be outside by now
       this.#fit()
     })
     sizes.observe(pill)
+    sizes.observe(this.#part.sense, { box: "border-box" })
     signal.addEventListener("abort", () => sizes.disconnect())
   }
 
@@ -614,6 +660,11 @@ export class ConnectButton extends HTMLElement {
         await this.#pause(RETRY_AFTER[attempt], signal)
       }
     }
+  }
+
+  #lookAgain() {
+    if (this.#answer) this.#follow()
+    this.#load(true)
   }
 
   #pause(milliseconds, signal) {
@@ -667,6 +718,14 @@ export class ConnectButton extends HTMLElement {
     }).catch(() => {})
   }
 
+  /** Once for each connection, and not before it is there. */
+  #countShown() {
+    const id = this.getAttribute("connection")
+    if (!this.#answer.isCounted || !this.#answer.state.connection || this.#counted === id) return
+    this.#counted = id
+    this.#count("shown")
+  }
+
   async #post(event, email, signal) {
     const message = () => this.#message({ event, email })
     try {
@@ -713,6 +772,7 @@ export class ConnectButton extends HTMLElement {
       await this.#pause(POLL_AFTER[Math.min(round, POLL_AFTER.length - 1)], signal)
       if (!signal.aborted && document.visibilityState === "visible") await this.#load(true)
     }
+    if (!signal.aborted) this.#unfollow()
   }
 
   #unfollow() {
@@ -722,11 +782,33 @@ export class ConnectButton extends HTMLElement {
 
   // MARK: What the person does
 
+  /** A touch is felt a moment later, so that scrolling wins over it (F061). */
+  #touched({ clientX, clientY }) {
+    this.#settle()
+    const press = this.#press = { x: clientX, y: clientY, timer: setTimeout(() => this.#part.pill.classList.add("pressed"), M.pressDelay * 1000) }
+    return press
+  }
+
+  /** A tap that was too quick to be felt flashes. */
+  #settle(isTap = false) {
+    const { pill } = this.#part
+    clearTimeout(this.#press?.timer)
+    if (isTap && !pill.classList.contains("pressed")) {
+      pill.classList.add("pressed")
+      this.#press = { timer: setTimeout(() => this.#settle(), M.press * 1000) }
+    } else {
+      pill.classList.remove("pressed")
+      this.#press = null
+    }
+  }
+
   #tapped(event) {
     if (this.#drag?.moved || event.detail > 1) return
     this.#drag = null
     const { input } = this.#look
-    if (input === "turn_on" || input === "turn_off" || input === "proceed") this.#send(input)
+    if (!TAPPED.includes(input)) return
+    this.#settle(true)
+    this.#send(input)
   }
 
   #act(kind) {
@@ -747,12 +829,13 @@ export class ConnectButton extends HTMLElement {
     const { input, isOn } = this.#look
     this.#drag = null
     this.#pointerType = event.pointerType
-    if (!event.isPrimary || event.button !== 0 || this.#sending || (input !== "turn_on" && input !== "turn_off")) return
+    if (!event.isPrimary || event.button !== 0 || this.#sending || !TAPPED.includes(input)) return
+    this.#touched(event)
     if (this.#look.knob === "hidden") return
     const [x, width] = this.#place(event)
     const fromKnob = isOn !== this.#isRightToLeft ? width - x : x
     this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, moved: false, active: false, samples: [],
-                   grasped: fromKnob <= (G.labelInsetAtKnob + M.slop) * width / Math.max(width, 1) * this.#unit }
+                   grasped: fromKnob <= (G.labelInsetAtKnob + M.slop) * this.#part.knob.getBoundingClientRect().width / G.knobDiameter }
   }
 
   /** What one of the dossier's points is here. */
@@ -760,6 +843,7 @@ export class ConnectButton extends HTMLElement {
 
   #moved(event) {
     const drag = this.#drag
+    if (this.#press && Math.hypot(event.clientX - this.#press.x, event.clientY - this.#press.y) > M.slop) this.#settle()
     if (!drag || event.pointerId !== drag.id) return
     const [dx, dy] = [Math.abs(event.clientX - drag.x), Math.abs(event.clientY - drag.y)]
     if (dx > M.slop || dy > M.slop) drag.moved = true
@@ -832,10 +916,12 @@ export class ConnectButton extends HTMLElement {
   }
 
   /** 0 is the start, 1 the end. */
-  #placeKnob(part) {
+  #placeKnob(part) { this.#part.knob.style.transform = `translateX(${part * this.#way}px)` }
+
+  /** From the start to the end, in pixels to the right. */
+  get #way() {
     const { knob, pill } = this.#part
-    const way = pill.clientWidth - knob.offsetWidth - 2 * G.knobInset * this.#unit
-    knob.style.transform = `translateX(${(this.#isRightToLeft ? -1 : 1) * part * way}px)`
+    return (this.#isRightToLeft ? -1 : 1) * (pill.clientWidth - knob.offsetWidth - 2 * G.knobInset * this.#unit)
   }
 
   /** A critically damped spring that starts with the finger's velocity. */
@@ -868,6 +954,21 @@ export class ConnectButton extends HTMLElement {
     this.#rest()
     body.offsetWidth  // What follows is a change of its own.
     body.classList.remove("scrubbed")
+  }
+
+  /** The knob travels, squares itself towards the field, loses its icon, and gives way to the button that confirms. */
+  #morph() {
+    const { knob } = this.#part
+    this.#placeKnob(1)
+    if (this.#isStill) return
+    const round = `${G.cornerRadius * this.#unit}px`
+    const square = this.#isRightToLeft ? `${round} 0px 0px ${round}` : `0px ${round} ${round} 0px`
+    const timing = { duration: M.emailMorph * 1000, easing: EASE, id: "morph" }
+    knob.animate({ transform: ["none", knob.style.transform] }, timing)
+    knob.animate([{ scale: 1 }, { offset: M.emailSquareFrom, scale: 1 }, { scale: G.confirm / G.knobDiameter }], timing)
+    knob.animate([{ borderRadius: round }, { offset: M.emailSquareFrom, borderRadius: round }, { borderRadius: square }], timing)
+    knob.animate([{ opacity: 1 }, { offset: M.emailFieldsFrom, opacity: 1 }, { opacity: 0 }], timing)
+    knob.firstElementChild?.animate([{ opacity: 1 }, { offset: M.emailSquareFrom, opacity: 1 }, { opacity: 0 }], timing)
   }
 
   /** Where the knob is when nobody moves it. A hidden one waits where it was last. */
@@ -932,12 +1033,13 @@ export class ConnectButton extends HTMLElement {
     this.#drawFooter(state, face)
     this.#drawProgress(state.progress, state.undo)
     if (this.#released) this.#stopScrubbing()
+    else if (look.input === "email" && before?.state.step === "connect" && !isFirst) this.#morph()
     else this.#rest()
     if (isFirst) {
       this.#part.body.offsetWidth
       this.#part.body.classList.remove("scrubbed")
     }
-    if (before && look.knob === "end" && ARRIVED_FROM.includes(before.state.step)) this.#celebrate()
+    if (before && celebrates(before.state.step, state.step)) this.#celebrate()
     else this.#part.pill.classList.remove("celebrates")
     this.#keepFocus(inside, look, before)
     // Looking again, and finding what was there, is no news.
@@ -945,10 +1047,9 @@ export class ConnectButton extends HTMLElement {
     this.#tell(before, state, look)
     if (!this.isConnected) return
     this.#follow()
-    const id = this.getAttribute("connection")
-    if (!answer.isCounted || !state.connection || this.#counted === id) return
-    this.#counted = id
-    this.#count("shown")
+    this.#countShown()
+    if (answer.isLocal || this.#given) return
+    for (const twin of ALIVE) if (!twin.#given && !twin.#sending && twin.#url() === this.#url() && answer.revision > (twin.#answer?.revision ?? Infinity)) twin.#show({ ...answer, open: null })
   }
 
   #set(name, isSet) {
@@ -1037,7 +1138,8 @@ export class ConnectButton extends HTMLElement {
     style.removeProperty("--fit")
     const text = document.createRange()
     text.selectNodeContents(label)
-    const wanted = text.getBoundingClientRect().width
+    // A page that is zoomed or scaled measures boxes otherwise than elements.
+    const wanted = text.getBoundingClientRect().width * label.offsetWidth / (label.getBoundingClientRect().width || 1)
     const { paddingLeft, paddingRight } = getComputedStyle(label)
     const room = label.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)
     if (wanted > room && room > 0) {
@@ -1066,7 +1168,9 @@ export class ConnectButton extends HTMLElement {
     const isInvalid = state.failure?.kind === "invalid_email"
     field.toggleAttribute("aria-invalid", isInvalid)
     if (isInvalid) field.setAttribute("aria-invalid", "true")
-    if (isInvalid && before?.state.step === "email" && !this.#isStill) pill.animate(...shaking())
+    if (!isInvalid || before?.state.step !== "email" || before.revision === this.#answer.revision || this.#isStill) return
+    const frames = Array.from({ length: 67 }, (_, at) => ({ transform: `translateX(${at < 66 ? shaken(at / 60) : 0}px)` }))
+    pill.animate(frames, { duration: 1100, id: "shake" })
   }
 
   #button(action, className) {
@@ -1138,14 +1242,18 @@ export class ConnectButton extends HTMLElement {
     const [flight, drawn] = [M.dot * 1000, M.tick * 1000]
     ring.animate({ transform: ["scale(0)", "scale(1)"] }, { duration: M.ring * 1000, easing: curve(M.easeOut) })
     dot.animate(curl(), { duration: flight, easing: curve(M.easeIn) })
-    dot.animate({ opacity: [1, 1, 0] }, { duration: flight + drawn, fill: "forwards" })
     const stroke = tick.animate({ strokeDashoffset: [1, 0] }, { duration: drawn, delay: flight, easing: curve(M.easeOut), fill: "both" })
     const { revision } = this.#answer
     await stroke.finished.catch(() => {})
     await new Promise(done => setTimeout(done, M.press * 1000))
-    stroke.cancel()
     pill.classList.remove("celebrates")
-    if (this.#answer?.revision === revision && !this.#drag?.active) this.#rest()
+    if (this.#answer?.revision !== revision || this.#drag?.active) return void stroke.cancel()
+    // The mark goes along with the knob, and fades.
+    check.style.transform = `translateX(${this.#way / 2}px)`
+    this.#rest()
+    await this.#pause(M.change * 1000, this.#connected.signal)
+    stroke.cancel()
+    check.style.transform = ""
   }
 
   #placeKnobStill(part) {

@@ -1,0 +1,74 @@
+/// The check mark with which the button arrives at *connected* (IFTTT dossier 4.1, 4.5): a ring grows, a dot flies in a curl
+/// from the centre to where the tick begins, and the tick is drawn. The switch is on all the while; nobody waits for it.
+public struct CheckMark: Sendable, Hashable {
+    /// A place in the mark's square, from its upper left corner, in points.
+    public struct Point: Sendable, Hashable {
+        public let x: Double
+        public let y: Double
+    }
+
+    /// What is seen at one moment.
+    public struct Frame: Sendable, Hashable {
+        /// The ring's size, from 0 to 1.
+        public let ring: Double
+        /// The dot's centre while it flies.
+        public let dot: Point?
+        /// How much of the tick is drawn, from 0 to 1.
+        public let tick: Double
+    }
+
+    /// The square's side.
+    public let side = ConnectButtonGeometry.standard.checkMark
+    /// The ring's opacity (IFTTT dossier 4.3).
+    public let ringOpacity = 0.32
+    /// The corners of the tick: its arms are 7 and 14 long and meet at a right angle.
+    public let tick = [Point(x: 14, y: 21.2), Point(x: 19, y: 26.2), Point(x: 28.9, y: 16.3)]
+
+    private let motion = ConnectButtonMotion.standard
+
+    /// The one mark.
+    public static let standard = CheckMark()
+
+    /// How many seconds it takes until the knob glides over.
+    public var duration: Double { motion.dot + motion.tick + motion.press }
+
+    /// What is seen.
+    ///
+    /// - Parameter seconds: The time since the arrival.
+    public func frame(at seconds: Double) -> Frame {
+        let flight = seconds / motion.dot
+        return Frame(
+            ring: motion.easeOut.progress(at: seconds / motion.ring),
+            dot: flight < 1 ? place(motion.easeIn.progress(at: flight)) : nil,
+            tick: motion.easeOut.progress(at: (seconds - motion.dot) / motion.tick))
+    }
+
+    /// From the centre to the left edge through the lower left corner, then to the tick through the upper left one.
+    private func place(_ part: Double) -> Point {
+        let (centre, left) = (Point(x: side / 2, y: side / 2), Point(x: 0, y: side / 2))
+        return part < 0.5
+            ? Self.curve(centre, Point(x: 0, y: side), left, at: part * 2)
+            : Self.curve(left, Point(x: 0, y: 0), tick[0], at: part * 2 - 1)
+    }
+
+    private static func curve(_ from: Point, _ through: Point, _ to: Point, at part: Double) -> Point {
+        func mixture(_ a: Double, _ b: Double, _ c: Double) -> Double {
+            (1 - part) * (1 - part) * a + 2 * part * (1 - part) * b + part * part * c
+        }
+        return Point(x: mixture(from.x, through.x, to.x), y: mixture(from.y, through.y, to.y))
+    }
+}
+
+extension ConnectButtonLook {
+    /// Whether the way from one step to another is drawn with a check mark: whoever was on the way has arrived.
+    ///
+    /// - Parameters:
+    ///   - before: The step that was shown.
+    ///   - now: The step that is shown.
+    public static func celebrates(from before: ConnectButtonState.Step, to now: ConnectButtonState.Step) -> Bool {
+        switch before {
+        case .verifying, .creatingAccount, .goingToService, .connecting: ConnectButtonLook(now).knob == .end
+        default: false
+        }
+    }
+}

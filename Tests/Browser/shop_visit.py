@@ -1,0 +1,180 @@
+"""Examples/GroceryExpress as a process, and what a person does in it and on IFTTT's pages."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from button_page import overflow
+from person import violations
+from sandbox import artefact
+from strangers import REPOSITORY, http
+
+CONNECTION = "aB3dE5fG"
+OTHER = "pL41nX01"
+AFFIRMATIVE = ("allow", "yes", "save", "sign_in")
+
+
+@dataclass(frozen=True)
+class Shop:
+    origin: str
+    sandbox: str
+
+    def mail_link(self, address: str) -> str:
+        lines = http().get(f"{self.sandbox}/_sandbox/mails", timeout=10).text.splitlines()
+        return [mail["link"] for mail in map(json.loads, lines) if mail["to"] == address][-1]
+
+    def revoke_tokens(self) -> None:
+        http().post(f"{self.sandbox}/_sandbox/revoke-user-token", timeout=10).raise_for_status()
+
+
+@contextmanager
+def open_shop() -> Iterator[Shop]:
+    """The shop and its sandbox as a process of their own."""
+    named = os.environ.get("GROCERY_EXPRESS_BIN")
+    path = Path(named) if named else REPOSITORY / ".build/debug/GroceryExpress"
+    if not path.is_file():
+        pytest.skip("GroceryExpress is not built: `swift build --product GroceryExpress`")
+    process = subprocess.Popen([path, "--print-json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    limit = threading.Timer(60, process.kill)
+    limit.start()
+    assert process.stdout
+    line = process.stdout.readline()
+    limit.cancel()
+    facts = json.loads(line)
+    yield Shop(facts["origin"], facts["sandbox"])
+    process.send_signal(signal.SIGINT)
+    try:
+        assert process.wait(15) == 0, "Ctrl-C does not close the shop cleanly"
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+class Hand:
+    """How a person presses what is on a page."""
+
+    def __init__(self, page: Page, way: str) -> None:
+        self.page, self.way = page, way
+
+    def press(self, target: Locator) -> None:
+        expect(target).to_be_visible()
+        if self.way == "touch":
+            target.tap()
+        elif self.way == "pointer":
+            target.click()
+        else:
+            self.reach(target)
+            self.page.keyboard.press("Enter")
+
+    def reach(self, target: Locator) -> None:
+        """With Tab alone."""
+        for _ in range(60):
+            if target.evaluate("""e => { let a = document.activeElement
+                                  while (a && a.shadowRoot && a.shadowRoot.activeElement) a = a.shadowRoot.activeElement
+                                  return a === e }"""):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"no way to {target} by keyboard")
+
+    def write(self, field: Locator, text: str) -> None:
+        if self.way == "keyboard":
+            self.reach(field)
+            self.page.keyboard.press("Control+A")
+            self.page.keyboard.type(text)
+        else:
+            field.fill(text)
+
+    def choose(self, field: Locator) -> None:
+        """Any option but the first, which says that nothing is chosen."""
+        if self.way == "keyboard":
+            self.reach(field)
+            self.page.keyboard.press("ArrowDown")
+        else:
+            field.select_option(index=1)
+
+
+def step(page: Page) -> str:
+    return page.evaluate("document.querySelector('connect-button')?.answer?.state.step ?? ''")
+
+
+def until(page: Page, *steps: str) -> None:
+    page.wait_for_function(
+        "steps => steps.includes(document.querySelector('connect-button')?.answer?.state.step)", arg=list(steps))
+    page.wait_for_timeout(700)  # what moves has come to rest, for the eye of axe
+
+
+def switch(page: Page) -> Locator:
+    return page.locator("connect-button .switch")
+
+
+def open_connection(page: Page, shop: Shop, connection: str = CONNECTION) -> None:
+    page.goto(f"{shop.origin}/connections/{connection}")
+    until(page, "connect", "connected", "pending", "loading_failed")
+
+
+def settings(page: Page, shop: Shop, **values: object) -> None:
+    """Chooses on the settings page."""
+    page.goto(f"{shop.origin}/settings")
+    for name, value in values.items():
+        field = page.locator(f"[name={name}]")
+        if isinstance(value, bool):
+            field.set_checked(value)
+        elif field.evaluate("e => e.tagName") == "SELECT":
+            field.select_option(str(value))
+        else:
+            field.fill(str(value))
+    page.get_by_role("button", name="Save").click()
+
+
+def leave(page: Page, hand: Hand, shop: Shop, address: str | None = None) -> None:
+    """From the switch to IFTTT's first page."""
+    hand.press(switch(page))
+    if address is not None:
+        until(page, "email")
+        hand.write(page.locator("connect-button input[type=email]"), address)
+        hand.press(page.locator("connect-button .email button"))
+    page.wait_for_url(f"{shop.sandbox}/**")
+
+
+def say_yes(page: Page, hand: Hand, shop: Shop) -> list[str]:
+    """Goes through IFTTT's pages to the end; their headings."""
+    headings: list[str] = []
+    for _ in range(10):
+        if page.url.startswith(shop.origin):
+            return headings
+        headings.append(page.locator("h1").inner_text())
+        for field in page.locator("select").all():
+            hand.choose(field)
+        button = next(b for value in AFFIRMATIVE if (b := page.locator(f"button[name=do][value={value}]")).count())
+        before = page.url + headings[-1]
+        hand.press(button)
+        page.wait_for_function("before => location.href + (document.querySelector('h1')?.innerText ?? '') !== before", arg=before)
+        page.wait_for_load_state()
+    raise AssertionError(f"no way through IFTTT: {headings}")
+
+
+def look(page: Page, name: str) -> None:
+    """Both schemes, wide and 320 px: axe finds nothing, nothing sticks out, and a picture is kept."""
+    size = page.viewport_size or {"width": 1024, "height": 768}
+    folder = os.environ.get("HANDSHAKE_OUTPUT_DIR")
+    for scheme in ("light", "dark"):
+        for width in (size["width"], 320):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": size["height"]})
+            page.wait_for_timeout(400)
+            path = Path(folder) / f"grocery-{name}-{scheme}-{width}.png" if folder else artefact(f"grocery-{name}-{scheme}-{width}")
+            page.screenshot(path=path)
+            assert violations(page) == [], f"{name}, {scheme}, {width} px"
+            wide = overflow(page)
+            assert wide == [], f"{name}, {scheme}, {width} px: {wide}"
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(size)
