@@ -3,7 +3,8 @@ public import OAuth
 
 /// What IFTTT tells the partner's server (dossier 2.11).
 public struct ConnectWebhook: Sendable, Hashable {
-    /// `X-Request-ID`, or a digest of the content when there was none; the same in every attempt to deliver it.
+    /// `X-Request-ID`, a digest of one that is longer than 256 bytes, or a digest of the content when there was none; the same
+    /// in every attempt to deliver it.
     public let requestID: String
     /// Seconds since 1970.
     public let sentAt: Double
