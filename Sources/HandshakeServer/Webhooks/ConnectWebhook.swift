@@ -92,12 +92,13 @@ public struct ConnectWebhook: Sendable, Hashable {
         }
     }
 
-    /// Milliseconds as a number or in a string, as seconds.
+    /// Milliseconds as a number, or in a string that spells one as JSON does, as seconds.
     private static func seconds(_ value: JSONValue) -> Double? {
         let text: String? = if case .number(let number) = value { number } else { value.string }
-        guard let milliseconds = text.flatMap({ Double($0) }), milliseconds.isFinite, milliseconds >= 0 else {
-            return nil
-        }
+        // Swift reads more than JSON has: `inf`, `0x1p3`.
+        guard let text, text.utf8.count <= 40, text.utf8.allSatisfy({ "0123456789.+-eE".utf8.contains($0) }),
+            let milliseconds = Double(text), milliseconds.isFinite, milliseconds >= 0
+        else { return nil }
         return milliseconds / 1000
     }
 }
