@@ -141,7 +141,8 @@ let package = Package(
         .testTarget(
             name: "IFTTTConnectTests",
             dependencies: [
-                "ClockFixtures", "JSONFixtures", "WireFixtures", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
+                "ClockFixtures", "JSONFixtures", "WireFixtures",
+                "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
             ],
             exclude: ["ROWS.md"], swiftSettings: strict),
 

@@ -56,7 +56,25 @@ struct UserTokenTests {
         let world = try await World.start()
         let server = try await server(world)
         let answer = try await post(server, "provisional_access_code", as: "new")
-        #expect(answer.status == 201 && answer.string("provisional_access_code")?.hasPrefix("pac") == true)
+        #expect(answer.status == 201)
+        var url = ConnectURL(
+            try ConnectionID("pL41nX01"), email: try #require(EmailAddress(rawValue: "new@example.test")),
+            at: try world.hosts())
+        url.redirect = try ReturnAddress("\(World.address)/return")
+        url.provisionalCode = Secret(try #require(answer.string("provisional_access_code")))
+        url.skipsConfiguration = true
+        // The code has connected the partner's service: what is left is the other one.
+        let visitor = try await WebVisitor(origin: world.sandbox.ifttt.origin, at: try url.url)
+        #expect(visitor.heading == "Connect Skylark Weather")
+        try await visitor.press("allow")
+        try await visitor.press("yes")
+        #expect(visitor.left == "\(World.address)/return?next_step=complete")
+        // It works once, and a token can be had for the user only now.
+        let again = try await WebVisitor(
+            origin: world.sandbox.ifttt.origin, at: try url.url.replacing("new@", with: "newer@"))
+        #expect(again.heading == "Connect Lumen Garden")
+        let service = ConnectService(key: world.serviceKey, at: try world.hosts())
+        #expect(try await service.connection(url.connection, for: "garden-1005").status == .enabled)
         await server.stop()
         await world.sandbox.stop()
     }

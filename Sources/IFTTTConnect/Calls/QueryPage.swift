@@ -48,7 +48,8 @@ public struct QueryPage: Sendable, Hashable {
             let row = try Members(row, answer: answer, place: members.place + "data[\(index)]")
             var ingredients: [String: Ingredient] = [:]
             for (name, value) in row.members {
-                ingredients[name] = try Self.ingredient(value, answer: answer, place: row.place + quoted(name, limit: 60))
+                let place = row.place + quoted(name, limit: 60)
+                ingredients[name] = try Self.ingredient(value, answer: answer, place: place)
             }
             rows.append(ingredients)
         }
