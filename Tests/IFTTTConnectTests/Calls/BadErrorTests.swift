@@ -15,7 +15,7 @@ struct BadErrorTests {
         let ifttt = ScriptedIFTTT(["GET /v2/me": [.json(content, status: status)]])
         guard case .service(let problem)? = await connectError({ try await ifttt.api().me() }) else { return nil }
         let text = "\(problem)"
-        #expect(text.utf8.count < 100_000)
+        #expect(text.utf8.count < 10_000)
         #expect(text.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) })
         return problem
     }
@@ -46,7 +46,8 @@ struct BadErrorTests {
         let nested = "{\"details\":" + SpoiledJSON.nested(1_000_000) + "}"
         #expect(await problem(nested, 422) == ConnectError.Problem(status: 422))
         let details = Array(repeating: #"{"parameter":"/a","message":"b"}"#, count: 100_000).joined(separator: ",")
-        #expect(try #require(await problem("{\"details\":[\(details)]}", 422)).details.count == 100)
+        let many = try #require(await problem("{\"details\":[\(details)]}", 422))
+        #expect(many.details.count == 100 && "\(many)".contains("/a: b; and 90 more)"))
     }
 
     @Test("W5: an account is looked up: an answer that is cut short is none, at any byte")
