@@ -1,6 +1,5 @@
 import ClockFixtures
 import Handshake
-import Logging
 import OAuth
 import Synchronization
 import Testing

@@ -1,6 +1,5 @@
 import IFTTTConnect
 import OAuth
-import Synchronization
 import Testing
 
 @Suite("The rows of a query")

@@ -1,6 +1,4 @@
 import ClockFixtures
-import Foundation
-import Handshake
 import IFTTTConnect
 import OAuth
 import Sandbox
