@@ -67,6 +67,7 @@ let package = Package(
         .target(name: "DBus", swiftSettings: strict),
         .target(name: "ClockFixtures", path: "Tests/ClockFixtures", swiftSettings: strict),
         .target(name: "WireFixtures", path: "Tests/WireFixtures", swiftSettings: strict),
+        .target(name: "JSONFixtures", dependencies: ["OAuth"], path: "Tests/JSONFixtures", swiftSettings: strict),
         .target(name: "BusFixtures", dependencies: ["DBus"], path: "Tests/BusFixtures", swiftSettings: strict),
         .testTarget(
             name: "DBusTests", dependencies: ["DBus", "BusFixtures", "ClockFixtures"], swiftSettings: strict),
@@ -139,7 +140,10 @@ let package = Package(
         .target(name: "IFTTTConnect", dependencies: ["Handshake", "OAuth", httpTypes], swiftSettings: strict),
         .testTarget(
             name: "IFTTTConnectTests",
-            dependencies: ["ClockFixtures", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes],
+            dependencies: [
+                "ClockFixtures", "JSONFixtures", "WireFixtures",
+                "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
+            ],
             exclude: ["ROWS.md"], swiftSettings: strict),
 
         .target(
@@ -192,7 +196,7 @@ let package = Package(
         .testTarget(
             name: "HandshakeServerTests",
             dependencies: [
-                "ClockFixtures", "WireFixtures",
+                "ClockFixtures", "JSONFixtures", "WireFixtures",
                 "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, crypto,
                 logging, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),

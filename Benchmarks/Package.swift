@@ -15,6 +15,8 @@ let package = Package(
     dependencies: [
         .package(name: "handshake", path: ".."),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
     targets: [
         .executableTarget(
@@ -23,10 +25,12 @@ let package = Package(
                 .product(name: "Beacons", package: "handshake"),
                 .product(name: "OAuth", package: "handshake"),
                 .product(name: "Handshake", package: "handshake"),
+                .product(name: "HandshakeServer", package: "handshake"),
                 .product(name: "IFTTTConnect", package: "handshake"),
                 .product(name: "Sandbox", package: "handshake"),
                 .product(name: "Sequencing", package: "handshake"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
                 "AirTraffic", "VaultContents",
                 // Started by `benchmarks`, which looks for them beside itself.
                 "frame-allocations", "vault-reader",

@@ -121,7 +121,8 @@ extension ConnectError: CustomStringConvertible {
 extension ConnectError.Problem: CustomStringConvertible {
     public var description: String {
         let words = [code, message].compactMap(\.self).joined(separator: ", ")
-        let places = details.map { [$0.parameter, $0.message].compactMap(\.self).joined(separator: ": ") }
+        var places = details.prefix(10).map { [$0.parameter, $0.message].compactMap(\.self).joined(separator: ": ") }
+        if details.count > places.count { places.append("and \(details.count - places.count) more") }
         return "IFTTT answered with status \(status)" + (words.isEmpty ? "" : ": \(words)")
             + (places.isEmpty ? "" : " (\(places.joined(separator: "; ")))") + "; \(kind.advice)"
     }

@@ -20,7 +20,7 @@ public struct VaultKey: Sendable, Codable {
         /// What a server keeps of a user who is turning a connection on or off: the components are the connection and a
         /// digest of the user.
         case activation
-        /// Which webhooks a server has taken: the components are whose they are and when they were sent.
+        /// Which webhooks a server has taken: the component is the number of one of a fixed number of records.
         case delivery
         /// What a server counts of a user who agreed to it: the component is a digest of the user. The record is the consent.
         case analytics

@@ -3,7 +3,8 @@ public import OAuth
 
 /// What IFTTT tells the partner's server (dossier 2.11).
 public struct ConnectWebhook: Sendable, Hashable {
-    /// `X-Request-ID`, or a digest of the content when there was none; the same in every attempt to deliver it.
+    /// `X-Request-ID`, a digest of one that is longer than 256 bytes, or a digest of the content when there was none; the same
+    /// in every attempt to deliver it.
     public let requestID: String
     /// Seconds since 1970.
     public let sentAt: Double
@@ -91,12 +92,13 @@ public struct ConnectWebhook: Sendable, Hashable {
         }
     }
 
-    /// Milliseconds as a number or in a string, as seconds.
+    /// Milliseconds as a number, or in a string that spells one as JSON does, as seconds.
     private static func seconds(_ value: JSONValue) -> Double? {
         let text: String? = if case .number(let number) = value { number } else { value.string }
-        guard let milliseconds = text.flatMap({ Double($0) }), milliseconds.isFinite, milliseconds >= 0 else {
-            return nil
-        }
+        // Swift reads more than JSON has: `inf`, `0x1p3`.
+        guard let text, text.utf8.count <= 40, text.utf8.allSatisfy({ "0123456789.+-eE".utf8.contains($0) }),
+            let milliseconds = Double(text), milliseconds.isFinite, milliseconds >= 0
+        else { return nil }
         return milliseconds / 1000
     }
 }

@@ -1,98 +1,173 @@
-import Crypto
 import Handshake
+import IFTTTConnect
+import Logging
 import OAuth
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// Which webhooks were taken already: in the vault, so that all processes know, and only for as long as one may be
-/// taken at all.
+/// Hands webhooks over, each once: what was taken is in the vault, so that all processes know.
 ///
-/// A record holds the webhooks that were sent within one minute. A replayed webhook carries the same time, so it is
-/// looked for in one record; records of minutes that are over are removed.
+/// There are 256 records and never more. A webhook's digest says in which one it stands, so handing one over reads and
+/// writes that record alone, twice, however many are remembered; what is too old to be taken at all is dropped from a record
+/// whenever it is written. While the app is at work on a webhook it is claimed, and the claim is renewed for as long as that
+/// takes. Only a process that dies, or stands still for longer than ``lease``, loses a claim.
+///
+/// **Clocks.** A clock that is set back makes nothing new: a webhook that is not remembered, and is no newer than one that
+/// was forgotten from its record, is ``Outcome/forgotten``. It makes the claims of processes that died last longer by as much.
+/// A clock that jumps ahead of the others by more than 40 s may end a claim that another process is at work on; in one process
+/// a webhook that is under way is never begun again.
+///
+/// **Storage.** A vault that cannot be read or written when a webhook is claimed keeps it from being handed over, and the
+/// error is thrown. When the vault cannot be written after the app took the webhook, this process remembers it, and writes it
+/// down when it comes again; another process may be handed it after ``lease``. A record with contents that are none of ours
+/// is begun anew: one in 256 of the latest webhooks may then be handed over again, rather than never.
 struct DeliveryLedger: Sendable {
-    /// The most webhooks that are remembered of one minute and one key.
-    static let mostPerMinute = 20_000
-    /// Seconds for which a process may be at work on a webhook before another may take it.
+    /// Seconds for which a process that does not renew its claim counts as alive.
     static let lease = 60.0
+    /// How often a claim is renewed: one renewal may fail without consequence.
+    static let renewal = Duration.seconds(20)
 
     let vault: any Vault
-    /// Whose webhooks these are: a digest of the service key.
-    let owner: String
-    /// Seconds for which a webhook may be late, or early.
+    let time: TimeSource
+    /// Seconds for which a webhook may be late.
     let tolerance: Double
+    let log: Logger
+    var random = RandomSource.system
+    private let own = OwnDeliveries()
 
-    enum Claim: Sendable {
-        /// It is new: take it, then say how it went.
-        case new
-        /// It was taken before.
+    init(vault: any Vault, time: TimeSource, tolerance: Double, log: Logger) {
+        self.vault = vault
+        self.time = time
+        self.tolerance = tolerance
+        self.log = log
+    }
+
+    /// What became of a webhook.
+    enum Outcome: Sendable {
+        /// The app took it, now or before.
         case taken
         /// Somebody is at work on it.
         case busy
-        /// Its minute is full.
+        /// Its record is full.
         case full
+        /// It is as old as webhooks that were forgotten: it may have been taken.
+        case forgotten
+        /// The app did not take it; it may come again.
+        case failed(any Error)
     }
 
-    private struct Minute: Codable {
-        /// By digests of identifiers: until when somebody is at work on it, or 0 when it is done.
-        var deliveries: [String: Double] = [:]
-    }
-
-    /// Claims a webhook.
-    func claim(_ webhook: ConnectWebhook, now: Double) async throws -> Claim {
-        let name = Self.name(webhook)
-        let (claim, isFirst) = try await vault.update(key(of: webhook)) { record -> (Claim, Bool) in
-            let stored = await record.contents
-            var minute = Self.minute(stored)
-            if let lease = minute.deliveries[name] {
-                guard lease > 0 else { return (.taken, false) }
-                guard now > lease || lease > now + 2 * Self.lease else { return (.busy, false) }
+    /// Hands a webhook over, unless it was before.
+    ///
+    /// - Throws: what the vault throws before anything was handed over; `CancellationError`.
+    func deliver(
+        _ webhook: ConnectWebhook, to handler: @Sendable (ConnectWebhook) async throws -> Void
+    ) async throws -> Outcome {
+        let delivery = Delivery(webhook, tolerance: tolerance)
+        switch own.begin(delivery) {
+        case .underway?: return .busy
+        case .unwritten?:
+            await finish(delivery)
+            return .taken
+        case nil: break
+        }
+        let holder = Base64URL.encode(random.bytes(16))
+        do {
+            let verdict = try await update(delivery) { $0.claim(delivery, claim(holder), now: time.now()) }
+            if let outcome = Outcome(verdict) {
+                own.end(delivery)
+                return outcome
             }
-            guard minute.deliveries.count < Self.mostPerMinute else { return (.full, false) }
-            minute.deliveries[name] = now + Self.lease
-            try await record.replace(with: Self.stored(minute))
-            return (.new, stored == nil)
+        } catch {
+            own.end(delivery)
+            throw error
         }
-        if isFirst { try await removeOld(now: now) }
-        return claim
-    }
-
-    /// Says how a claimed webhook went: it is never taken again, or it may be.
-    func settle(_ webhook: ConnectWebhook, isDone: Bool) async throws {
-        let name = Self.name(webhook)
-        try await vault.update(key(of: webhook)) { record in
-            var minute = Self.minute(await record.contents)
-            minute.deliveries[name] = isDone ? 0 : nil
-            try await record.replace(with: Self.stored(minute))
+        do {
+            try await renewing(delivery, holder) { try await handler(webhook) }
+        } catch {
+            await release(delivery, holder)
+            return .failed(error)
         }
+        await finish(delivery)
+        return .taken
     }
 
-    private func key(of webhook: ConnectWebhook) -> VaultKey {
-        VaultKey(.delivery, [owner, String(Int(webhook.sentAt / 60))])
+    private func claim(_ holder: String) -> DeliveryRecord.Claim {
+        .init(holder: holder, lease: time.now() + Self.lease)
     }
 
-    private func removeOld(now: Double) async throws {
-        let oldest = Int((now - tolerance) / 60) - 1
-        for key in try await vault.keys(of: .delivery).keys where key.components.first == owner {
-            guard let minute = key.components.last.flatMap({ Int($0) }), minute < oldest else { continue }
-            try await vault.update(key) { try await $0.remove() }
+    /// Runs a body while its claim is renewed.
+    private func renewing(_ delivery: Delivery, _ holder: String, during body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await renew(delivery, holder) }
+            defer { group.cancelAll() }
+            try await body()
         }
     }
 
-    private static func name(_ webhook: ConnectWebhook) -> String {
-        Base64URL.encode(SHA256.hash(data: Array(webhook.requestID.utf8)))
+    /// Renews a claim until the task is cancelled or the claim is another's.
+    private func renew(_ delivery: Delivery, _ holder: String) async {
+        while (try? await time.clock.sleep(for: Self.renewal)) != nil {
+            do {
+                guard try await update(delivery, { $0.renew(delivery, claim(holder)) }) else {
+                    log.warning("a claim to a webhook was lost: this process stood still, or a clock jumped")
+                    return
+                }
+            } catch is CancellationError {
+                return
+            } catch {
+                log.warning("a claim to a webhook was not renewed", metadata: ["reason": "\(type(of: error))"])
+            }
+        }
     }
 
-    /// A record that cannot be read is one that nothing is known of: its webhooks are taken once more rather than
-    /// never.
-    private static func minute(_ bytes: [UInt8]?) -> Minute {
-        bytes.flatMap { try? JSONDecoder().decode(Minute.self, from: Data($0)) } ?? Minute()
+    private func finish(_ delivery: Delivery) async {
+        do {
+            try await shielded(delivery) { $0.finish(delivery, now: time.now()) }
+            own.end(delivery)
+        } catch {
+            log.error("a webhook that was taken is not written down", metadata: ["reason": "\(type(of: error))"])
+            own.remember(delivery, now: time.now())
+        }
     }
 
-    private static func stored(_ minute: Minute) throws -> [UInt8] {
-        Array(try JSONEncoder().encode(minute))
+    private func release(_ delivery: Delivery, _ holder: String) async {
+        do {
+            try await shielded(delivery) { $0.release(delivery, heldBy: holder) }
+        } catch {
+            log.error("a claim to a webhook was not given up", metadata: ["reason": "\(type(of: error))"])
+        }
+        own.end(delivery)
+    }
+
+    /// Changes a record also when the caller's task was cancelled, because IFTTT hung up or the server is going down: what
+    /// the app did is done.
+    private func shielded(
+        _ delivery: Delivery, _ change: @escaping @Sendable (inout DeliveryRecord) -> Void
+    ) async throws {
+        try await Task { try await update(delivery, change) }.value
+    }
+
+    /// Changes a webhook's record; one that stays as it was is not written.
+    private func update<Result: Sendable>(
+        _ delivery: Delivery, _ change: @Sendable (inout DeliveryRecord) -> Result
+    ) async throws -> Result {
+        try await vault.update(delivery.record) { held in
+            let stored = DeliveryRecord(stored: await held.contents)
+            var record = stored
+            let result = change(&record)
+            if record != stored { try await held.replace(with: try record.bytes) }
+            return result
+        }
+    }
+}
+
+extension DeliveryLedger.Outcome {
+    /// What is answered without asking the app; nil when it has to be asked.
+    fileprivate init?(_ verdict: DeliveryRecord.Verdict) {
+        switch verdict {
+        case .new: return nil
+        case .taken: self = .taken
+        case .busy: self = .busy
+        case .full: self = .full
+        case .forgotten: self = .forgotten
+        }
     }
 }

@@ -23,12 +23,26 @@ public import OAuth
 /// ```
 ///
 /// A webhook counts when it carries the service key, compared in constant time, and was sent within ``tolerance`` of
-/// now. It is handed to the app **once**: a webhook that comes again, to whichever process, is answered with 200 and
-/// not handed over. When the app's handler throws, the answer is 500 and the webhook may come again; so it may when
-/// the process dies in between.
-///
-/// Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for content that is no webhook,
+/// now. Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for content that is no webhook,
 /// 413 beyond 1 MiB, 422 for one that is too old or from the future.
+///
+/// ### Once
+///
+/// A webhook is handed to the app **at most once while the processes that share the vault live**, also when it comes to
+/// several of them at once, when the app takes long, and when the service key is changed. One that comes again is answered
+/// with 200; one that the app is still at work on, with 503. It is handed over **again** when
+///
+/// * the handler threw: the answer is 500, and the webhook may come again;
+/// * the process died, or stood still for a minute, after the handler began and before the vault knew that it ended;
+/// * the vault could not be written after the handler returned, and the webhook comes to another process a minute later. The
+///   answer is 200 all the same: the app has it.
+///
+/// So a handler that must not act twice, whatever happens, writes ``ConnectWebhook/requestID`` down in the same transaction as
+/// what it does.
+///
+/// What makes a webhook the same again is its connection and its `X-Request-ID`, whatever time it carries; without that
+/// field, its whole content. Several services may share a vault, since a connection belongs to one of them. The vault holds 256
+/// records for all webhooks there are, and each is forgotten when it is too old to be taken.
 public struct WebhookRoutes<Context: RequestContext>: Sendable {
     /// How many seconds a webhook may be late or early.
     public static var tolerance: Double { 900 }
@@ -61,8 +75,7 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         guard !keys.contains(where: \.isEmpty) else {
             throw .configuration(member: "service key", problem: "it is empty")
         }
-        let owner = Base64URL.encode(SHA256.hash(data: Array(serviceKey.reveal().utf8)))
-        ledger = DeliveryLedger(vault: vault, owner: owner, tolerance: Self.tolerance)
+        ledger = DeliveryLedger(vault: vault, time: time, tolerance: Self.tolerance, log: log)
         self.time = time
         self.patience = patience
         self.log = log
@@ -111,37 +124,38 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         }
         let reader = ContentReader(time: time, patience: patience)
         let content = try await reader.content(of: request, type: "application/json", limit: ConnectWebhook.limit)
-        let id = request.headers[.requestID].map { String($0.prefix(256)) } ?? ""
         let webhook: ConnectWebhook
         do {
             webhook = try ConnectWebhook(
                 content, type: type, name: event,
-                requestID: id.isEmpty ? Base64URL.encode(SHA256.hash(data: content)) : id)
+                requestID: Self.identifier(request.headers[.requestID] ?? "", of: content, event: "\(type)/\(event)"))
         } catch {
             throw RequestRefusal(.badRequest, "malformed", "\(error.pointer) should be \(error.expected)")
         }
-        guard abs(webhook.sentAt - time.now()) <= Self.tolerance else {
-            throw RequestRefusal(.unprocessableContent, "invalid_parameters", "/sent_at is not of now")
-        }
+        guard abs(webhook.sentAt - time.now()) <= Self.tolerance else { throw Self.notOfNow }
         return webhook
     }
 
+    private static var notOfNow: RequestRefusal {
+        RequestRefusal(.unprocessableContent, "invalid_parameters", "/sent_at is not of now")
+    }
+
+    /// What marks a delivery: the field's value, a digest of one that is very long, or of event and content without one.
+    private static func identifier(_ field: String, of content: Data, event: String) -> String {
+        if (1...256).contains(field.utf8.count) { return field }
+        return Base64URL.encode(SHA256.hash(data: field.isEmpty ? Data("\(event)\0".utf8) + content : Data(field.utf8)))
+    }
+
     private func take(_ webhook: ConnectWebhook) async throws -> Answer {
-        switch try await ledger.claim(webhook, now: time.now()) {
+        switch try await ledger.deliver(webhook, to: handler) {
         case .taken: return .taken
         case .busy: return .refused(RequestRefusal(.serviceUnavailable, "busy", "It is being taken", retryAfter: 5))
         case .full:
             return .refused(RequestRefusal(.serviceUnavailable, "unavailable", "Too many webhooks", retryAfter: 60))
-        case .new: break
-        }
-        do {
-            try await handler(webhook)
-        } catch {
+        case .forgotten: return .refused(Self.notOfNow)
+        case .failed(let error):
             log.error("the app did not take a webhook", metadata: ["reason": "\(type(of: error))"])
-            try await ledger.settle(webhook, isDone: false)
             return .refused(RequestRefusal.internalError)
         }
-        try await ledger.settle(webhook, isDone: true)
-        return .taken
     }
 }

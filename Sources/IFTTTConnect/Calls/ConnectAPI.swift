@@ -226,10 +226,27 @@ extension ResponseMessage {
     }
 
     /// The connection in a successful answer that may have none.
+    ///
+    /// What an update is answered with is not documented (dossier 2.9): only what calls itself a connection has to be one.
     func optionalConnection(_ answer: String) throws(ConnectError) -> Connection? {
+        guard let value = try acknowledgement(answer) else { return nil }
+        switch value.object?["type"] {
+        case .string("connection")?, .string("list")?: return try Connection(value, answer: answer)
+        default: return try? Connection(value, answer: answer)
+        }
+    }
+
+    /// The content of a successful answer of which its status is all that counts; nil when there is none.
+    ///
+    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for what such an answer cannot be: a page of whoever
+    ///   stands between, or an error.
+    @discardableResult
+    func acknowledgement(_ answer: String) throws(ConnectError) -> JSONValue? {
         guard head.status != .noContent, content.contains(where: { $0 > 0x20 }) else { return nil }
         let value = try JSONValue.answer(content, answer)
-        guard let object = value.object, !object.isEmpty else { return nil }
-        return try Connection(value, answer: answer)
+        if let object = value.object, object["type"] == .string("error") {
+            throw Members(object, answer: answer).wrong("type", expected: "that of no error")
+        }
+        return value
     }
 }

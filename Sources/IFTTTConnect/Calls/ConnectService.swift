@@ -96,7 +96,9 @@ public struct ConnectService: Sendable {
         var operation = try operation(.post, "provisional_access_code", "/v2/provisional_access_code")
         operation.content = .object(["oauth_code": .string(oauthCode.reveal())])
         let members = try Members(try await exchange.json(operation), answer: operation.name)
-        guard let code = members.text("provisional_access_code"), !code.isEmpty else {
+        guard let code = members.text("provisional_access_code"), (1...2048).contains(code.utf8.count),
+            code.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
             throw ConnectError.malformed(
                 answer: operation.name, member: "provisional_access_code", expected: "a code", found: "something else")
         }

@@ -52,12 +52,20 @@ public struct FieldOptions: Sendable, Hashable {
     /// The options of a field; empty when it has none.
     public subscript(field: String) -> [FieldValue.Option] { options[field] ?? [] }
 
+    /// An option without a value, which nobody could choose, is left out (dossier 1.2).
     init(_ value: JSONValue) throws(ConnectError) {
         let members = try Members(value, answer: "field_options")
         guard let object = members["options"]?.object else { throw members.wrong("options", expected: "an object") }
-        options = object.mapValues { list in
-            (list.array ?? []).compactMap { $0.object.flatMap { FieldValue.Option(reading: Members($0)) } }
+        var options: [String: [FieldValue.Option]] = [:]
+        for (field, list) in object where list != .null {
+            guard let list = list.array else {
+                throw .malformed(
+                    answer: members.answer, member: "options." + quoted(field, limit: 60), expected: "a list",
+                    found: list.described)
+            }
+            options[field] = list.compactMap { $0.object.flatMap { FieldValue.Option(reading: Members($0)) } }
         }
+        self.options = options
     }
 }
 

@@ -26,7 +26,7 @@ public struct Me: Sendable, Hashable {
     init(_ value: JSONValue) throws(ConnectError) {
         let members = try Members(value, answer: "me")
         level = Level(rawValue: try members.requiredText("authentication_level"))
-        serviceID = members.text("service_id")
-        login = members.text("user_login").flatMap { $0.isEmpty ? nil : $0 }
+        serviceID = try members.optionalText("service_id")
+        login = try members.optionalText("user_login").flatMap { $0.isEmpty ? nil : $0 }
     }
 }

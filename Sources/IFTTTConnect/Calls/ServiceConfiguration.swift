@@ -41,7 +41,7 @@ extension ConnectService {
         operation.content = .object([
             "user_id": .string(try Self.checked(user)), "services": .array(services.map(\.json)),
         ])
-        _ = try await exchange.send(operation)
+        try await exchange.send(operation).acknowledgement(operation.name)
     }
 
     /// Fetches the labels of a user's options anew (dossier 2.9).
@@ -51,7 +51,7 @@ extension ConnectService {
         var operation = try operation(
             .post, "user_connection/refresh", "/v2/connections/\(id)/user_connection/refresh", user: user)
         operation.pauses = [.seconds(1)]
-        _ = try await exchange.send(operation)
+        try await exchange.send(operation).acknowledgement(operation.name)
     }
 }
 

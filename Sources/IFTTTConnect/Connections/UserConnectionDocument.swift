@@ -14,6 +14,9 @@ extension UserConnection {
         }
         for (index, feature) in features.enumerated() {
             try Self.check(feature, named: "feature_id", at: "user_features[\(index)]")
+            guard feature.object?["enabled"]?.bool != nil else {
+                throw wrong("user_features[\(index)].enabled", "expected true or false")
+            }
         }
         self.init(reading: Members(members))
     }
@@ -28,8 +31,8 @@ extension UserConnection {
         guard let members = entry.object, members[name]?.string != nil else {
             throw .input(member: "\(place).\(name)", problem: "expected a text")
         }
-        if name == "field_id", members["value"] == nil {
-            throw .input(member: "\(place).value", problem: "it is missing")
+        if name == "field_id", (members["value"] ?? .null) == .null {
+            throw .input(member: "\(place).value", problem: "it is missing; leave out the field that is to have none")
         }
         for (list, name) in lists.sorted(by: { $0.key < $1.key }) {
             guard let value = members[list] else { continue }

@@ -76,14 +76,16 @@ extension ConnectError.Problem {
         func words(_ members: Members, _ name: String) -> String? {
             // The service may quote what it was sent, and among that are tokens.
             members.text(name).flatMap {
-                $0.isEmpty ? nil : quoted(hidingTokens(in: String($0.prefix(600))), limit: 300)
+                // By scalars: one character may have megabytes of them.
+                $0.isEmpty ? nil : quoted(hidingTokens(in: String($0.unicodeScalars.prefix(600))), limit: 300)
             }
         }
         self.init(
             status: response.head.status.code, code: words(members, "code"), message: words(members, "message"),
-            details: members.objects("details") { detail in
-                Detail(parameter: words(detail, "parameter"), message: words(detail, "message"))
-            }.prefix(100).map(\.self))
+            details: members.list("details").prefix(100).compactMap(\.object).map { detail in
+                let detail = Members(detail)
+                return Detail(parameter: words(detail, "parameter"), message: words(detail, "message"))
+            })
     }
 }
 

@@ -41,6 +41,12 @@ struct Members {
         return text
     }
 
+    /// A text that may be absent. Anything else in its place is an error.
+    func optionalText(_ name: String) throws(ConnectError) -> String? {
+        guard self[name] != nil else { return nil }
+        return try requiredText(name)
+    }
+
     /// An address; nil when absent or none.
     func address(_ name: String) -> WebAddress? { text(name).flatMap(WebAddress.init(rawValue:)) }
 
@@ -87,7 +93,8 @@ extension JSONValue {
     /// The kind of value, and the value itself where it is short and harmless.
     var described: String {
         switch self {
-        case .string(let text): "“\(quoted(hidingTokens(in: String(text.prefix(200))), limit: 60))”"
+        // By scalars: one character may have megabytes of them.
+        case .string(let text): "“\(quoted(hidingTokens(in: String(text.unicodeScalars.prefix(200))), limit: 60))”"
         case .number(let spelling): quoted(spelling, limit: 40)
         default: kind
         }

@@ -1,0 +1,96 @@
+public import OAuth
+
+/// One page of what a query finds (dossier 2.10).
+public struct QueryPage: Sendable, Hashable {
+    /// What was found, in order: the ingredients of each, by name.
+    public let rows: [[String: Ingredient]]
+    /// Where the next page is; nil on the last one.
+    public let next: Next?
+
+    /// Where a page is.
+    public struct Next: Sendable, Hashable {
+        public let cursor: String
+        /// The values that the list was made with; nil when the service gave none.
+        let fields: JSONValue?
+    }
+
+    /// Which page, how long, and what is to be told whole.
+    public struct Request: Sendable, Hashable {
+        /// How many rows at most; nil leaves it to the service.
+        public var limit: Int?
+        /// The complex ingredients that are to come as lists.
+        public var includes: [String]
+        /// Where the page is; nil for the first.
+        public var next: Next?
+
+        public init(limit: Int? = nil, includes: [String] = [], next: Next? = nil) {
+            self.limit = limit
+            self.includes = includes
+            self.next = next
+        }
+    }
+
+    /// A part of a row.
+    public indirect enum Ingredient: Sendable, Hashable {
+        case value(JSONValue)
+        /// A list that can be had by a query with these values.
+        case query(fields: [String: JSONValue])
+        /// A list that was asked for by its name.
+        case list(QueryPage)
+    }
+
+    init(_ value: JSONValue, answer: String, place: String) throws(ConnectError) {
+        let members = try Members(value, answer: answer, place: place)
+        guard members.text("type") == "list" else { throw members.wrong("type", expected: "“list”") }
+        guard let data = members["data"]?.array else { throw members.wrong("data", expected: "a list") }
+        var rows: [[String: Ingredient]] = []
+        for (index, row) in data.enumerated() {
+            let row = try Members(row, answer: answer, place: members.place + "data[\(index)]")
+            var ingredients: [String: Ingredient] = [:]
+            for (name, value) in row.members {
+                let place = row.place + quoted(name, limit: 60)
+                ingredients[name] = try Self.ingredient(value, answer: answer, place: place)
+            }
+            rows.append(ingredients)
+        }
+        self.rows = rows
+        // Null and nothing are the end; what cannot be followed is not.
+        if let value = members["next"] {
+            next = try Next(try Members(value, answer: answer, place: members.place + "next"))
+        } else {
+            next = nil
+        }
+    }
+
+    private static func ingredient(
+        _ value: JSONValue, answer: String, place: String
+    ) throws(ConnectError) -> Ingredient {
+        switch value.object?["type"] {
+        case .string("query")?:
+            return .query(fields: try Members(value, answer: answer, place: place).fields()?.object ?? [:])
+        case .string("list")?: return .list(try QueryPage(value, answer: answer, place: place))
+        default: return .value(value)
+        }
+    }
+}
+
+extension QueryPage.Next {
+    /// The most bytes that a cursor may have. It is sent back, and remembered to notice a circle.
+    private static let longest = 2048
+
+    fileprivate init(_ members: Members) throws(ConnectError) {
+        guard let cursor = members.text("cursor"), (1...Self.longest).contains(cursor.utf8.count) else {
+            throw members.wrong("cursor", expected: "a text of 1 to \(Self.longest) bytes")
+        }
+        self.init(cursor: cursor, fields: try members.fields())
+    }
+}
+
+extension Members {
+    /// The values that a list is made with; nil when there are none.
+    fileprivate func fields() throws(ConnectError) -> JSONValue? {
+        guard let fields = self["fields"] else { return nil }
+        guard fields.object != nil else { throw wrong("fields", expected: "an object") }
+        return fields
+    }
+}

@@ -1,0 +1,69 @@
+/// The rows of a query, fetched page by page.
+public struct QueryRows: AsyncSequence, Sendable {
+    public typealias Element = [String: QueryPage.Ingredient]
+
+    /// The most pages that are read.
+    static let mostPages = 10_000
+    /// The most pages without a row that are read one behind the other.
+    static let mostEmptyPages = 100
+
+    let first: QueryPage.Request
+    let perform: @Sendable (QueryPage.Request) async throws -> QueryPage
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(request: first, perform: perform)
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        /// What is asked for when the rows are used up; nil at the end.
+        private var request: QueryPage.Request?
+        private let perform: @Sendable (QueryPage.Request) async throws -> QueryPage
+        private var rows: ArraySlice<Element> = []
+        private var seen: Set<String> = []
+        private var emptyPages = 0
+        /// What is thrown when the rows are used up.
+        private var failure: ConnectError?
+
+        fileprivate init(
+            request: QueryPage.Request, perform: @escaping @Sendable (QueryPage.Request) async throws -> QueryPage
+        ) {
+            self.request = request
+            self.perform = perform
+        }
+
+        public mutating func next() async throws -> Element? {
+            while rows.isEmpty {
+                if let failure {
+                    self.failure = nil
+                    throw failure
+                }
+                guard let request else { return nil }
+                self.request = nil
+                let page = try await perform(request)
+                rows = page.rows[...]
+                emptyPages = rows.isEmpty ? emptyPages + 1 : 0
+                guard let next = page.next else { continue }
+                failure = objection(to: next)
+                guard failure == nil else { continue }
+                var following = request
+                following.next = next
+                self.request = following
+            }
+            return rows.popFirst()
+        }
+
+        /// Why a next page is not asked for; nil when it is.
+        private mutating func objection(to next: QueryPage.Next) -> ConnectError? {
+            guard seen.insert(next.cursor).inserted else {
+                return .malformed(
+                    answer: "perform", member: "next.cursor", expected: "a page that was not read yet",
+                    found: "one that was")
+            }
+            guard seen.count < QueryRows.mostPages, emptyPages < QueryRows.mostEmptyPages else {
+                return .malformed(
+                    answer: "perform", member: "next", expected: "nothing, after so many pages", found: "one more page")
+            }
+            return nil
+        }
+    }
+}

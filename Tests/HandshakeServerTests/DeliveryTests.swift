@@ -1,0 +1,303 @@
+import ClockFixtures
+import Handshake
+import OAuth
+import Synchronization
+import Testing
+
+@testable import HandshakeServer
+
+/// A calendar that goes with a clock that a test moves, and can be set besides.
+private final class Calendar: Sendable {
+    static let start = 1_735_689_600.0
+
+    let clock = ManualClock()
+    private let shift = Mutex(0.0)
+
+    var now: Double { Self.start + clock.now.offset / .seconds(1) + shift.withLock { $0 } }
+    var time: TimeSource { TimeSource(now: { self.now }, clock: clock) }
+
+    func set(by seconds: Double) { shift.withLock { $0 += seconds } }
+}
+
+/// Something that is waited for.
+private final class Latch: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state = (true, []) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
+
+@Suite("The ledger of deliveries", .timeLimit(.minutes(1)))
+struct DeliveryTests {
+    private let calendar = Calendar()
+
+    /// What one process has.
+    private func process(_ vault: any Vault) -> DeliveryLedger {
+        DeliveryLedger(vault: vault, time: calendar.time, tolerance: 900, log: World.log)
+    }
+
+    private func webhook(
+        _ id: String = "id-1", connection: String = "aB3dE5fG", sentAt: Double = Calendar.start
+    ) throws -> ConnectWebhook {
+        let body = #"{"sent_at":\#(sentAt * 1000),"data":{"connection_id":"\#(connection)","user_id":"u"}}"#
+        return try ConnectWebhook(Array(body.utf8), type: "connection", name: "enabled", requestID: id)
+    }
+
+    /// Another webhook that stands in the same record.
+    private func neighbour(of webhook: ConnectWebhook, sentAt: Double) throws -> ConnectWebhook {
+        let record = Delivery(webhook, tolerance: 900).record
+        for number in 0..<100_000 {
+            let other = try self.webhook("other-\(number)", sentAt: sentAt)
+            if Delivery(other, tolerance: 900).record == record { return other }
+        }
+        throw Absent()
+    }
+
+    /// What becomes of a webhook, as a word, and whether it was handed over.
+    private func outcome(
+        _ webhook: ConnectWebhook, _ ledger: DeliveryLedger,
+        _ handler: @Sendable (ConnectWebhook) async throws -> Void = { _ in }
+    ) async throws -> String {
+        let calls = Mutex(0)
+        let outcome = try await ledger.deliver(webhook) { webhook in
+            calls.withLock { $0 += 1 }
+            try await handler(webhook)
+        }
+        let handed = calls.withLock { $0 } == 0 ? "" : ", handed over"
+        return switch outcome {
+        case .taken: "taken" + handed
+        case .busy: "busy" + handed
+        case .full: "full" + handed
+        case .forgotten: "forgotten" + handed
+        case .failed: "failed" + handed
+        }
+    }
+
+    @Test("a webhook is the same with another time, and another with another connection or identifier")
+    func identity() async throws {
+        let vault = MemoryVault()
+        #expect(try await outcome(try webhook(), process(vault)) == "taken, handed over")
+        #expect(try await outcome(try webhook(sentAt: Calendar.start + 60), process(vault)) == "taken")
+        #expect(try await outcome(try webhook(connection: "mAnyFt05"), process(vault)) == "taken, handed over")
+        #expect(try await outcome(try webhook("id-2"), process(vault)) == "taken, handed over")
+    }
+
+    @Test("a webhook that was sent anew is remembered for as long as its new time counts")
+    func extended() async throws {
+        let vault = MemoryVault()
+        let ledger = process(vault)
+        _ = try await outcome(try webhook(), ledger)
+        #expect(try await outcome(try webhook(sentAt: Calendar.start + 600), ledger) == "taken")
+        calendar.set(by: 1200)
+        _ = try await outcome(try neighbour(of: try webhook(), sentAt: calendar.now), ledger)
+        #expect(try await outcome(try webhook(sentAt: Calendar.start + 600), ledger) == "taken")
+    }
+
+    @Test("however many webhooks come, there are 256 records, and what is too old is dropped from them")
+    func bounded() async throws {
+        let vault = MemoryVault()
+        let ledger = process(vault)
+        for number in 0..<3000 {
+            _ = try await ledger.deliver(try webhook("\(number)", sentAt: calendar.now)) { _ in }
+            calendar.set(by: 3)
+        }
+        let keys = try await vault.keys(of: .delivery).keys
+        #expect(keys.count == 256)
+        var remembered = 0
+        for key in keys { remembered += DeliveryRecord(stored: try await vault.record(key)).count }
+        // 300 are young enough; of the others a record keeps those that came since it was written last.
+        #expect((300..<900).contains(remembered))
+    }
+
+    @Test("while the app is at work, however long, no other process gets the webhook, nor the same one again")
+    func slow() async throws {
+        let vault = MemoryVault()
+        let (one, two) = (process(vault), process(vault))
+        let (begun, done) = (Latch(), Latch())
+        let webhook = try webhook()
+        async let first = outcome(webhook, one) { _ in
+            begun.open()
+            await done.wait()
+        }
+        await begun.wait()
+        for _ in 0..<9 {
+            await calendar.clock.sleeper(for: DeliveryLedger.renewal)
+            #expect(try await outcome(webhook, two) == "busy")
+            #expect(try await outcome(webhook, one) == "busy")
+            calendar.clock.advance(by: DeliveryLedger.renewal)
+        }
+        done.open()
+        #expect(try await first == "taken, handed over")
+        #expect(try await outcome(webhook, two) == "taken")
+    }
+
+    @Test("the webhook of a process that died is handed over when its lease is over")
+    func death() async throws {
+        let vault = MemoryVault()
+        let webhook = try webhook()
+        let delivery = Delivery(webhook, tolerance: 900)
+        try await vault.update(delivery.record) { held in
+            var record = DeliveryRecord()
+            _ = record.claim(delivery, .init(holder: "dead", lease: Calendar.start + 60), now: Calendar.start)
+            try await held.replace(with: try record.bytes)
+        }
+        #expect(try await outcome(webhook, process(vault)) == "busy")
+        calendar.set(by: 60)
+        #expect(try await outcome(webhook, process(vault)) == "busy")
+        calendar.set(by: 1)
+        #expect(try await outcome(webhook, process(vault)) == "taken, handed over")
+    }
+
+    @Test("a claim that was lost is another's: a failure of the first leaves it, and a success of either counts")
+    func lost() async throws {
+        let vault = MemoryVault()
+        let failing = FailingVault(vault)
+        let (one, two) = (process(failing), process(vault))
+        let (begun, done, begunAgain, doneAgain) = (Latch(), Latch(), Latch(), Latch())
+        let webhook = try webhook()
+        async let first = outcome(webhook, one) { _ in
+            begun.open()
+            await done.wait()
+            throw Absent()
+        }
+        await begun.wait()
+        // No renewal arrives, as if the process stood still.
+        failing.fail()
+        await calendar.clock.sleeper(for: DeliveryLedger.renewal)
+        calendar.set(by: 61)
+        async let second = outcome(webhook, two) { _ in
+            begunAgain.open()
+            await doneAgain.wait()
+        }
+        await begunAgain.wait()
+        failing.recover()
+        done.open()
+        #expect(try await first == "failed, handed over")
+        #expect(try await outcome(webhook, process(vault)) == "busy")
+        doneAgain.open()
+        #expect(try await second == "taken, handed over")
+        #expect(try await outcome(webhook, one) == "taken")
+    }
+
+    @Test("in one process a webhook that is under way is not begun again, wherever the clock jumps")
+    func jump() async throws {
+        let ledger = process(MemoryVault())
+        let webhook = try webhook()
+        let (begun, done) = (Latch(), Latch())
+        async let first = outcome(webhook, ledger) { _ in
+            begun.open()
+            await done.wait()
+        }
+        await begun.wait()
+        for seconds in [500.0, -1000] {
+            calendar.set(by: seconds)
+            #expect(try await outcome(webhook, ledger) == "busy")
+        }
+        done.open()
+        #expect(try await first == "taken, handed over")
+        #expect(try await outcome(webhook, ledger) == "taken")
+    }
+
+    @Test("a clock that is set back makes no webhook new that was forgotten")
+    func setBack() async throws {
+        let vault = MemoryVault()
+        let webhook = try webhook()
+        #expect(try await outcome(webhook, process(vault)) == "taken, handed over")
+        calendar.set(by: 3600)
+        let later = try neighbour(of: webhook, sentAt: calendar.now)
+        #expect(try await outcome(later, process(vault)) == "taken, handed over")
+        calendar.set(by: -3600)
+        #expect(try await outcome(webhook, process(vault)) == "forgotten")
+        let newer = try self.webhook(sentAt: Calendar.start + 1)
+        #expect(try await outcome(newer, process(vault)) == "taken, handed over")
+    }
+
+    @Test(
+        "what was done in a task that was cancelled is done, and what failed there may come again",
+        arguments: [true, false])
+    func cancelled(succeeds: Bool) async throws {
+        let vault = MemoryVault()
+        let webhook = try webhook()
+        let first = Task { [self] in
+            try await outcome(webhook, process(vault)) { _ in
+                withUnsafeCurrentTask { $0?.cancel() }
+                if !succeeds { throw CancellationError() }
+            }
+        }
+        #expect(try await first.value == (succeeds ? "taken, handed over" : "failed, handed over"))
+        #expect(try await outcome(webhook, process(vault)) == (succeeds ? "taken" : "taken, handed over"))
+    }
+
+    @Test("a vault that fails after the app took a webhook does not make this process hand it over again")
+    func settling() async throws {
+        let vault = MemoryVault()
+        let failing = FailingVault(vault)
+        let ledger = process(failing)
+        let webhook = try webhook()
+        failing.fail(after: 1)
+        #expect(try await outcome(webhook, ledger) == "taken, handed over")
+        calendar.set(by: 61)
+        #expect(try await outcome(webhook, ledger) == "taken")
+        failing.recover()
+        // Now it is written down, and others know it too.
+        #expect(try await outcome(webhook, ledger) == "taken")
+        #expect(try await outcome(webhook, process(vault)) == "taken")
+    }
+
+    @Test("a vault that fails before anything was handed over throws, and the webhook may come again")
+    func claiming() async throws {
+        let failing = FailingVault()
+        let ledger = process(failing)
+        failing.fail()
+        await #expect(throws: VaultError.self) { try await outcome(try webhook(), ledger) }
+        failing.recover()
+        #expect(try await outcome(try webhook(), ledger) == "taken, handed over")
+    }
+
+    @Test(
+        "a record that is none of ours is begun anew",
+        arguments: ["", "{", "[]", "{}", #"{"entries":[],"forgotten":0}"#, #"{"entries":{},"forgotten":"x"}"#, "\u{0}"])
+    func unreadable(content: String) async throws {
+        let vault = MemoryVault()
+        let webhook = try webhook()
+        try await vault.update(Delivery(webhook, tolerance: 900).record) {
+            try await $0.replace(with: Array(content.utf8))
+        }
+        #expect(try await outcome(webhook, process(vault)) == "taken, handed over")
+        #expect(try await outcome(webhook, process(vault)) == "taken")
+    }
+
+    @Test("a full record takes no more until the oldest is too old, and still knows what it holds")
+    func full() throws {
+        var record = DeliveryRecord()
+        let claim = DeliveryRecord.Claim(holder: "h", lease: Calendar.start + 60)
+        let deliveries = try (0...DeliveryRecord.capacity).map { number in
+            Delivery(try webhook("\(number)", sentAt: Calendar.start + Double(number)), tolerance: 900)
+        }
+        for delivery in deliveries.dropLast() {
+            #expect(record.claim(delivery, claim, now: Calendar.start) == .new)
+            record.finish(delivery, now: Calendar.start)
+        }
+        let last = try #require(deliveries.last)
+        #expect(record.claim(last, claim, now: Calendar.start) == .full)
+        #expect(record.claim(deliveries[0], claim, now: Calendar.start) == .taken)
+        #expect(DeliveryRecord(stored: try record.bytes) == record && record.count == DeliveryRecord.capacity)
+        #expect(record.claim(last, claim, now: Calendar.start + 900) == .full)
+        #expect(record.claim(last, claim, now: Calendar.start + 901) == .new)
+    }
+}

@@ -1,0 +1,72 @@
+import IFTTTConnect
+import JSONFixtures
+import OAuth
+import Testing
+
+@Suite("A configuration that somebody wrote")
+struct UserConnectionDocumentTests {
+    private static let content = """
+        { "user_features": [ { "feature_id": "ft01", "enabled": true,
+          "user_fields": [ { "field_id": "name", "value": "Ada" } ],
+          "user_feature_triggers": [ { "feature_trigger_id": "tr01",
+            "user_fields": [ { "field_id": "location", "value": { "lat": 52.52, "lng": 13.405, "radius": 200 } } ] } ],
+          "user_feature_queries": [ { "feature_query_id": "qu01" } ],
+          "user_feature_actions": [ { "feature_action_id": "ac01",
+            "user_fields": [ { "field_id": "zone", "value": "zone-7" } ] } ] } ] }
+        """
+    /// What may be left out, and is of its kind where it is there.
+    private static let lists = ["user_fields", "user_feature_triggers", "user_feature_queries", "user_feature_actions"]
+    private static let texts = [
+        "user_features", "feature_id", "enabled", "field_id", "feature_trigger_id", "feature_query_id",
+        "feature_action_id",
+    ]
+
+    private func read(_ text: String) throws(ConnectError) -> UserConnection {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: Array(text.utf8))
+        } catch {
+            throw ConnectError.input(member: "", problem: "\(error)")
+        }
+        return try UserConnection(document: value)
+    }
+
+    @Test("2.9: it is read whole")
+    func whole() throws {
+        let feature = try #require(try read(Self.content).features.first)
+        #expect(feature.isEnabled && feature.fields == [.init(id: "name", value: .text("Ada"))])
+        #expect(feature.triggers.map(\.componentID) == ["tr01"] && feature.queries.map(\.componentID) == ["qu01"])
+        #expect(feature.actions.first?.fields == [.init(id: "zone", value: .text("zone-7"))])
+    }
+
+    @Test("it would replace everything: what cannot be read is named, and nothing is left out in silence")
+    func members() throws {
+        let spoiled = try SpoiledJSON(Self.content)
+        for place in spoiled.places {
+            let name = "\(place)"
+            let last = String(name.split(separator: ".").last ?? "")
+            for value in place.wrongValues.map(Optional.some) + (place.isMember ? [nil] : []) {
+                let isWrong =
+                    if last == "value" {
+                        value == nil || value == .null
+                    } else if Self.lists.contains(last) {
+                        value != nil
+                    } else {
+                        Self.texts.contains(last) || !place.isMember
+                    }
+                do throws(ConnectError) {
+                    _ = try read(spoiled.replacing(place, with: value))
+                    #expect(!isWrong, "\(name) as \(String(describing: value)) was read")
+                } catch {
+                    guard case .input(let member, _) = error else { throw error }
+                    #expect(isWrong && member.hasPrefix(name), "\(name) as \(String(describing: value)): \(error)")
+                }
+            }
+        }
+    }
+
+    @Test("what is no object is refused", arguments: ["[]", "null", "1", "\"\"", "{}"])
+    func noObject(text: String) {
+        #expect(throws: ConnectError.self) { try read(text) }
+    }
+}
