@@ -129,6 +129,33 @@ struct ControllerTests {
         #expect(outcome == .cancelled)
     }
 
+    @Test("F006: the network is watched once, however often it is found missing")
+    func watchedOnce() async throws {
+        let watches = Mutex(0)
+        let controller = try controller(
+            ScriptedIFTTT(), tokens: nil,
+            change: { surroundings in
+                surroundings.connectivity = {
+                    watches.withLock { $0 += 1 }
+                    let (silence, _) = AsyncStream<Void>.makeStream()
+                    for await _ in silence {}
+                }
+            }, visit: { _ in nil })
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        var failures = 0
+        for await update in updates {
+            guard case .activation(let activation) = update, activation.state == .loadingFailed else { continue }
+            failures += 1
+            if failures == 4 { break }
+            controller.send(.retryLoading)
+        }
+        running.cancel()
+        await running.value
+        #expect(watches.withLock { $0 } == 1)
+    }
+
     @Test("F034: a browser that cannot be opened is told")
     func notOpened() async throws {
         let controller = try controller(
