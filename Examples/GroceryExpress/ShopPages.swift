@@ -231,7 +231,8 @@ struct ShopPages: Sendable {
     func settings(_ customers: [(id: String, name: String)], _ visit: Visit) -> Response {
         let content: [String: Any?] = [
             "token": visit.formToken, "email": visit.email, "hasToken": visit.hasToken ? "yes" : nil,
-            "own": visit.usesOwnConfiguration ? "yes" : nil, "loggedIn": visit.customer.map { _ in "yes" }, "prefetched": visit.isPrefetched ? "yes" : nil,
+            "own": visit.usesOwnConfiguration ? "yes" : nil,
+            "loggedIn": visit.customer.map { _ in "yes" }, "prefetched": visit.isPrefetched ? "yes" : nil,
             "customers": customers.map {
                 Self.present(["id": $0.id, "name": $0.name, "chosen": $0.id == visit.customer ? "yes" : nil])
             },

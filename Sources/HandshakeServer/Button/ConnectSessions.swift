@@ -284,7 +284,8 @@ struct ConnectSessions: Sendable {
         case .refused(let refusal):
             log.notice("a redirect was not taken", metadata: ["reason": "\(refusal.rawValue)"])
         case .start(_, let seconds):
-            // When this process ends before, whoever looks next does it.
+            // When this process ends before, or the app has set longer than a day, whoever looks next does it.
+            guard (0...86_400).contains(seconds) else { return }
             Task {
                 try await settings.time.clock.sleep(for: .seconds(seconds))
                 _ = try await peek(at: place)

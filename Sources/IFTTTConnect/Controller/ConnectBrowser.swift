@@ -65,9 +65,8 @@ public struct LoopbackBrowser: ConnectBrowser {
     ///   system's browser throws.
     public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
         // Two listeners cannot have the port.
-        await close()
-        let (listener, closing, ended) = wait.begin()
-        defer { ended.finish() }
+        let (listener, closing) = await wait.begin()
+        defer { wait.hasEnded() }
         // A listener serves one redirect.
         return try await redirect(
             of: destination, at: try listener ?? LoopbackListener(port: port, path: path), until: closing)
@@ -113,8 +112,10 @@ public struct LoopbackBrowser: ConnectBrowser {
 private final class LoopbackWait: Sendable {
     private struct State {
         var listener: LoopbackListener?
+        /// Finishes when the wait is to end; nil when nobody waits.
         var closing: AsyncStream<Void>.Continuation?
-        var ends: AsyncStream<Void>?
+        /// Those who want it to have ended.
+        var impatient: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state: Mutex<State>
@@ -123,27 +124,41 @@ private final class LoopbackWait: Sendable {
         state = Mutex(State(listener: listener))
     }
 
-    /// Begins to wait: the listener that there is already, the stream that finishes when the wait is to end, and the stream
-    /// to finish when it has ended.
-    func begin() -> (LoopbackListener?, AsyncStream<Void>, AsyncStream<Void>.Continuation) {
+    /// Ends the wait before, and begins another: with the listener that there is already, and the stream that finishes when
+    /// the wait is to end.
+    func begin() async -> (LoopbackListener?, AsyncStream<Void>) {
         let (closings, closing) = AsyncStream<Void>.makeStream()
-        let (ends, ended) = AsyncStream<Void>.makeStream()
-        let listener = state.withLock { state in
-            (state.closing, state.ends) = (closing, ends)
-            return state.listener.take()
+        while true {
+            await end()
+            let turn = state.withLock { state -> LoopbackListener?? in
+                // Somebody else may have begun.
+                guard state.closing == nil else { return nil }
+                state.closing = closing
+                return .some(state.listener.take())
+            }
+            if let turn { return (turn, closings) }
         }
-        return (listener, closings, ended)
+    }
+
+    func hasEnded() {
+        let impatient = state.withLock { state in
+            defer { (state.closing, state.impatient) = (nil, []) }
+            return state.impatient
+        }
+        for waiting in impatient { waiting.resume() }
     }
 
     /// Ends the wait, and returns when it has ended.
     func end() async {
-        let (closing, ends) = state.withLock { state in
-            defer { (state.closing, state.ends) = (nil, nil) }
-            return (state.closing, state.ends)
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                guard let closing = state.closing else { return true }
+                closing.finish()
+                state.impatient.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
         }
-        closing?.finish()
-        guard let ends else { return }
-        for await _ in ends {}
     }
 }
 

@@ -166,7 +166,9 @@ struct RefusedTokenTests {
         #expect(try await elsewhere.token() == nil)
     }
 
-    @Test("a run that was cancelled is followed by another, which takes in what was sent in between")
+    @Test(
+        "a run that was cancelled is followed by another, which takes in what was sent in between",
+        .timeLimit(.minutes(1)))
     func anotherRun() async throws {
         let ifttt = ScriptedIFTTT([line: [shown]])
         let controller = try controller(ifttt, nil)
