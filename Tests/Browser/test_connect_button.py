@@ -647,6 +647,18 @@ def test_a_tap_on_what_is_no_more_changes_nothing_after_a_renewal(page: Page, se
     assert events(server) == ["turn_on"]
 
 
+def test_a_session_that_was_begun_anew_is_shown_though_it_counts_from_the_beginning(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connected", revision=9))
+    server.shows(script.answer("connect", revision=1, token="token-2"))
+    server.answers((403, {}, 0), script.answer("verifying", revision=2, token="token-2"))
+    switch(page).click()
+    shown(page, "connect")
+    switch(page).click()
+    shown(page, "verifying")
+    assert [(message["event"], message["token"]) for message in server.messages] == [("turn_off", "token-1"), ("turn_on", "token-2")]
+
+
 def test_what_another_tab_changed_is_followed(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connect"))

@@ -25,7 +25,7 @@ struct ForgettingTests {
         _ = try await server.visit(try await world.sandbox.activate(url, as: "\(user)@example.test"), as: user)
     }
 
-    @Test("a user who is forgotten by one process is forgotten in all, with every connection and the token, and no other")
+    @Test("a user whom one process forgets is forgotten in all, with every connection and the token; no other is")
     func forget() async throws {
         let world = try await World.start()
         var settings = try ConnectButtonSettings(

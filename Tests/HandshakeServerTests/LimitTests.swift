@@ -30,11 +30,12 @@ final class LimitTests: Sendable {
     {
         let message = ConnectButtonMessage(event, revision: answer.revision, token: answer.token)
         return try await server.wire.send(
-            "POST", "/connect/aB3dE5fG/events", headers: ["Cookie": "user=\(user)", "Content-Type": "application/json"],
+            "POST", "/connect/aB3dE5fG/events",
+            headers: ["Cookie": "user=\(user)", "Content-Type": "application/json"],
             body: String(decoding: message.body(), as: UTF8.self))
     }
 
-    @Test("messages beyond the limit are refused with when to come back, and change nothing; others are not concerned")
+    @Test("messages beyond the limit are refused with when to come back; others are not concerned")
     func messages() async throws {
         let (world, server, _) = try await start { $0.limits.messages = .init(burst: 2, interval: 10) }
         var page = try await server.state()

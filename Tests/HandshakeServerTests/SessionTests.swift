@@ -42,6 +42,19 @@ struct SessionTests {
         await world.sandbox.stop()
     }
 
+    @Test("a time for taking back that no clock has stops no server")
+    func endless() async throws {
+        let world = try await World.start()
+        let server = try await world.buttons(try world.settings { $0.disconnection = .undoable(seconds: 1e300) })
+        let (_, url) = try await server.leave()
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
+        let answer = try await server.send(.turnOff, try await server.state())
+        #expect(answer.step == "disconnecting")
+        #expect(try await server.send(.undo, answer).step == "connected")
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     @Test("a clock that was set back while a user is at IFTTT keeps that user's attempt")
     func attemptKept() async throws {
         let now = Mutex(1_735_689_600.0)

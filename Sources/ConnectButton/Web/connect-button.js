@@ -688,7 +688,8 @@ export class ConnectButton extends HTMLElement {
       const answer = await this.#post(event, email, signal)
       if (signal.aborted) return
       this.#sending = false
-      if (answer.revision >= this.#answer.revision) this.#show(answer)
+      // Another token is another session, which counts from the beginning.
+      if (answer.revision >= this.#answer.revision || answer.token !== this.#answer.token) this.#show(answer)
       else this.#settleBack()
       if (answer.open) this.#open(answer.open)
     } catch (error) {

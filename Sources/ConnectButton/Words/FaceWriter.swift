@@ -46,7 +46,9 @@ struct FaceWriter {
     }
 
     private var undoText: String? {
-        state.undo.map { ConnectButtonWords.undoSeconds.text(in: locale, count: Int($0.remaining.rounded(.up))) }
+        state.undo.map {
+            ConnectButtonWords.undoSeconds.text(in: locale, count: Int(exactly: $0.remaining.rounded(.up)) ?? .max)
+        }
     }
 
     /// A failure or the label; the footer when it says something of its own.

@@ -107,7 +107,9 @@ struct ConnectSession: Sendable, Codable, Equatable {
     ///   - now: seconds since 1970.
     ///   - open: where the user is to go.
     func answer(in locale: ConnectButtonLocale, now: Double, open: String? = nil) -> ConnectButtonAnswer {
-        let remaining = deadline.flatMap { $0.deadline.name == .undo ? min(max($0.at - now, 0), $0.seconds ?? .infinity) : nil }
+        let remaining = deadline.flatMap { due in
+            due.deadline.name == .undo ? min(max(due.at - now, 0), due.seconds ?? .infinity) : nil
+        }
         return ConnectButtonAnswer(
             ConnectButtonState(activation, undoRemaining: remaining), in: locale, revision: revision, token: token,
             open: open.flatMap { URL(string: $0) })

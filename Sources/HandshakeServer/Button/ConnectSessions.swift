@@ -287,7 +287,8 @@ struct ConnectSessions: Sendable {
             log.notice("a redirect was not taken", metadata: ["reason": "\(refusal.rawValue)"])
         case .report(let event): await count(event, place)
         case .start(_, let seconds):
-            // When this process ends before, whoever looks next does it.
+            // When this process ends before, or the app has set longer than a day, whoever looks next does it.
+            guard (0...86_400).contains(seconds) else { return }
             Task {
                 try await settings.time.clock.sleep(for: .seconds(seconds))
                 _ = try await peek(at: place)

@@ -25,7 +25,8 @@ extension ConnectBrowser {
 /// The system's browser and a listener on this machine that catches the redirect: for terminals and desktops (RFC 8252,
 /// section 7.3).
 ///
-/// Give ``returnAddress`` to the configuration. It has to be registered at IFTTT, so a fixed port is the rule there.
+/// Give ``returnAddress`` to the configuration. It has to be registered at IFTTT, so a fixed port is the rule there. One page
+/// is waited for at a time: opening another one, and ``close()``, end the wait for the one before.
 public struct LoopbackBrowser: ConnectBrowser {
     /// Where the redirect arrives.
     public let returnAddress: ReturnAddress
@@ -33,7 +34,7 @@ public struct LoopbackBrowser: ConnectBrowser {
     private let show: @Sendable (SignInPage) async throws -> Void
     private let port: UInt16
     private let path: String
-    private let first: HeldListener
+    private let wait: LoopbackWait
 
     /// Takes a port, and keeps it until the first page has been answered. Later pages take it again.
     ///
@@ -48,7 +49,7 @@ public struct LoopbackBrowser: ConnectBrowser {
             let address = try EndpointURL(listener.redirectURI.string, security: .allowingInsecureLoopback)
             returnAddress = try ReturnAddress(listener.redirectURI.string)
             self.port = UInt16(clamping: address.origin.port)
-            first = HeldListener(listener)
+            wait = LoopbackWait(listener)
         } catch let error as ConnectError {
             throw error
         } catch {
@@ -58,11 +59,34 @@ public struct LoopbackBrowser: ConnectBrowser {
         show = { _ = try await browser.show($0) }
     }
 
+    /// Shows the page and waits for its redirect.
+    ///
+    /// - Throws: `HandshakeError/signInAbandoned(_:)` when the wait was ended by ``close()`` or by another page, and what the
+    ///   system's browser throws.
     public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
+        // Two listeners cannot have the port.
+        let (listener, closing) = await wait.begin()
+        defer { wait.hasEnded() }
         // A listener serves one redirect.
-        let listener = try first.take() ?? LoopbackListener(port: port, path: path)
+        return try await redirect(
+            of: destination, at: try listener ?? LoopbackListener(port: port, path: path), until: closing)
+    }
+
+    /// Ends the wait; the port is free when this returns.
+    public func close() async {
+        await wait.end()
+    }
+
+    private func redirect(
+        of destination: ConnectActivation.Destination, at listener: LoopbackListener, until closing: AsyncStream<Void>
+    ) async throws -> String? {
         let page = try destination.page(returningTo: listener.redirectURI)
         return try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addTask {
+                for await _ in closing {}
+                try Task.checkCancellation()
+                throw HandshakeError.signInAbandoned(.closed)
+            }
             group.addTask {
                 try await listener.redirect { url in
                     destination.isAnswered(by: url)
@@ -83,16 +107,58 @@ public struct LoopbackBrowser: ConnectBrowser {
     }
 }
 
-/// The listener that holds the port until it is needed. A class, because a browser is a value and the port is not.
-private final class HeldListener: Sendable {
-    private let listener: Mutex<LoopbackListener?>
-
-    init(_ listener: LoopbackListener) {
-        self.listener = Mutex(listener)
+/// The wait for a redirect, and before the first one the listener that holds the port for it. A class, because a browser is
+/// a value and the port is not.
+private final class LoopbackWait: Sendable {
+    private struct State {
+        var listener: LoopbackListener?
+        /// Finishes when the wait is to end; nil when nobody waits.
+        var closing: AsyncStream<Void>.Continuation?
+        /// Those who want it to have ended.
+        var impatient: [CheckedContinuation<Void, Never>] = []
     }
 
-    func take() -> LoopbackListener? {
-        listener.withLock { $0.take() }
+    private let state: Mutex<State>
+
+    init(_ listener: LoopbackListener) {
+        state = Mutex(State(listener: listener))
+    }
+
+    /// Ends the wait before, and begins another: with the listener that there is already, and the stream that finishes when
+    /// the wait is to end.
+    func begin() async -> (LoopbackListener?, AsyncStream<Void>) {
+        let (closings, closing) = AsyncStream<Void>.makeStream()
+        while true {
+            await end()
+            let turn = state.withLock { state -> LoopbackListener?? in
+                // Somebody else may have begun.
+                guard state.closing == nil else { return nil }
+                state.closing = closing
+                return .some(state.listener.take())
+            }
+            if let turn { return (turn, closings) }
+        }
+    }
+
+    func hasEnded() {
+        let impatient = state.withLock { state in
+            defer { (state.closing, state.impatient) = (nil, []) }
+            return state.impatient
+        }
+        for waiting in impatient { waiting.resume() }
+    }
+
+    /// Ends the wait, and returns when it has ended.
+    func end() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                guard let closing = state.closing else { return true }
+                closing.finish()
+                state.impatient.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
     }
 }
 

@@ -56,7 +56,8 @@ struct ControllerTests {
 
     /// Runs until the first outcome; the states on the way, the outcome, and the token that came with it.
     private func outcome(
-        of controller: ConnectController, _ react: (ConnectActivation.State) -> Void = { _ in }
+        of controller: ConnectController, passing passed: ConnectActivation.Outcome? = nil,
+        _ react: (ConnectActivation.State) -> Void = { _ in }
     ) async throws -> ([ConnectActivation.State], ConnectActivation.Outcome, UserToken?) {
         let updates = controller.updates()
         let running = Task { await controller.run() }
@@ -68,7 +69,8 @@ struct ControllerTests {
             case .activation(let activation):
                 if states.last != activation.state { states.append(activation.state) }
                 react(activation.state)
-            case .outcome(let outcome, let token): return (states, outcome, token)
+            case .outcome(let outcome, let token):
+                if outcome != passed { return (states, outcome, token) }
             case .refused, .problem: break
             }
         }
@@ -125,6 +127,33 @@ struct ControllerTests {
             if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
         }
         #expect(outcome == .cancelled)
+    }
+
+    @Test("F006: the network is watched once, however often it is found missing")
+    func watchedOnce() async throws {
+        let watches = Mutex(0)
+        let controller = try controller(
+            ScriptedIFTTT(), tokens: nil,
+            change: { surroundings in
+                surroundings.connectivity = {
+                    watches.withLock { $0 += 1 }
+                    let (silence, _) = AsyncStream<Void>.makeStream()
+                    for await _ in silence {}
+                }
+            }, visit: { _ in nil })
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        var failures = 0
+        for await update in updates {
+            guard case .activation(let activation) = update, activation.state == .loadingFailed else { continue }
+            failures += 1
+            if failures == 4 { break }
+            controller.send(.retryLoading)
+        }
+        running.cancel()
+        await running.value
+        #expect(watches.withLock { $0 } == 1)
     }
 
     @Test("F034: a browser that cannot be opened is told")
@@ -198,8 +227,46 @@ struct ControllerTests {
 
     @Test("a listener on this machine catches the redirect and ignores everybody else's")
     func loopback() async throws {
-        struct Visitor: Browser {
+        let (_, outcome, got) = try await loopback(idleVisits: 0)
+        guard case .connected = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(got == (try token("t1")))
+    }
+
+    @Test("who goes back from the browser can go there again: the listener's port is free")
+    func loopbackAgain() async throws {
+        let (states, outcome, _) = try await loopback(idleVisits: 2)
+        guard case .connected = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(states.count { $0 == .goingToService(.web) } == 3)
+    }
+
+    /// A user who looks at IFTTT's page so many times and goes back, and then goes on.
+    private func loopback(
+        idleVisits: Int
+    ) async throws -> ([ConnectActivation.State], ConnectActivation.Outcome, UserToken?) {
+        final class Visitor: Browser {
+            private let idleVisits: Mutex<Int>
+            let arrived: @Sendable () -> Void
+
+            init(idleVisits: Int, arrived: @escaping @Sendable () -> Void) {
+                self.idleVisits = Mutex(idleVisits)
+                self.arrived = arrived
+            }
+
             func show(_ page: SignInPage) async throws -> String? {
+                let isIdle = idleVisits.withLock { left in
+                    defer { left -= 1 }
+                    return left > 0
+                }
+                if isIdle {
+                    arrived()
+                    return nil
+                }
                 let state = page.url.split(separator: "state%3D").last?.prefix { $0 != "&" } ?? ""
                 let back = page.redirectURI.string
                 for items in [
@@ -211,7 +278,8 @@ struct ControllerTests {
                 return nil
             }
         }
-        let browser = try LoopbackBrowser(Visitor())
+        let (arrivals, arrived) = AsyncStream<Void>.makeStream()
+        let browser = try LoopbackBrowser(Visitor(idleVisits: idleVisits) { arrived.yield() })
         var configuration = try Player.configuration()
         configuration.redirect = browser.returnAddress
         configuration.addresses = ActivationAddresses(
@@ -220,14 +288,13 @@ struct ControllerTests {
         let controller = ConnectController(
             ConnectActivation(configuration), tokens: nil, surroundings: ConnectSurroundings(browser: browser),
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: ContinuousClock())))
-        let (_, outcome, got) = try await outcome(of: controller) { state in
+        let goingBack = Task {
+            for await _ in arrivals { controller.send(.cancel) }
+        }
+        defer { goingBack.cancel() }
+        return try await outcome(of: controller, passing: .cancelled) { state in
             if state == .initial { controller.connect() }
             if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
         }
-        guard case .connected = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(got == (try token("t1")))
     }
 }

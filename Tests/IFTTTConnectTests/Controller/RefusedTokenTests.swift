@@ -111,6 +111,33 @@ struct RefusedTokenTests {
         #expect(try await keeper.token() == old)
     }
 
+    @Test("what the activation has decided of a token is done also when the run is cancelled meanwhile")
+    func cancelledRun() async throws {
+        struct Interrupting: Vault {
+            let inner = MemoryVault()
+            let interrupt: @Sendable () -> Void
+
+            func record(_ key: VaultKey) async throws -> [UInt8]? { try await inner.record(key) }
+            func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+            func update<Result: Sendable>(
+                _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+            ) async throws -> Result {
+                interrupt()
+                return try await inner.update(key, body)
+            }
+        }
+        let running = Mutex<Task<Void, Never>?>(nil)
+        let here = try tokens(Interrupting { running.withLock { $0?.cancel() } })
+        try await here.store(try token("utk_old"))
+        let controller = try controller(ScriptedIFTTT([line: [.status(401), shown]]), here)
+        controller.send(.appeared)
+        let run = Task { await controller.run() }
+        running.withLock { $0 = run }
+        await run.value
+        #expect(run.isCancelled)
+        #expect(try await here.token() == nil)
+    }
+
     @Test("a token that comes while the partner's server is asked is not replaced by the partner's answer")
     func partnerIsLate() async throws {
         let here = try tokens(MemoryVault())
@@ -139,7 +166,9 @@ struct RefusedTokenTests {
         #expect(try await elsewhere.token() == nil)
     }
 
-    @Test("a run that was cancelled is followed by another, which takes in what was sent in between")
+    @Test(
+        "a run that was cancelled is followed by another, which takes in what was sent in between",
+        .timeLimit(.minutes(1)))
     func anotherRun() async throws {
         let ifttt = ScriptedIFTTT([line: [shown]])
         let controller = try controller(ifttt, nil)
