@@ -195,6 +195,8 @@ def test_every_page_on_the_way_is_fit_to_be_seen(shop: Shop, page: Page) -> None
         look(page, f"flow-{number}")
         for field in page.locator("select").all():
             hand.choose(field)
+        if seen[-1].startswith("Settings"):
+            expect(page.get_by_label("Radius in metres")).to_have_value("250")
         before = page.url + seen[-1]
         hand.press(next(b for value in ("allow", "yes", "save", "sign_in") if (b := page.locator(f"button[name=do][value={value}]")).count()))
         page.wait_for_function("before => location.href + (document.querySelector('h1')?.innerText ?? '') !== before", arg=before)
@@ -203,5 +205,9 @@ def test_every_page_on_the_way_is_fit_to_be_seen(shop: Shop, page: Page) -> None
     for path in ("session", "terms", f"connections/{CONNECTION}"):
         page.goto(f"{shop.sandbox}/{path}")
         look(page, f"site-{path.split('/')[0]}")
+    page.goto(f"{shop.sandbox}/session")
+    expect(page.get_by_role("button", name="Sign out")).to_have_count(0)
+    page.get_by_role("button", name=re.compile("^Be ada")).click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     page.goto(f"{shop.sandbox}/access/api/{CONNECTION}?sdk_return_to=https://elsewhere.example/")
     look(page, "refusal")

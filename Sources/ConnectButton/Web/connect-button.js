@@ -279,7 +279,9 @@ const curve = points => `cubic-bezier(${points.join(", ")})`
 const shade = name => `light-dark(${C[name].light}, ${C[name].dark})`
 const EASE = curve(M.easeInOut)
 const LINE = T.footer * T.footerLineHeight
-/** The inset of label and field, of which little is left in little room. */
+// In little room, a watch's or that of a very large text, insets and knob give way to the words.
+const KNOB = `min(${u(G.knobDiameter)}, 30cqi)`
+const BESIDE = `min(${u(G.labelInsetAtKnob)}, 30cqi + ${u(2 * G.knobInset)})`
 const ROOMY = `clamp(${u(8)}, 100cqi - ${u(250)}, ${u(G.labelInset)})`
 
 // What a page says of the element wins, and of its text is inherited: the body takes neither.
@@ -322,17 +324,17 @@ button:not([aria-disabled=true]), a { cursor: pointer }
   font-weight: ${T.bold}; line-height: 1.2 }
 .switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${ROOMY}; padding-block: ${u(8)}; white-space: nowrap;
   font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
-[data-knob=start] .switch > span { padding-inline-start: ${u(G.labelInsetAtKnob)} } [data-knob=end] .switch > span { padding-inline-end: ${u(G.labelInsetAtKnob)} }
+[data-knob=start] .switch > span { padding-inline-start: ${BESIDE} } [data-knob=end] .switch > span { padding-inline-end: ${BESIDE} }
 .switch.wraps > span { white-space: normal; overflow-wrap: anywhere; hyphens: auto; text-wrap: balance }
 .pulses .switch > span { animation: pulse ${M.pulse}s linear infinite alternate }
 @keyframes pulse { to { opacity: ${M.pulseOpacity} } }
-.knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${u(G.knobDiameter)};
-  block-size: ${u(G.knobDiameter)}; border-radius: 50%; display: grid; place-items: center; pointer-events: none; opacity: 0;
+.knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${KNOB};
+  block-size: ${KNOB}; border-radius: 50%; display: grid; place-items: center; pointer-events: none; opacity: 0;
   background: light-dark(var(--knob-light), var(--knob-dark)); color: light-dark(var(--knob-ink-light), var(--knob-ink-dark));
   box-shadow: 0 ${u(G.knobShadowOffset)} ${u(G.knobShadowRadius)} rgb(0 0 0 / ${G.knobShadowOpacity}); will-change: transform;
   font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1; transition: transform ${M.change}s ${EASE}, opacity ${M.change}s ${EASE} }
 [data-knob=start] .knob, [data-knob=end] .knob { opacity: 1 }
-.knob img { inline-size: ${u(G.icon)}; block-size: ${u(G.icon)}; object-fit: contain; grid-area: 1 / 1 }
+.knob img { inline-size: min(${u(G.icon)}, 16cqi); block-size: min(${u(G.icon)}, 16cqi); object-fit: contain; grid-area: 1 / 1 }
 .knob .black { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
 .scrubbed * { transition: none !important }
 .email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.change}s ${EASE}, visibility ${M.change}s }
@@ -840,7 +842,7 @@ export class ConnectButton extends HTMLElement {
   }
 
   /** What one of the dossier's points is here. */
-  get #unit() { return this.#part.knob.offsetWidth / G.knobDiameter || 1 }
+  get #unit() { return parseFloat(getComputedStyle(this.#part.pill).borderTopLeftRadius) / G.cornerRadius || 1 }
 
   #moved(event) {
     const drag = this.#drag
@@ -965,8 +967,9 @@ export class ConnectButton extends HTMLElement {
     const round = `${G.cornerRadius * this.#unit}px`
     const square = this.#isRightToLeft ? `${round} 0px 0px ${round}` : `0px ${round} ${round} 0px`
     const timing = { duration: M.emailMorph * 1000, easing: EASE, id: "morph" }
-    knob.animate({ transform: ["none", knob.style.transform] }, timing)
-    knob.animate([{ scale: 1 }, { offset: M.emailSquareFrom, scale: 1 }, { scale: G.confirm / G.knobDiameter }], timing)
+    const place = part => `translateX(${part * this.#way}px)`
+    knob.animate([{ transform: place(0) }, { offset: M.emailSquareFrom, transform: place(M.emailSquareFrom) },
+                  { transform: `${place(1)} scale(${G.confirm / G.knobDiameter})` }], timing)
     knob.animate([{ borderRadius: round }, { offset: M.emailSquareFrom, borderRadius: round }, { borderRadius: square }], timing)
     knob.animate([{ opacity: 1 }, { offset: M.emailFieldsFrom, opacity: 1 }, { opacity: 0 }], timing)
     knob.firstElementChild?.animate([{ opacity: 1 }, { offset: M.emailSquareFrom, opacity: 1 }, { opacity: 0 }], timing)

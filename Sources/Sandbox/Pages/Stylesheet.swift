@@ -86,6 +86,7 @@ enum Stylesheet {
         .people a{display:inline-block;padding:.15rem 0;font-weight:600}
         .people span{display:block;font-size:.9rem}
         .rows li{padding:.6rem 0}
+        .rows+p{margin-top:1.25rem}
         .rows p{margin:.2rem 0 0;color:var(--quiet);font-size:.92rem}
         .scopes li{position:relative;padding:.2rem 0 .2rem 1.5rem}
         .scopes li::before{content:"";position:absolute;left:.3rem;top:.75rem;width:.5rem;height:.5rem;\
@@ -101,7 +102,7 @@ enum Stylesheet {
         select,textarea{width:100%;min-height:2.75rem;padding:.5rem .75rem;border:1px solid var(--field);\
         border-radius:.5rem;background:var(--card);color:inherit;font:inherit}
         select[aria-invalid=true],textarea[aria-invalid=true]{border-color:var(--bad);border-width:2px}
-        fieldset{min-width:0;margin:0 0 1.25rem;padding:1rem;border:1px solid var(--line);border-radius:.5rem}
+        fieldset{min-width:0;margin:1rem 0 1.25rem;padding:1rem;border:1px solid var(--line);border-radius:.5rem}
         legend{padding:0 .4rem;font-weight:650}
         .group p{margin:0 0 .25rem;font-weight:600}
         .parts{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:0 1rem}

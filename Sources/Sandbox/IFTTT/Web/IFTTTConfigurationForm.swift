@@ -203,9 +203,10 @@ struct IFTTTConfigurationForm: Sendable {
             parts = Self.locationParts.filter { hasRadius || $0.0 != "radius" }.map { part, label in
                 let long = part == "lat" ? "latitude" : part == "lng" ? "longitude" : part
                 let value = (entry.value?[part] ?? entry.value?[long])?.scalarText
+                let isNumber = part != "address"
                 return PartView(
-                    partName: "\(entry.name).\(part)", partLabel: label, partValue: value ?? "",
-                    isNumber: part != "address")
+                    partName: "\(entry.name).\(part)", partLabel: label,
+                    partValue: isNumber ? Self.plain(value ?? "") : value ?? "", isNumber: isNumber)
             }
         }
         return FieldView(
@@ -213,6 +214,11 @@ struct IFTTTConfigurationForm: Sendable {
             isChoice: isChoice, isChoices: isChoices, isLocation: !parts.isEmpty, isUnknown: isUnknown,
             type: entry.field.type, value: text, options: options(entry, chosen: text), parts: parts,
             fault: entry.fault)
+    }
+
+    /// A number as people write it: 250, not 250.0.
+    private static func plain(_ number: String) -> String {
+        number.hasSuffix(".0") ? String(number.dropLast(2)) : number
     }
 
     private func options(_ entry: Entry, chosen text: String) -> [OptionView] {

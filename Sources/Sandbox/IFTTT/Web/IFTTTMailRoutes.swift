@@ -144,6 +144,6 @@ extension Template {
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="choices">{{#people}}<button type="submit" class="second" name="as" value="{{name}}">\
         Be {{name}} ({{email}})</button>{{/people}}
-        <button type="submit" name="as" value="">Sign out</button></div></form>
+        {{#login}}<button type="submit" name="as" value="">Sign out</button>{{/login}}</div></form>
         """)
 }
