@@ -821,14 +821,13 @@ def counted(server: ButtonServer) -> list[str]:
 
 def look_at_about(page: Page) -> None:
     """From the footer through everything on the About page that can be tapped."""
-    page.context.route("https://**", lambda route: route.fulfill(status=200, content_type="text/html", body="<title>IFTTT</title>"))
     page.locator("#one .footer button").first.click()
+    # What is counted is the tap; the pages behind it are elsewhere.
+    page.get_by_role("dialog").evaluate("e => e.addEventListener('click', event => event.preventDefault(), true)")
     links = page.get_by_role("dialog").get_by_role("link").all()
     assert len(links) == 5
     for link in links:
-        with page.expect_popup() as popup:
-            link.click()
-        popup.value.close()
+        link.click()
     page.get_by_role("dialog").get_by_role("button").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -875,23 +874,23 @@ def test_counting_delays_nothing_and_fails_nothing(page: Page, server: ButtonSer
     page.get_by_role("textbox").fill("ada@example.com")
     page.keyboard.press("Enter")
     page.wait_for_url("**/elsewhere")
-    assert counted(server) == ["shown"], "the first has no answer yet"
+    assert counted(server)[0] == "shown", "it has no answer yet, and is on its way all the same"
     server.counting.set()
 
 
 @pytest.mark.parametrize("status", [204, 403, 500, 0])
 def test_a_server_that_does_not_count_is_told_no_more_and_nobody_sees_it(page: Page, server: ButtonServer, status: int) -> None:
     server.counting_status = status
+    if not status:
+        page.route("**/counts", lambda route: route.abort())
     opened(page, server, server.script().answer("connect", isCounted=True))
-    until_counted(page, server, ["shown"])
+    until_counted(page, server, ["shown"] if status else [])
     for _ in range(2):
         page.locator("#one .footer button").click()
         page.keyboard.press("Escape")
     page.wait_for_timeout(200)
-    assert counted(server) == ["shown"] or status == 0
+    assert counted(server) == (["shown"] if status else [])
     assert heard(page, "failure") == [] and footer(page) == "WORKS WITH IFTTT"
-    page.evaluate("one.refresh()")
-    server.counting_status = 202
 
 
 def test_consent_counts_from_the_answer_that_says_so(page: Page, server: ButtonServer) -> None:
