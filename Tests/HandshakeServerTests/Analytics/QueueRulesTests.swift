@@ -7,7 +7,7 @@ import Testing
 
 @testable import HandshakeServer
 
-@Suite("What a server counts: consent, queue and sending")
+@Suite("What a server counts: consent, queue and sending", .timeLimit(.minutes(1)))
 struct QueueRulesTests {
     private let vault = MemoryVault()
 
@@ -207,6 +207,22 @@ struct QueueRulesTests {
             try await analytics.runAndShutDown()
         }
         #expect(inbox.requests.count == 1)
+    }
+
+    @Test("F100: a record that cannot be used keeps nobody else's events from being sent, at once and later")
+    func unreadable() async throws {
+        let (inbox, clock) = (EventInbox(), ManualClock())
+        let whole = ConnectAnalytics.counting(in: vault, to: inbox)
+        for user in ["ada", "bob"] { try await whole.allow(for: user) }
+        try await whole.record(0..<1, for: "ada")
+        let torn = VaultWithout(kind: .analytics, key: CountedUser.key("ada"), vault: vault)
+        let analytics = ConnectAnalytics.counting(in: torn, to: inbox, clock: clock)
+        try await analytics.record(1..<2, for: "bob")
+        try await running(analytics, on: clock) {
+            try await analytics.record(2..<7, for: "bob")
+            await inbox.received(2)
+        }
+        #expect(inbox.requests.map(\.objects) == [["1"], ["2", "3", "4", "5", "6"]])
     }
 
     @Test("a record that holds something else is no consent", arguments: ["", "{}", "[1]", "\u{0}", #"{"version":2}"#])

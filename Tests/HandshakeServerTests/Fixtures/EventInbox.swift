@@ -117,29 +117,31 @@ extension ConnectAnalytics {
     }
 }
 
-/// A vault in which records of one kind can neither be read nor written.
+/// A vault in which one record, or all of a kind, can neither be read nor written.
 struct VaultWithout: Vault {
     let kind: VaultKey.Kind
-    let vault = MemoryVault()
+    /// The record; nil for all of the kind.
+    var key: VaultKey?
+    var vault = MemoryVault()
 
     func record(_ key: VaultKey) async throws -> [UInt8]? {
-        try check(key.kind)
+        try check(key)
         return try await vault.record(key)
     }
 
     func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
-        try check(kind)
+        if key == nil { try check(VaultKey(kind, [])) }
         return try await vault.keys(of: kind)
     }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
-        try check(key.kind)
+        try check(key)
         return try await vault.update(key, body)
     }
 
-    private func check(_ kind: VaultKey.Kind) throws {
-        if kind == self.kind { throw VaultError.busy("the test") }
+    private func check(_ key: VaultKey) throws {
+        if key.kind == kind, self.key == nil || key == self.key { throw VaultError.busy("the test") }
     }
 }
