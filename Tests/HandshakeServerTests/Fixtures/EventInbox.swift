@@ -17,6 +17,8 @@ final class EventInbox: Transport {
         let hasToken: Bool
         /// The `object_id` of each event.
         let objects: [String]
+        /// When it arrived, by the test's clock.
+        let at: Duration
     }
 
     private struct State {
@@ -28,9 +30,13 @@ final class EventInbox: Transport {
     }
 
     private let state: Mutex<State>
+    private let clock: ManualClock
 
-    /// - Parameter statuses: what is answered, in order; the last one is given for ever.
-    init(_ statuses: Int...) {
+    /// - Parameters:
+    ///   - statuses: what is answered, in order; the last one is given for ever.
+    ///   - clock: what tells when a request arrives.
+    init(_ statuses: Int..., clock: ManualClock = ManualClock()) {
+        self.clock = clock
         state = Mutex(State(statuses: statuses.isEmpty ? [204] : statuses))
     }
 
@@ -78,7 +84,8 @@ final class EventInbox: Transport {
         let arrived = Request(
             anonymousID: HTTPField.Name("IFTTT-SDK-Anonymous-Id").flatMap { fields[$0] },
             hasToken: fields[.authorization] != nil,
-            objects: events.map { $0.object?["properties"]?.object?["object_id"]?.string ?? "" })
+            objects: events.map { $0.object?["properties"]?.object?["object_id"]?.string ?? "" },
+            at: clock.now.offset)
         let (status, watchers) = state.withLock { state in
             state.requests.append(arrived)
             let count = state.requests.count
