@@ -174,6 +174,10 @@ class ButtonServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 name = urlsplit(self.path).path.split("/")[-2]
+                if urlsplit(self.path).path.endswith("/counts"):
+                    outer.counts.append({"connection": name, "type": self.headers["Content-Type"], **json.loads(body)})
+                    outer.counting.wait(10)
+                    return self.reply((outer.counting_status, b"", 0))
                 outer.messages.append({"connection": name, "path": self.path, "type": self.headers["Content-Type"], **json.loads(body)})
                 queue = outer.replies.get(name, [])
                 reply = queue.pop(0) if queue else outer.states.get(name, (404, {}, 0))
@@ -245,6 +249,10 @@ class ButtonServer:
         self.replies: dict[str, list[Any]] = {}
         self.messages: list[dict[str, Any]] = []
         self.asked: list[str] = []
+        self.counts: list[dict[str, Any]] = []
+        self.counting_status = 202
+        self.counting = threading.Event()  # until it is set, nothing that is counted is answered
+        self.counting.set()
         self.pushed: dict[str, Any] = {}
         self.has_events = True
         self.streams = 0

@@ -32,6 +32,10 @@ class Shop:
         lines = http().get(f"{self.sandbox}/_sandbox/mails", timeout=10).text.splitlines()
         return [mail["link"] for mail in map(json.loads, lines) if mail["to"] == address][-1]
 
+    def log(self, name: str) -> list[dict]:
+        """One of the sandbox's logs."""
+        return [json.loads(line) for line in http().get(f"{self.sandbox}/_sandbox/{name}", timeout=10).text.splitlines()]
+
     def revoke_tokens(self) -> None:
         http().post(f"{self.sandbox}/_sandbox/revoke-user-token", timeout=10).raise_for_status()
 

@@ -758,6 +758,102 @@ def test_nothing_is_stored(page: Page, server: ButtonServer) -> None:
     assert not any("ada" in path for path in server.asked), "the suggestion is sent only when it is confirmed"
 
 
+# Counting, of people who agreed
+
+def counted(server: ButtonServer) -> list[str]:
+    return [" ".join(filter(None, (message["event"], message.get("item")))) for message in server.counts]
+
+
+def look_at_about(page: Page) -> None:
+    """From the footer through everything on the About page that can be tapped."""
+    page.locator("#one .footer button").first.click()
+    # What is counted is the tap; the pages behind it are elsewhere.
+    page.get_by_role("dialog").evaluate("e => e.addEventListener('click', event => event.preventDefault(), true)")
+    links = page.get_by_role("dialog").get_by_role("link").all()
+    assert len(links) == 5
+    for link in links:
+        link.click()
+    page.get_by_role("dialog").get_by_role("button").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+@pytest.mark.parametrize("consent", [None, False, "true", 1, {"yes": True}])
+def test_who_did_not_agree_is_told_of_to_nobody(page: Page, server: ButtonServer, consent: Any) -> None:
+    opened(page, server, server.script().answer("connected") | ({} if consent is None else {"isCounted": consent}))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.method))
+    look_at_about(page)
+    page.wait_for_timeout(200)
+    assert server.counts == [] and "POST" not in asked
+
+
+def test_who_agreed_is_counted_in_the_order_in_which_it_happened(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connected", revision=4, isCounted=True))
+    look_at_about(page)
+    expected = ["shown", "footer_tapped", "about_shown", "about_tapped primary", "about_tapped connecting", "about_tapped title",
+                "about_tapped manage", "about_tapped legal"]
+    until_counted(page, server, expected)
+    assert all(message["token"] == "token-1" and message["revision"] == 4 and message["type"] == "application/json" for message in server.counts)
+    page.evaluate("one.refresh()")
+    page.wait_for_timeout(200)
+    assert counted(server) == expected, "to look again is not to be shown again"
+    assert server.messages == [], "what is counted is no event"
+
+
+def until_counted(page: Page, server: ButtonServer, expected: list[str]) -> None:
+    deadline = time.monotonic() + 8
+    while counted(server) != expected:
+        assert time.monotonic() < deadline, counted(server)
+        page.wait_for_timeout(20)
+
+
+def test_counting_delays_nothing_and_fails_nothing(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    server.counting.clear()
+    opened(page, server, script.answer("connect", isCounted=True))
+    server.answers(script.answer("email", revision=2, isCounted=True), script.answer("going_to_service", revision=3, open=f"{server.origin}/elsewhere"))
+    page.locator("#one .footer button").click()
+    page.keyboard.press("Escape")
+    switch(page).click()
+    shown(page, "email")
+    page.get_by_role("textbox").fill("ada@example.com")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/elsewhere")
+    assert counted(server)[0] == "shown", "it has no answer yet, and is on its way all the same"
+    server.counting.set()
+
+
+@pytest.mark.parametrize("status", [204, 403, 500, 0])
+def test_a_server_that_does_not_count_is_told_no_more_and_nobody_sees_it(page: Page, server: ButtonServer, status: int) -> None:
+    server.counting_status = status
+    if not status:
+        page.route("**/counts", lambda route: route.abort())
+    opened(page, server, server.script().answer("connect", isCounted=True))
+    until_counted(page, server, ["shown"] if status else [])
+    for _ in range(2):
+        page.locator("#one .footer button").click()
+        page.keyboard.press("Escape")
+    page.wait_for_timeout(200)
+    assert counted(server) == (["shown"] if status else [])
+    assert heard(page, "failure") == [] and footer(page) == "WORKS WITH IFTTT"
+
+
+def test_consent_counts_from_the_answer_that_says_so(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    opened(page, server, script.answer("connect"))
+    page.locator("#one .footer button").click()
+    page.keyboard.press("Escape")
+    server.shows(script.answer("connect", isCounted=True))
+    page.evaluate("one.refresh()")
+    until_counted(page, server, ["shown"])
+    server.shows(script.answer("connect", isCounted=False))
+    page.evaluate("one.refresh()")
+    until(page, "!one.answer.isCounted")
+    page.locator("#one .footer button").click()
+    page.wait_for_timeout(200)
+    assert counted(server) == ["shown"]
+
+
 # Two on one page; hostile data
 
 def test_two_buttons_on_a_page_do_not_meddle(page: Page, server: ButtonServer) -> None:

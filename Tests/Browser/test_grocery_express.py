@@ -2,6 +2,7 @@
 
 import re
 import socket
+import time
 from collections.abc import Callable
 
 import pytest
@@ -163,6 +164,106 @@ def test_a_page_that_brings_the_state_along_draws_it_without_asking(shop: Shop, 
     open_connection(page, shop)
     assert not [url for url in asked if url.endswith(f"/own/{CONNECTION}")]
     leave(page, Hand(page, "pointer"), shop, "new@example.test")
+
+
+def events(shop: Shop) -> list[tuple]:
+    """What IFTTT has counted: name, place, object and the rest, as the dossier's table has them (7)."""
+    found = []
+    for event in shop.log("analytics"):
+        rest = dict(event["properties"])
+        found.append((event["name"].removeprefix("sdk."), rest.pop("location_type", None), rest.pop("location_id", None),
+                      rest.pop("object_type", None), rest.pop("object_id", None), rest))
+    return found
+
+
+def identifiers(shop: Shop) -> set[str | None]:
+    """Under which numbers the buttons have asked IFTTT. What the shop itself asks, with its service key, bears no number at any time."""
+    fields = [entry["client_fields"] for entry in shop.log("requests")]
+    return {names.get("IFTTT-SDK-Anonymous-Id") for names in fields if "IFTTT-SDK-Version" in names or "IFTTT-SDK-Anonymous-Id" in names}
+
+
+def look_at_about(page: Page, hand: Hand, times: int = 1) -> None:
+    for _ in range(times):
+        hand.press(page.locator("connect-button .footer button").first)
+        expect(page.get_by_role("dialog")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, page: Page) -> None:
+    hand = Hand(page, "pointer")
+    told: list[str] = []
+    sent_to: list[str] = []
+    page.on("request", lambda request: told.append(request.url) if request.url.endswith("/counts") else None)
+    page.on("request", lambda request: sent_to.append(request.url) if "/access/api/" in request.url else None)
+    settings(page, shop, own_configuration=False)
+
+    # Nobody has been asked, and then somebody has said no.
+    open_connection(page, shop)
+    question = page.get_by_role("form", name="May IFTTT count how this button is used?")
+    expect(question).to_be_visible()
+    look(page, "counting-question")
+    look_at_about(page, hand)
+    question.get_by_role("button", name="No").click()
+    expect(question).to_have_count(0)
+    until(page, "connect")
+    leave(page, hand, shop, "edsger@example.test")
+    page.goto(f"{shop.origin}/connections/{CONNECTION}")
+    until(page, "going_to_service")
+    hand.press(page.locator("connect-button .footer button").last)
+    until(page, "connect")
+    assert told == [] and events(shop) == []
+    assert identifiers(shop) == {None} and sent_to and "anonymous" not in "".join(sent_to)
+
+    # Yes, in the settings, where it is off.
+    page.goto(f"{shop.origin}/settings")
+    expect(page.get_by_label("IFTTT may count how you use its buttons")).not_to_be_checked()
+    settings(page, shop, counting=True)
+    http().delete(f"{shop.sandbox}/_sandbox/requests", timeout=10).raise_for_status()
+    sent_to.clear()
+    open_connection(page, shop)
+    look_at_about(page, hand)
+    leave(page, hand, shop, "new@example.test")
+    say_yes(page, hand, shop)
+    until(page, "connected")
+    hand.press(switch(page))
+    until(page, "confirm_disconnect")
+    hand.press(page.locator("connect-button .choices button").first)
+    until(page, "disconnected", "connect")
+    until(page, "connect")
+    look_at_about(page, hand, times=3)  # enough for five to wait, whatever was sent before
+    button, off = "connect_button", {}
+    click, about = ("click", button, None, "works_with_ifttt", "button", off), ("impression", button, CONNECTION, "modal", "connect_information", off)
+    expected = [
+        ("impression", button, "Grocery Express", "connection", CONNECTION, off), click, about,
+        ("impression", button, CONNECTION, "connection_email", None, off), ("click", button, CONNECTION, "connection_email", None, off),
+        ("click", button, CONNECTION, "connection", CONNECTION, off),
+        ("statechange", None, None, "connection", CONNECTION, {"object_status": "enabled", "state": "enabled"}),
+        ("pageviewed", button, CONNECTION, None, None, off), ("impression", button, "Grocery Express", "connection", CONNECTION, {"object_status": "enabled"}),
+        ("click", button, CONNECTION, "connection", CONNECTION, {"object_status": "enabled"}), click, about]
+    deadline = time.monotonic() + 8
+    while len(events(shop)) < len(expected):
+        assert time.monotonic() < deadline, events(shop)
+        page.wait_for_timeout(50)
+    assert events(shop)[:len(expected)] == expected
+    numbers = identifiers(shop)
+    assert len(numbers) == 1 and None not in numbers, "one number, in every request of the server"
+    [number] = numbers
+    assert sent_to and all(f"sdk_anonymous_id={number}" in url for url in sent_to)
+    assert all(entry["authorization_scheme"] is None for entry in shop.log("requests") if entry["path"] == "/v2/sdk/events")
+
+    # And no again.
+    settings(page, shop, counting=False)
+    http().delete(f"{shop.sandbox}/_sandbox/requests", timeout=10).raise_for_status()
+    before = len(events(shop))
+    told.clear()
+    sent_to.clear()
+    open_connection(page, shop, OTHER)
+    expect(question).to_have_count(0)
+    look_at_about(page, hand, times=3)
+    leave(page, hand, shop)
+    assert told == [] and len(events(shop)) == before
+    assert identifiers(shop) == {None} and sent_to and "anonymous" not in "".join(sent_to)
 
 
 def test_styles_languages_and_the_other_pages(shop: Shop, page: Page) -> None:

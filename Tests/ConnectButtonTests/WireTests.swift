@@ -13,8 +13,10 @@ struct WireTests {
             progress: .fraction(0.25), undo: ConnectButtonUndo(remaining: 3, total: 8), isCancellable: true,
             next: .email,
             manageURL: URL(string: "https://ifttt.com/connections/aB3dE5fG/edit"))
-        let answer = ConnectButtonAnswer(
+        var answer = ConnectButtonAnswer(
             state, in: .german, revision: 7, token: "t", open: URL(string: "https://ifttt.com/access/api/aB3dE5fG"))
+        #expect(!answer.isCounted, "nobody is counted before it is said")
+        answer.isCounted = true
         let body = try answer.body()
         #expect(try JSONDecoder().decode(ConnectButtonAnswer.self, from: body) == answer)
         #expect(!body.contains(UInt8(ascii: "\n")), "a server-sent event's data is one line")
@@ -48,8 +50,8 @@ struct WireTests {
         "every event survives its way",
         arguments: [
             ConnectButtonEvent.turnOn, .turnOff, .email("ada+test@example.com"), .proceed, .retry, .cancel, .disconnect,
-            .keep, .undo,
-        ])
+            .keep, .undo, .shown, .footerTapped, .aboutShown,
+        ] + ConnectButtonEvent.AboutItem.allCases.map(ConnectButtonEvent.aboutTapped))
     func messages(_ event: ConnectButtonEvent) throws {
         let message = ConnectButtonMessage(event, revision: 3, token: "token")
         #expect(try ConnectButtonMessage(body: message.body()) == message)
@@ -65,6 +67,8 @@ struct WireTests {
             (#"{"event":"turn_on","revision":1.5,"token":"t"}"#, .malformedMessage),
             (#"{"event":"explode","revision":1,"token":"t"}"#, .unknownEvent),
             (#"{"event":"email","revision":1,"token":"t"}"#, .unknownEvent),
+            (#"{"event":"about_tapped","revision":1,"token":"t"}"#, .unknownEvent),
+            (#"{"event":"about_tapped","item":"wallet","revision":1,"token":"t"}"#, .unknownEvent),
         ])
     func refused(_ body: String, _ expected: ConnectButtonError) {
         #expect(throws: expected) { try ConnectButtonMessage(body: Data(body.utf8)) }

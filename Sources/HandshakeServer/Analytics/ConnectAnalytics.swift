@@ -25,8 +25,9 @@ import Synchronization
 /// each process makes one request at a time. What is refused or lost stays; after a failure nothing is sent until the
 /// next 30 seconds are over. An event is sent once, unless the answer to its request is lost: then it is sent again.
 ///
-/// **Memory** is bounded: this process remembers of at most 4096 users that something waits. What it has forgotten, and
-/// what a process that died has left behind, is found in the vault: when the service starts, and whenever there were more.
+/// **Memory** is bounded: this process remembers of at most 4096 users that something waits, and holds the events of one
+/// request. What it has forgotten, and what a process that died has left behind, is found by the keys in the vault: when
+/// the service starts, and whenever there were more.
 ///
 /// Nothing that a user does fails because of counting: what cannot be counted is logged by its reason, and forgotten.
 ///
@@ -63,7 +64,10 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         /// Another process is sending.
         case busy
         case nothing
+        /// IFTTT cannot be reached, or does not take the events.
         case failed
+        /// The user's record cannot be used now.
+        case unreadable
     }
 
     /// Prepares counting. Nobody is counted before ``allow(for:)``, in this process or in another one.
@@ -225,6 +229,8 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
                 if queue.count > 0 { note(key, queue) }
             case .busy: state.withLock { $0.due.note(key, isReady: false) }
             case .nothing: break
+            // It is no other user's fault. The next list has the record again, unless it is damaged.
+            case .unreadable: state.withLock { $0.due.isIncomplete = true }
             case .failed:
                 // The one that failed comes last: it may be the only one that does.
                 state.withLock { state in
@@ -239,11 +245,12 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
 
     /// Those on the list, and whoever the vault has besides.
     private func everybody(_ known: [VaultKey]) async -> [VaultKey] {
+        // Before the look: what comes too late for it makes the list incomplete again.
+        state.withLock { $0.due.isIncomplete = false }
         do {
-            let others = Set(try await users.vault.keys(of: .analytics).keys).subtracting(known)
-            state.withLock { $0.due.isIncomplete = false }
-            return known + others
+            return known + Set(try await users.vault.keys(of: .analytics).keys).subtracting(known)
         } catch {
+            state.withLock { $0.due.isIncomplete = true }
             log.warning("what waits to be sent cannot be listed", metadata: ["reason": "\(type(of: error))"])
             return known
         }
@@ -262,8 +269,8 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
                 return queue.map { .sent(remaining: $0) } ?? .nothing
             }
         } catch {
-            log.warning("events cannot be sent", metadata: ["reason": "\(type(of: error))"])
-            return .failed
+            log.warning("a user's events cannot be read", metadata: ["reason": "\(type(of: error))"])
+            return .unreadable
         }
     }
 

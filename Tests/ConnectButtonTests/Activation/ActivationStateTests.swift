@@ -113,6 +113,48 @@ struct ActivationStateTests {
         #expect(ConnectButtonState(activation).step == .connect)
     }
 
+    @Test(
+        "7, F099: what is only counted is IFTTT's event and nothing to the state machine",
+        arguments: [
+            (ConnectButtonEvent.footerTapped, "click", nil, "works_with_ifttt", "button"),
+            (.aboutShown, "impression", "aB3dE5fG", "modal", "connect_information"),
+            (.aboutTapped(.primary), "click", "aB3dE5fG", "button", "Lumen Garden"),
+            (.aboutTapped(.connecting), "click", "aB3dE5fG", "button", "Location Service"),
+            (.aboutTapped(.title), "click", "aB3dE5fG", "button", "Water"),
+            (.aboutTapped(.legal), "click", "aB3dE5fG", "button", "privacy_policy"),
+            (.aboutTapped(.manage), "click", "aB3dE5fG", "button", "manage"),
+            (.shown, "impression", "Garden App", "connection", "aB3dE5fG"),
+        ] as [(ConnectButtonEvent, String, String?, String, String)])
+    func counted(
+        _ event: ConnectButtonEvent, _ name: String, _ place: String?, _ kind: String, _ object: String
+    ) throws {
+        var activation = try Self.activation(.enabled)
+        #expect(event.isOnlyCounted)
+        #expect(event.activationEvent(for: activation, at: 0, attempt: { AttemptState() }) == nil)
+        var configuration = activation.configuration
+        configuration.appName = "Garden App"
+        activation = try ConnectActivation(configuration, prefetched: try Self.connection(.enabled))
+        _ = activation.handle(.appeared)
+        let found = try #require(event.analyticsEvent(for: activation))
+        #expect(found.name.rawValue == "sdk.\(name)")
+        #expect(found.location == AnalyticsEvent.Place(type: "connect_button", id: place))
+        #expect(found.object == AnalyticsEvent.Place(type: kind, id: object))
+        #expect(found.objectStatus == (event == .shown ? "enabled" : nil) && found.state == nil)
+    }
+
+    @Test("what the user does is no event of counting, and of a connection that is not known nothing is counted")
+    func notCounted() throws {
+        let activation = try Self.activation(.enabled)
+        let events: [ConnectButtonEvent] = [
+            .turnOn, .turnOff, .email("a"), .proceed, .retry, .cancel, .disconnect, .keep, .undo,
+        ]
+        for event in events {
+            #expect(!event.isOnlyCounted && event.analyticsEvent(for: activation) == nil)
+        }
+        let unknown = ConnectActivation(activation.configuration)
+        #expect(ConnectButtonEvent.footerTapped.analyticsEvent(for: unknown) == nil)
+    }
+
     @Test("turning off asks first, and can be declined")
     func confirming() throws {
         var activation = try Self.activation(.enabled)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HandshakeServer
 
-@Suite("What a server counts: consent, queue and sending")
+@Suite("What a server counts: consent, queue and sending", .timeLimit(.minutes(1)))
 struct QueueRulesTests {
     private let vault = MemoryVault()
 
@@ -136,17 +136,23 @@ struct QueueRulesTests {
 
     @Test("F100: what is refused stays, and nothing more is sent until the next thirty seconds are over")
     func failure() async throws {
-        let (inbox, clock) = (EventInbox(500, 204), ManualClock())
+        let clock = ManualClock()
+        let inbox = EventInbox(500, 204, clock: clock)
         let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
-        try await analytics.allow(for: "ada")
+        for user in ["ada", "bob"] { try await analytics.allow(for: user) }
         try await running(analytics, on: clock) {
+            inbox.hold()
             try await analytics.record(0..<5, for: "ada")
             await inbox.received(1)
             try await analytics.record(5..<8, for: "ada")
+            inbox.release()
+            try await analytics.record(10..<15, for: "bob")
+            for _ in 0..<1000 { await Task.yield() }
             clock.advance(by: .seconds(30))
-            await inbox.received(2)
+            await inbox.received(3)
         }
-        #expect(inbox.requests.map(\.objects.count) == [5, 8])
+        #expect(inbox.requests.map(\.at) == [.zero, .seconds(30), .seconds(30)])
+        #expect(inbox.requests.map(\.objects.count).sorted() == [5, 5, 8])
     }
 
     @Test("F100: one user's events that IFTTT does not take do not keep the others' from being sent")
@@ -207,6 +213,22 @@ struct QueueRulesTests {
             try await analytics.runAndShutDown()
         }
         #expect(inbox.requests.count == 1)
+    }
+
+    @Test("F100: a record that cannot be used keeps nobody else's events from being sent, at once and later")
+    func unreadable() async throws {
+        let (inbox, clock) = (EventInbox(), ManualClock())
+        let whole = ConnectAnalytics.counting(in: vault, to: inbox)
+        for user in ["ada", "bob"] { try await whole.allow(for: user) }
+        try await whole.record(0..<1, for: "ada")
+        let torn = VaultWithout(kind: .analytics, key: CountedUser.key("ada"), vault: vault)
+        let analytics = ConnectAnalytics.counting(in: torn, to: inbox, clock: clock)
+        try await analytics.record(1..<2, for: "bob")
+        try await running(analytics, on: clock) {
+            try await analytics.record(2..<7, for: "bob")
+            await inbox.received(2)
+        }
+        #expect(inbox.requests.map(\.objects) == [["1"], ["2", "3", "4", "5", "6"]])
     }
 
     @Test("a record that holds something else is no consent", arguments: ["", "{}", "[1]", "\u{0}", #"{"version":2}"#])

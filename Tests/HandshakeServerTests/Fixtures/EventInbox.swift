@@ -17,6 +17,8 @@ final class EventInbox: Transport {
         let hasToken: Bool
         /// The `object_id` of each event.
         let objects: [String]
+        /// When it arrived, by the test's clock.
+        let at: Duration
     }
 
     private struct State {
@@ -28,9 +30,13 @@ final class EventInbox: Transport {
     }
 
     private let state: Mutex<State>
+    private let clock: ManualClock
 
-    /// - Parameter statuses: what is answered, in order; the last one is given for ever.
-    init(_ statuses: Int...) {
+    /// - Parameters:
+    ///   - statuses: what is answered, in order; the last one is given for ever.
+    ///   - clock: what tells when a request arrives.
+    init(_ statuses: Int..., clock: ManualClock = ManualClock()) {
+        self.clock = clock
         state = Mutex(State(statuses: statuses.isEmpty ? [204] : statuses))
     }
 
@@ -78,7 +84,8 @@ final class EventInbox: Transport {
         let arrived = Request(
             anonymousID: HTTPField.Name("IFTTT-SDK-Anonymous-Id").flatMap { fields[$0] },
             hasToken: fields[.authorization] != nil,
-            objects: events.map { $0.object?["properties"]?.object?["object_id"]?.string ?? "" })
+            objects: events.map { $0.object?["properties"]?.object?["object_id"]?.string ?? "" },
+            at: clock.now.offset)
         let (status, watchers) = state.withLock { state in
             state.requests.append(arrived)
             let count = state.requests.count
@@ -117,29 +124,31 @@ extension ConnectAnalytics {
     }
 }
 
-/// A vault in which records of one kind can neither be read nor written.
+/// A vault in which one record, or all of a kind, can neither be read nor written.
 struct VaultWithout: Vault {
     let kind: VaultKey.Kind
-    let vault = MemoryVault()
+    /// The record; nil for all of the kind.
+    var key: VaultKey?
+    var vault = MemoryVault()
 
     func record(_ key: VaultKey) async throws -> [UInt8]? {
-        try check(key.kind)
+        try check(key)
         return try await vault.record(key)
     }
 
     func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
-        try check(kind)
+        if key == nil { try check(VaultKey(kind, [])) }
         return try await vault.keys(of: kind)
     }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
-        try check(key.kind)
+        try check(key)
         return try await vault.update(key, body)
     }
 
-    private func check(_ kind: VaultKey.Kind) throws {
-        if kind == self.kind { throw VaultError.busy("the test") }
+    private func check(_ key: VaultKey) throws {
+        if key.kind == kind, self.key == nil || key == self.key { throw VaultError.busy("the test") }
     }
 }

@@ -119,6 +119,21 @@ struct AnalyticsTests {
         #expect(await second.anonymousID != id)
     }
 
+    @Test("F101: what was sent under an identifier that is gone takes nothing from the next one's queue")
+    func otherIdentifier() throws {
+        var (first, second) = (
+            try #require(AnalyticsQueue(random: .system)), try #require(AnalyticsQueue(random: .system))
+        )
+        first.append(.footerClicked, at: 0)
+        second.append(.footerClicked, at: 0)
+        let batch = try #require(first.batch)
+        second.remove(batch)
+        #expect(second.count == 1)
+        first.remove(batch)
+        #expect(first.count == 0 && first.batch == nil)
+        #expect(try AnalyticsQueue(stored: second.stored())?.anonymousID == second.anonymousID)
+    }
+
     @Test("a storage that holds something else is as good as an empty one")
     func damaged() async throws {
         for bytes in ["", "{}", "{\"anonymousID\":\"me\"}", "[1]", "\u{0}"] {

@@ -117,6 +117,36 @@ struct ControllerTests {
         #expect(try await tokens.token() == nil)
     }
 
+    @Test("F099, W24: what a view reports is counted between what the activation reports, and only with consent")
+    func reports() async throws {
+        for isAllowed in [true, false] {
+            let ifttt = ifttt()
+            ifttt.answer("POST /v2/sdk/events", .status(204))
+            let analytics = Analytics(to: ifttt.api())
+            if isAllowed { await analytics.allow() }
+            let controller = try controller(ifttt, tokens: nil, analytics: analytics) {
+                ScriptedBrowser.redirect($0, "next_step=complete&user_token=utk_new")
+            }
+            controller.report(.footerClicked)
+            let (_, outcome, _) = try await outcome(of: controller) { state in
+                if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+                guard state == .initial else { return }
+                controller.report(.aboutShown(controller.activation.configuration.connection))
+                controller.connect()
+            }
+            #expect(outcome == .connected(try Balcony.connection(), isConfirmed: true, isPending: false))
+            await analytics.flush()
+            let sent = ifttt.requests.filter { $0.line == "POST /v2/sdk/events" }.map(\.content)
+            let events = try sent.flatMap { try JSONValue(parsing: Array($0.utf8)).object?["events"]?.array ?? [] }
+            let objects = events.map { $0.object?["properties"]?.object?["object_type"]?.string ?? "none" }
+            let expected = [
+                "works_with_ifttt", "connection", "modal", "connection_email", "connection_email", "connection",
+                "connection", "none",
+            ]
+            #expect(objects == (isAllowed ? expected : []))
+        }
+    }
+
     @Test("F032: closing the browser is told as going back")
     func closed() async throws {
         let controller = try controller(ifttt(), tokens: nil) { _ in
