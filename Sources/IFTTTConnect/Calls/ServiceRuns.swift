@@ -1,5 +1,5 @@
 import HTTPTypes
-public import OAuth
+import OAuth
 
 /// For whom something is run, and with what (dossier 2.10).
 public struct RunOptions: Sendable, Hashable {
