@@ -26,6 +26,8 @@ final class EventInbox: Transport {
         var requests: [Request] = []
         var isHeld = false
         var held: [CheckedContinuation<Void, Never>] = []
+        /// Whether a test has run out of time.
+        var isOver = false
         var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -53,15 +55,23 @@ final class EventInbox: Transport {
         for continuation in held { continuation.resume() }
     }
 
-    /// Returns when so many requests have arrived.
+    /// Returns when so many requests have arrived, or when the test is cancelled.
     func received(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                guard state.requests.count < count else { return true }
-                state.watchers.append((count, continuation))
-                return false
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    guard state.requests.count < count, !state.isOver else { return true }
+                    state.watchers.append((count, continuation))
+                    return false
+                }
+                if isThere { continuation.resume() }
             }
-            if isThere { continuation.resume() }
+        } onCancel: {
+            let watchers = state.withLock { state in
+                defer { (state.isOver, state.watchers) = (true, []) }
+                return state.watchers
+            }
+            for watcher in watchers { watcher.continuation.resume() }
         }
     }
 
