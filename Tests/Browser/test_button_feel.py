@@ -341,6 +341,9 @@ def test_a_sentence_is_read_in_its_own_direction_with_what_can_be_done_after_it(
       range.setStart(text, text.length - 4); range.setEnd(text, text.length)
       return [range, root.querySelector('.action')].map(e => { const box = e.getBoundingClientRect(); return [box.left, box.top + box.height / 2] }) }""")
     assert action[1] == pytest.approx(last[1], abs=4) and action[0] > last[0], "the way out stands after the sentence"
+    letter, stop = page.evaluate("""() => { const text = one.shadowRoot.querySelector('.footer p').lastChild; const range = document.createRange()
+      return [2, 1].map(back => { range.setStart(text, text.length - back); range.setEnd(text, text.length - back + 1); return range.getBoundingClientRect().left }) }""")
+    assert stop > letter, "and the full stop at its end"
 
 
 def test_an_address_is_not_cut_off_so_that_it_reads_as_another(open_page: OpenPage, server: ButtonServer) -> None:

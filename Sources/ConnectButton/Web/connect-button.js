@@ -358,7 +358,7 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none; opacity: 0 }
 .celebrates .check { opacity: 1; transition: none } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span { opacity: 0 }
 .footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere }
-.footer p { margin: 0; display: inline } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
+.footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
 .footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
 .footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
