@@ -31,6 +31,7 @@ import OAuth
 /// | `POST :connection/counts` | what is only counted, of users who agreed (``ConnectAnalytics``) |
 /// | `GET :connection/changes` | answers as server-sent events |
 /// | `GET return` | takes IFTTT's redirect and sends the browser on, without it, to ``ConnectButtonSettings/page`` |
+/// | `GET return/refused` | says that a redirect was not this user's; the browser is sent there without it |
 ///
 /// All state is in the vault: any number of processes serve the same users beside each other, and a process that is
 /// restarted while a user is at IFTTT knows that user's redirect. Who the user is, is the app's to say; a redirect
@@ -80,6 +81,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     public func add(to router: some RouterMethods<Context>) {
         router.get("connect-button.js") { request, _ in component(request) }
         router.get("return") { request, context in await comeBack(request, context) }
+        router.get("return/refused") { _, _ in Self.refused() }
         router.get(":connection") { request, context in
             await answering { try await state(try await place(request, context), request) }
         }
@@ -273,26 +275,31 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
 
     // MARK: Coming back
 
-    /// IFTTT's redirect. Whatever it says, the browser is sent on at once to an address without it, so that no token
-    /// stays in a page, a history entry or a referrer.
+    /// IFTTT's redirect. Whatever it says and whoever brings it, the browser is sent on at once to an address without it,
+    /// so that no token stays in a page, a history entry or a referrer. Only where the vault fails it stays, and may be
+    /// tried again.
     private func comeBack(_ request: Request, _ context: Context) async -> Response {
         await answering {
             guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {
-                return Self.notForYou(.notFound)
+                return .seeOther(refusedPath)
             }
-            guard let user = try await user(request, context) else { return Self.notForYou(.unauthorized) }
+            let page = (offer.page ?? settings.page).rawValue
+            // The link of a mail, opened in another browser: there the page asks for the log-in.
+            guard let user = try await user(request, context) else { return .seeOther(page) }
             // The registered address, not the one that the request names: a Host field is anybody's to write.
             let url = settings.returnAddress + "?" + (request.uri.query ?? "")
             let step = try await sessions.comeBack(url, at: ConnectSessions.Place(user: user, offer: offer))
             switch step.refusal {
             // A reload, or the link of a mail that was opened twice: the page says how it stands.
-            case nil, .nobodyWaiting: return .seeOther((offer.page ?? settings.page).rawValue)
-            case .foreign, .unreadable, .stateMissing, .otherAttempt: return Self.notForYou(.badRequest)
+            case nil, .nobodyWaiting: return .seeOther(page)
+            case .foreign, .unreadable, .stateMissing, .otherAttempt: return .seeOther(refusedPath)
             }
         }
     }
 
-    private static func notForYou(_ status: HTTPResponse.Status) -> Response {
-        .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: status)
+    private var refusedPath: String { settings.address.path + "/return/refused" }
+
+    private static func refused() -> Response {
+        .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: .badRequest)
     }
 }
