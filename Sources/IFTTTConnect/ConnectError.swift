@@ -30,13 +30,19 @@ public enum ConnectError: Error, Sendable, Hashable {
         public let message: String?
         /// What is wrong with which part of the request.
         public let details: [Detail]
+        /// How many seconds the service asks to wait, from `Retry-After` in its seconds form (RFC 9110, section 10.2.3); nil
+        /// when it asked for none, or for more than a day.
+        public let retryAfter: Int?
 
         /// States a problem.
-        public init(status: Int, code: String? = nil, message: String? = nil, details: [Detail] = []) {
+        public init(
+            status: Int, code: String? = nil, message: String? = nil, details: [Detail] = [], retryAfter: Int? = nil
+        ) {
             self.status = status
             self.code = code
             self.message = message
             self.details = details
+            self.retryAfter = retryAfter
         }
 
         /// One part of a request that cannot be used.
@@ -63,6 +69,8 @@ public enum ConnectError: Error, Sendable, Hashable {
             case notFound
             /// 422: the parameters cannot be used; ``Problem/details`` says which.
             case invalidParameters
+            /// 429: too often; ``Problem/retryAfter`` may say when to come back (RFC 6585, section 4).
+            case tooManyRequests
             /// 502: a service behind IFTTT failed.
             case downstreamFailed
             /// Any other status from 500.
@@ -80,6 +88,7 @@ public enum ConnectError: Error, Sendable, Hashable {
             case (403, _): .forbidden
             case (404, _): .notFound
             case (422, _): .invalidParameters
+            case (429, _): .tooManyRequests
             case (502, _): .downstreamFailed
             case (500..., _): .internalError
             default: .other
@@ -125,6 +134,7 @@ extension ConnectError.Problem: CustomStringConvertible {
         if details.count > places.count { places.append("and \(details.count - places.count) more") }
         return "IFTTT answered with status \(status)" + (words.isEmpty ? "" : ": \(words)")
             + (places.isEmpty ? "" : " (\(places.joined(separator: "; ")))") + "; \(kind.advice)"
+            + (retryAfter.map { ", and not again for \($0) s" } ?? "")
     }
 }
 
@@ -136,6 +146,7 @@ extension ConnectError.Problem.Kind {
         case .forbidden: "forbidden"
         case .notFound: "not_found"
         case .invalidParameters: "invalid_parameters"
+        case .tooManyRequests: "too_many_requests"
         case .downstreamFailed: "downstream_failed"
         case .internalError, .other: "service_error"
         }
@@ -149,6 +160,7 @@ extension ConnectError.Problem.Kind {
         case .forbidden: "these credentials do not suffice; a pending connection has to be configured first"
         case .notFound: "it does not exist, or is not visible with these credentials"
         case .invalidParameters: "change the parameters that it names"
+        case .tooManyRequests: "ask less often"
         case .downstreamFailed: "a service behind IFTTT failed; try again later"
         case .internalError: "the fault is IFTTT's; try again later"
         case .other: "the answer is not one that this request can have"

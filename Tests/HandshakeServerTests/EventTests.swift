@@ -116,7 +116,7 @@ struct EventTests {
         _ = try await server.send(.cancel, away)
         let (_, later) = try await server.leave()
         #expect(later != url)
-        #expect(try await server.visit(early).status == 400)
+        #expect(try await server.visit(early)["Location"] == "/connect/return/refused")
         #expect(try await server.state().step == "going_to_service")
         await server.server.stop()
         await world.sandbox.stop()

@@ -89,6 +89,7 @@ extension ConnectButtonFailure {
             case .unauthorized: .signInExpired
             case .notFound: .unknownConnection
             case .service(status: 403, _, _): .notAllowed
+            case .service(status: 429, _, _): .tooMany
             case .service: .unavailable
             case .accountCreationFailed: .accountNotCreated
             case .configurationCancelled: .cancelled

@@ -21,7 +21,7 @@ public struct ConnectButtonFailure: Sendable, Hashable, Codable {
         case offline
         /// IFTTT, or the app's server, does not answer or says that it cannot.
         case unavailable
-        /// The app's server has been asked too often, and says when to come back. The web component says it by itself.
+        /// IFTTT, or the app's server, has been asked too often. The web component says it of its server by itself.
         case tooMany = "too_many"
         /// There is no such connection, or it is not published.
         case unknownConnection = "unknown_connection"

@@ -28,7 +28,7 @@ extension ConnectSessions {
     ) async -> ConnectActivation.Event? {
         let id = place.offer.connection
         // One repetition: a page is waiting, and tries again by itself.
-        let once = ConnectAPI.Repetition(pauses: [.milliseconds(500)])
+        let once = ConnectAPI.Repetition(pauses: [.milliseconds(500)], longestPause: .seconds(2))
         switch effect {
         case .fetch(let ticket):
             return .fetched(ticket, await result { try await api.connection(id, repeating: once) })

@@ -71,12 +71,19 @@ public struct ConnectAPI: Sendable {
     }
 
     /// When a call is made again after a failure that may pass: no network, a lost answer, status 429 or from 500.
+    ///
+    /// Where the service asks for a longer pause than the planned one, that is kept; beyond ``longestPause`` the call fails
+    /// at once, with ``ConnectError/Problem/retryAfter``. Other calls than a fetch, which are repeated once, wait at most
+    /// two seconds.
     public struct Repetition: Sendable, Hashable {
         /// The pauses before each repetition.
         public let pauses: [Duration]
+        /// The longest pause that the service may ask for.
+        public let longestPause: Duration
 
-        public init(pauses: [Duration]) {
+        public init(pauses: [Duration], longestPause: Duration = .seconds(30)) {
             self.pauses = pauses
+            self.longestPause = longestPause
         }
 
         /// Three times, after 2, 4 and 8 seconds (dossier 2.5).
@@ -95,6 +102,7 @@ public struct ConnectAPI: Sendable {
     public func connection(_ id: ConnectionID, repeating: Repetition = .standard) async throws -> Connection {
         var operation = try await operation(.get, "connection", "/v2/connections/\(id)", with: [.user, .invite])
         operation.pauses = repeating.pauses
+        operation.longestPause = repeating.longestPause
         return try Connection(try await exchange.json(operation), answer: operation.name)
     }
 

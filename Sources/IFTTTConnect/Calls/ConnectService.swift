@@ -57,6 +57,7 @@ public struct ConnectService: Sendable {
     ) async throws -> Connection {
         var operation = try operation(.get, "connection", "/v2/connections/\(id)", user: user)
         operation.pauses = repeating.pauses
+        operation.longestPause = repeating.longestPause
         return try Connection(try await exchange.json(operation), answer: operation.name)
     }
 

@@ -21,6 +21,8 @@ struct Exchange: Sendable {
         var limits = TransferLimits(maximumContentLength: 4 << 20)
         /// The pauses before it is sent again after a passing failure; none for what starts something.
         var pauses: [Duration] = []
+        /// The longest pause that the service may ask for: short where somebody waits for the answer.
+        var longestPause = Duration.seconds(2)
 
         func request() throws(ConnectError) -> RequestMessage {
             var headers = headers
@@ -60,12 +62,21 @@ struct Exchange: Sendable {
                 return response
             } catch {
                 let placed = ConnectError.placing(error)
-                guard let failure = placed as? ConnectError, failure.isPassing, let pause = pauses.popFirst() else {
-                    throw placed
-                }
+                guard let failure = placed as? ConnectError, failure.isPassing, let pause = pauses.popFirst(),
+                    let pause = failure.pause(from: pause, to: operation.longestPause)
+                else { throw placed }
                 try await clock.sleep(for: pause)
             }
         }
+    }
+}
+
+extension ConnectError {
+    /// How long to wait before asking again: what the service asks for, and never less than the plan. Nil when that is too
+    /// long.
+    fileprivate func pause(from planned: Duration, to longest: Duration) -> Duration? {
+        guard case .service(let problem) = self, let wish = problem.retryAfter else { return planned }
+        return .seconds(wish) <= max(planned, longest) ? max(planned, .seconds(wish)) : nil
     }
 }
 
@@ -85,7 +96,17 @@ extension ConnectError.Problem {
             details: members.list("details").prefix(100).compactMap(\.object).map { detail in
                 let detail = Members(detail)
                 return Detail(parameter: words(detail, "parameter"), message: words(detail, "message"))
-            })
+            }, retryAfter: response.head.headerFields[.retryAfter].flatMap(Self.seconds))
+    }
+}
+
+extension ConnectError.Problem {
+    /// A whole number of seconds, up to a day.
+    private static func seconds(_ text: String) -> Int? {
+        guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let seconds = Int(text), seconds <= 86_400
+        else { return nil }
+        return seconds
     }
 }
 

@@ -79,6 +79,7 @@ struct ActivationStateTests {
         arguments: [
             (ConnectActivation.Failure.notFound, ConnectButtonFailure.Kind.unknownConnection),
             (.service(status: 403, code: nil, message: nil), .notAllowed),
+            (.service(status: 429, code: nil, message: nil), .tooMany),
             (.service(status: 500, code: nil, message: nil), .unavailable), (.unreadableAnswer("x"), .interrupted),
             (.credentials("x"), .interrupted),
         ])

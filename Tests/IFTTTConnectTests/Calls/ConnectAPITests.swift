@@ -49,6 +49,33 @@ struct ConnectAPITests {
         #expect(clock.pauses == [.seconds(2), .seconds(4), .seconds(8)] && ifttt.requests.count == 4)
     }
 
+    @Test("a pause that the service asks for is kept, one that is too long is left to whoever asks")
+    func retryAfter() async throws {
+        let patient = ScriptedIFTTT([
+            "GET \(path)": [.status(429, retryAfter: "30"), .status(503, retryAfter: "1"), .json(Balcony.json())]
+        ])
+        let clock = HurriedClock()
+        _ = try await patient.api(clock: clock).connection(try id())
+        #expect(clock.pauses == [.seconds(30), .seconds(4)])
+        let busy = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: "31"), .json(Balcony.json())]])
+        let error = try #require(await connectError { try await busy.api().connection(try id()) })
+        #expect(error.problemKind == .tooManyRequests && busy.requests.count == 1)
+        #expect(error == .service(.init(status: 429, retryAfter: 31)) && "\(error)".hasSuffix("not again for 31 s"))
+        // Somebody waits for who they are.
+        let waited = ScriptedIFTTT(["GET /v2/me": [.status(429, retryAfter: "3"), .json("{}")]])
+        #expect(await connectError { try await waited.api().me() }?.problemKind == .tooManyRequests)
+    }
+
+    @Test(
+        "a wish that is no number of seconds is none",
+        arguments: ["", "-1", "+5", "1.5", "86401", "99999999999999999999", "soon", "Fri, 20 Nov 2026 00:00:00 GMT"])
+    func noWish(_ text: String) async throws {
+        let ifttt = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: text), .json(Balcony.json())]])
+        let clock = HurriedClock()
+        _ = try await ifttt.api(clock: clock).connection(try id())
+        #expect(clock.pauses == [.seconds(2)])
+    }
+
     @Test(
         "W6, W12: what asking again cannot change is told at once, by status and content",
         arguments: [

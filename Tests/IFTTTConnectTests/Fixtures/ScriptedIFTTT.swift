@@ -10,7 +10,7 @@ final class ScriptedIFTTT: Transport {
     /// One answer.
     enum Reply: Sendable {
         case json(String, status: Int = 200)
-        case status(Int)
+        case status(Int, retryAfter: String? = nil)
         case lost
         case unreachable
         case tooLarge
@@ -57,7 +57,10 @@ final class ScriptedIFTTT: Transport {
         case .late(let status, let event)?:
             try await event()
             return ResponseMessage(head: HTTPResponse(status: .init(code: status)))
-        case .status(let status)?: return ResponseMessage(head: HTTPResponse(status: .init(code: status)))
+        case .status(let status, let wish)?:
+            var head = HTTPResponse(status: .init(code: status))
+            head.headerFields[.retryAfter] = wish
+            return ResponseMessage(head: head)
         case .lost?: throw TransportError.cut(host: host, reason: "the script says so")
         case .tooLarge?: throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
         case .unreachable?, nil: throw TransportError.unreachable(host: host, reason: "no answer for \(request)")
