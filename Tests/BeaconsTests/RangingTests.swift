@@ -123,9 +123,11 @@ struct RangingTests {
         let script = Task {
             await packets.send([try packet(36, at: 0.2), try packet(36, at: 0.4)])
             await clock.advance(by: .seconds(1))
+            await clock.sleeper()  // The first update is made.
             await packets.send([try packet(759, at: 1.1)])
             await clock.advance(by: .seconds(1))
             await clock.advance(by: .seconds(3.5))
+            await clock.sleeper()
             packets.put([try packet(5, at: 5.5)])
             packets.end()
         }
