@@ -86,10 +86,15 @@ public struct ConnectButtonSettings: Sendable {
     /// - Parameters:
     ///   - address: where the routes are reached from outside.
     ///   - offers: the connections.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, or one that is given twice.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for one that is given twice, and
+    ///   for a time to take back that is none.
     public init(at address: PublicAddress, offering offers: [ConnectButtonOffer]) throws(HandshakeServerError) {
         guard !offers.isEmpty, Set(offers.map(\.connection)).count == offers.count else {
             throw .configuration(member: "offers", problem: "one for each connection, and at least one")
+        }
+        for case .undoable(let seconds) in offers.map(\.disconnection) where !(seconds.isFinite && seconds >= 0) {
+            // No session could be stored with it.
+            throw .configuration(member: "disconnection", problem: "\(seconds) is no time to take something back")
         }
         self.address = address
         self.offers = offers
