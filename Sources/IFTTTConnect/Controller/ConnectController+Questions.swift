@@ -38,6 +38,7 @@ extension ConnectController {
             // The app's own providers throw what they like; for developers it is told by its type alone.
             result = .failure(.credentials("\(type(of: error))"))
         }
+        if let problem = await keeper.takeProblem() { tell(.problem(problem)) }
         send(Input.event(event(result), askedWith: used.value))
     }
 

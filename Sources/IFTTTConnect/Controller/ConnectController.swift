@@ -208,7 +208,7 @@ public final class ConnectController: Sendable {
         }
     }
 
-    private func tell(_ update: Update) {
+    func tell(_ update: Update) {
         state.withLock { Self.tell(update, $0.listeners) }
     }
 
