@@ -23,7 +23,8 @@ public struct ConnectButtonSettings: Sendable {
     public var partnerToken: @Sendable (_ user: String) async throws -> UserToken?
     /// What unlocks an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
-    /// Is told how each attempt ended, once, after it was stored.
+    /// Is told how each attempt ended, after it was stored: once, or not at all when the process dies in between. The
+    /// browser waits for it, so let it only note what is to be done.
     public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
     /// Counts what users do to the buttons, those who agreed; nil counts nothing.
     public var analytics: ConnectAnalytics?
