@@ -103,6 +103,46 @@ struct ForgettingTests {
         await world.sandbox.stop()
     }
 
+    @Test("of a vault that cannot be listed, what is known without a list is removed")
+    func withoutList() async throws {
+        let vault = WatchedVault()
+        let world = try await World.start(vault: vault)
+        let analytics = ConnectAnalytics(in: vault, log: World.log)
+        var settings = try world.standardSettings()
+        settings.analytics = analytics
+        let server = try await world.buttons(settings)
+        try await analytics.allow(for: "new")
+        try await connect(world, server)
+        vault.failListing(.busy("the list"))
+        await #expect(throws: HandshakeServerError.vault(.busy("the list"))) {
+            try await server.routes.forget(.init(id: "new"))
+        }
+        vault.failListing(nil)
+        #expect(try await kept(world).isEmpty)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a token that cannot be removed keeps nothing else")
+    func tokenStays() async throws {
+        let vault = WatchedVault()
+        let world = try await World.start(vault: vault)
+        let server = try await world.buttons()
+        try await connect(world, server)
+        vault.fail { $0.kind == .activation || $0.kind == .account ? .busy("a record") : nil }
+        await #expect(throws: HandshakeServerError.vault(.busy("a record"))) {
+            try await server.routes.forget(.init(id: "new"))
+        }
+        vault.fail { $0.kind == .account ? .busy("a record") : nil }
+        await #expect(throws: HandshakeServerError.vault(.busy("a record"))) {
+            try await server.routes.forget(.init(id: "new"))
+        }
+        vault.fail(nil)
+        #expect(try await kept(world).map(\.kind) == [.account])
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     /// What happens while a stream is open.
     enum Change: CaseIterable {
         case nothing, loggedOut, somebodyElse, unrecognised, forgotten, begunAnew

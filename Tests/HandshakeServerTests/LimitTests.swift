@@ -82,4 +82,13 @@ final class LimitTests: Sendable {
         #expect(limit.take("ada", now: 1_000) == nil)
         if burst < 2 { #expect(limit.take("ada", now: 1_000).map { (1...86_400).contains($0) } ?? false) }
     }
+
+    @Test("a time for taking back that is no time is told when the app starts", arguments: [-1, .infinity, .nan])
+    func undoTime(seconds: Double) throws {
+        var offer = ConnectButtonOffer(try ConnectionID("aB3dE5fG"))
+        offer.disconnection = .undoable(seconds: seconds)
+        #expect(throws: HandshakeServerError.self) {
+            try ConnectButtonSettings(at: try PublicAddress(World.address), offering: [offer])
+        }
+    }
 }

@@ -82,4 +82,21 @@ struct SessionTests {
         await server.server.stop()
         await world.sandbox.stop()
     }
+
+    @Test("what the app has changed of its settings, or the user's address, holds for a session from before")
+    func changedSettings() async throws {
+        let world = try await World.start()
+        let before = try await world.buttons()
+        #expect(try await before.state().step == "connect")
+        await before.server.stop()
+        let server = try await world.buttons(try world.settings { $0.skipsConfiguration = true }) { _ in
+            ConnectButtonUser(id: "new", suggestedEmail: "moved@example.test")
+        }
+        let answer = try await server.send(.turnOn, try await server.state())
+        #expect(answer.step == "email" && answer.text.contains("moved@example.test"))
+        let (_, url) = try await server.leave()
+        #expect(url.contains("skip_config=true"))
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
 }

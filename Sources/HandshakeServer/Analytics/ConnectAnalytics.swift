@@ -23,11 +23,12 @@ import Synchronization
 /// are sent while a process runs this as a service: a user's when five wait, everybody's every 30 seconds, and
 /// everything that this process knows of when it shuts down gracefully. A request has at most ten events of one user, and
 /// each process makes one request at a time. What is refused or lost stays; after a failure nothing is sent until the
-/// next 30 seconds are over. An event is sent once, unless the answer to its request is lost: then it is sent again.
+/// next 30 seconds are over. An event is sent once, unless the answer to its request is lost, or the vault cannot be
+/// written after it: then it is sent again.
 ///
-/// **Memory** is bounded: this process remembers of at most 4096 users that something waits, and holds the events of one
-/// request. What it has forgotten, and what a process that died has left behind, is found by the keys in the vault: when
-/// the service starts, and whenever there were more.
+/// **Memory**: this process remembers of at most 4096 users that something waits, and holds the events of one request. What
+/// it has forgotten, and what a process that died has left behind, is found by the keys in the vault, which are then all
+/// listed: when the service starts, and whenever there were more.
 ///
 /// Nothing that a user does fails because of counting: what cannot be counted is logged by its reason, and forgotten.
 ///

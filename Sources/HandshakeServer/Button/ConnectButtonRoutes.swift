@@ -160,6 +160,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             return try await body()
         } catch let error as VaultError {
             throw HandshakeServerError.vault(error)
+        } catch ConnectError.account(.vault(let error)) {
+            throw HandshakeServerError.vault(error)
         } catch let error as ConnectError {
             throw HandshakeServerError.connect(error)
         }

@@ -23,7 +23,8 @@ public struct ConnectButtonSettings: Sendable {
     public var partnerToken: @Sendable (_ user: String) async throws -> UserToken?
     /// What unlocks an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
-    /// Is told how each attempt ended, once, after it was stored.
+    /// Is told how each attempt ended, after it was stored: once, or not at all when the process dies in between. The
+    /// browser waits for it, so let it only note what is to be done.
     public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
     /// Counts what users do to the buttons, those who agreed; nil counts nothing.
     public var analytics: ConnectAnalytics?
@@ -86,10 +87,15 @@ public struct ConnectButtonSettings: Sendable {
     /// - Parameters:
     ///   - address: where the routes are reached from outside.
     ///   - offers: the connections.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, or one that is given twice.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for one that is given twice, and
+    ///   for a time to take back that is none.
     public init(at address: PublicAddress, offering offers: [ConnectButtonOffer]) throws(HandshakeServerError) {
         guard !offers.isEmpty, Set(offers.map(\.connection)).count == offers.count else {
             throw .configuration(member: "offers", problem: "one for each connection, and at least one")
+        }
+        for case .undoable(let seconds) in offers.map(\.disconnection) where !(seconds.isFinite && seconds >= 0) {
+            // No session could be stored with it.
+            throw .configuration(member: "disconnection", problem: "\(seconds) is no time to take something back")
         }
         self.address = address
         self.offers = offers

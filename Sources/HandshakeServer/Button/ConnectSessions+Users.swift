@@ -18,28 +18,28 @@ extension ConnectSessions {
 
     /// Removes what is kept of a user: the sessions first, since only those of a session store a token.
     ///
-    /// It goes on to the end also when whoever asked does not wait, and past what cannot be removed.
+    /// It goes on to the end also when whoever asked does not wait, and past what cannot be listed or removed. What was
+    /// counted goes also where nobody counts any more.
     func forget(_ user: ConnectButtonUser) async throws {
         try await Task {
-            var failure: (any Error)?
-            for key in try await keys(of: user) {
-                do {
-                    try await vault.update(key) { try await $0.remove() }
-                } catch {
-                    failure = failure ?? error
-                }
+            var failures: [any Error] = []
+            func removing(_ body: () async throws -> Void) async {
+                do { try await body() } catch { failures.append(error) }
             }
-            try await tokens(of: user).forget()
-            try await settings.analytics?.refuse(for: user.id)
-            if let failure { throw failure }
+            var keys = Set(settings.offers.map { Place.key(of: user, $0.connection) } + [CountedUser.key(user.id)])
+            await removing { keys.formUnion(try await sessions(of: user)) }
+            for key in keys {
+                await removing { try await vault.update(key) { try await $0.remove() } }
+            }
+            await removing { try await tokens(of: user).forget() }
+            await removing { try await settings.analytics?.refuse(for: user.id) }
+            if let failure = failures.first { throw failure }
         }.value
     }
 
-    /// The records of a user: of the connections that are offered and of those that once were, and what was counted, also
-    /// where nobody counts any more.
-    private func keys(of user: ConnectButtonUser) async throws -> Set<VaultKey> {
+    /// The records of a user's sessions: of the connections that are offered and of those that once were.
+    private func sessions(of user: ConnectButtonUser) async throws -> [VaultKey] {
         let digest = Place.digest(of: user)
-        let kept = try await vault.keys(of: .activation).keys.filter { $0.components.last == digest }
-        return Set(kept + settings.offers.map { Place.key(of: user, $0.connection) } + [CountedUser.key(user.id)])
+        return try await vault.keys(of: .activation).keys.filter { $0.components.last == digest }
     }
 }

@@ -189,8 +189,9 @@ struct ConnectSessions: Sendable {
         return step
     }
 
-    /// The session as stored, or a new one for who has none or has been away for longer than an attempt lives. A
-    /// button that is off takes over the page's locale, for IFTTT's pages to come.
+    /// The session as stored, or a new one for who has none or has been away for longer than an attempt lives. A button
+    /// that is off takes over what has changed: the page's locale, for IFTTT's pages to come, the app's settings, and the
+    /// user's address.
     private func current(
         _ stored: ConnectSession?, _ place: Place, locale: ConnectButtonLocale?, now: Double
     ) throws -> ConnectSession {
@@ -209,8 +210,10 @@ struct ConnectSessions: Sendable {
             session.destination = nil
             session.touchedAt = now
             session.revision += 1
-        } else if activation.state == .initial, activation.configuration.locale != wanted,
-            let connection = activation.connection
+        } else if activation.state == .initial, let connection = activation.connection,
+            // Beginning anew loses the reason that is shown: only the page's locale is worth that.
+            activation.failure == nil
+                ? activation.configuration != configuration : activation.configuration.locale != wanted
         {
             session.activation = try ConnectActivation(configuration, prefetched: connection)
             // What there is to show is the same, and that it is shown is counted when the page says so.

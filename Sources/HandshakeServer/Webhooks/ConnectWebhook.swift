@@ -12,7 +12,7 @@ public struct ConnectWebhook: Sendable, Hashable {
     /// The partner's own identifier of the user.
     public let user: String
     /// The user's time zone as IFTTT spells it; Pacific Time unless the user said otherwise.
-    public let timeZone: String
+    public var timeZone = "Pacific Time (US & Canada)"
     public let event: Event
 
     /// What has happened.
@@ -35,6 +35,36 @@ public struct ConnectWebhook: Sendable, Hashable {
         public let userFeatureTriggerID: String?
         /// What the trigger saw, by name.
         public let ingredients: [String: JSONValue]
+
+        /// States a trigger, as for the tests of a handler.
+        public init(
+            id: String, featureID: String? = nil, userFeatureID: String? = nil, userFeatureTriggerID: String? = nil,
+            ingredients: [String: JSONValue] = [:]
+        ) {
+            self.id = id
+            self.featureID = featureID
+            self.userFeatureID = userFeatureID
+            self.userFeatureTriggerID = userFeatureTriggerID
+            self.ingredients = ingredients
+        }
+    }
+
+    /// States a webhook, as for the tests of a handler.
+    ///
+    /// - Parameters:
+    ///   - event: what has happened.
+    ///   - connection: in which connection.
+    ///   - user: the partner's own identifier of the user.
+    ///   - requestID: what marks this delivery.
+    ///   - sentAt: when it was sent, in seconds since 1970.
+    public init(
+        _ event: Event, in connection: ConnectionID, for user: String, requestID: String, sentAt: Double
+    ) {
+        self.event = event
+        self.connection = connection
+        self.user = user
+        self.requestID = requestID
+        self.sentAt = sentAt
     }
 
     /// The most bytes that a webhook may have.
@@ -62,12 +92,10 @@ public struct ConnectWebhook: Sendable, Hashable {
         guard let user = data["user_id"]?.string, (1...1024).contains(user.utf8.count) else {
             throw WebhookProblem(pointer: "/data/user_id", expected: "the partner's identifier of a user")
         }
-        self.requestID = requestID
-        self.sentAt = sentAt
-        self.connection = connection
-        self.user = user
-        timeZone = data["user_timezone"]?.string ?? "Pacific Time (US & Canada)"
-        event = try Self.event(type, name, data, root["event_data"]?.object ?? [:])
+        self.init(
+            try Self.event(type, name, data, root["event_data"]?.object ?? [:]), in: connection, for: user,
+            requestID: requestID, sentAt: sentAt)
+        if let zone = data["user_timezone"]?.string { timeZone = zone }
     }
 
     private static func event(

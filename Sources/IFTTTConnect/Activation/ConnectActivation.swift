@@ -144,7 +144,8 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
 
     /// A number for the next question; the answer has to bear it.
     mutating func ask(_ purpose: Awaited.Purpose) -> Ticket {
-        lastNumber += 1
+        // What was stored may hold any number; no two that are waited for are the same.
+        lastNumber &+= 1
         let ticket = Ticket(number: lastNumber)
         awaited = Awaited(ticket: ticket, purpose: purpose)
         return ticket
@@ -158,7 +159,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     }
 
     mutating func start(_ name: Deadline.Name, seconds: Double) -> Effect {
-        lastNumber += 1
+        lastNumber &+= 1
         let deadline = Deadline(name: name, number: lastNumber)
         self.deadline = deadline
         return .start(deadline, seconds: seconds)

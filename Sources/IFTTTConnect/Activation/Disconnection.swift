@@ -78,7 +78,10 @@ extension ConnectActivation {
         awaited = nil
         deadline = nil
         switch state {
-        case .idle, .unavailable, .enteringEmail: return []
+        case .idle: return []
+        case .enteringEmail(let entry):
+            state = .enteringEmail(EmailEntry(entry.text))
+            return []
         case .loading, .loadingFailed:
             state = .idle
             return appear()

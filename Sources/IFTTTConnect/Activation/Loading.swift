@@ -41,7 +41,7 @@ extension ConnectActivation {
         return switch purpose {
         case .load: loaded(ticket, result)
         case .confirm: confirmed(ticket, result)
-        default: refreshed(result)
+        default: refreshed(ticket, result)
         }
     }
 
@@ -66,8 +66,11 @@ extension ConnectActivation {
         return [.report(.connectionShown(fetched, appName: configuration.appName))]
     }
 
-    private mutating func refreshed(_ result: Result<Connection, Failure>) -> [Effect] {
-        guard case .success(let fetched) = result else { return [] }
+    private mutating func refreshed(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
+        guard case .success(let fetched) = result else {
+            // What is shown stays; the next question is asked with another token, or without (dossier 10.2, W10).
+            return if case .failure(.unauthorized) = result { [.dropToken(ticket)] } else { [] }
+        }
         adopt(fetched)
         switch state {
         case .initial, .connected, .pendingConfiguration: state = restingState

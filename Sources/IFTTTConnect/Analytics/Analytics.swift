@@ -16,9 +16,13 @@ public actor Analytics {
     /// Only with consent.
     private var queue: AnalyticsQueue?
     private var isLoaded = false
+    private var loading: Task<[UInt8]?, Never>?
+    /// The one who writes, and whether there is something that was not written yet.
+    private var saving: Task<Void, Never>?
+    private var isUnsaved = false
     private var isSending = false
-    private let wakeUp: AsyncStream<Void>.Continuation
-    private let wakeUps: AsyncStream<Void>
+    /// Tells the run that enough waits; nil while there is none.
+    private var wakeUp: AsyncStream<Void>.Continuation?
 
     /// How many events wait at most.
     public static let mostWaiting = 100
@@ -42,7 +46,6 @@ public actor Analytics {
         self.storage = storage
         self.time = time
         self.random = random
-        (wakeUps, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// The installation's identifier; nil without consent. The same from the consent on until it is taken back.
@@ -73,16 +76,22 @@ public actor Analytics {
     public func refuse() async {
         await load()
         queue = nil
-        await storage.save(nil)
+        await save()
     }
 
-    /// Counts an event, if the user agreed.
+    /// Counts an event, if the user agreed. It is saved when this returns.
     public func record(_ event: AnalyticsEvent) async {
+        await note(event)
+        await saving?.value
+    }
+
+    /// Counts an event, if the user agreed, without waiting until it is saved: a slow storage must not hold up the user.
+    func note(_ event: AnalyticsEvent) async {
         await load()
         guard queue != nil else { return }
         queue?.append(event, at: time.now())
-        await save()
-        if queue?.isReady == true { wakeUp.yield() }
+        beginSaving()
+        if queue?.isReady == true { wakeUp?.yield() }
     }
 
     /// Sends the oldest events that wait, at most ten, unless a request is under way already. The app calls this when it
@@ -102,28 +111,61 @@ public actor Analytics {
         await save()
     }
 
-    /// Sends whenever there is enough, and every 30 seconds, until the task is cancelled.
+    /// Sends whenever there is enough, and every 30 seconds, until the task is cancelled. Runs once at a time; a second run
+    /// returns at once.
     public func run() async {
+        guard wakeUp == nil else { return }
+        let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.wakeUp = wakeUp
+        await load()
+        if queue?.isReady == true { wakeUp.yield() }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [wakeUps] in
+            group.addTask {
                 for await _ in wakeUps { await self.flush() }
             }
             group.addTask { [clock = time.clock] in
                 while (try? await clock.sleep(for: .seconds(30))) != nil { await self.flush() }
             }
         }
+        self.wakeUp = nil
     }
 
+    /// Everybody waits for the one look at the storage: who went on before it would decide on what is not known yet.
     private func load() async {
         guard !isLoaded else { return }
+        let loading = self.loading ?? Task { [storage] in await storage.load() }
+        self.loading = loading
+        let bytes = await loading.value
+        guard !isLoaded else { return }
         isLoaded = true
-        let bytes = await storage.load()
+        self.loading = nil
         queue = bytes.flatMap(AnalyticsQueue.init(stored:))
     }
 
     private func save() async {
-        guard let bytes = try? queue?.stored() else { return }
-        await storage.save(bytes)
+        await beginSaving().value
+    }
+
+    /// One writes at a time, and what is newest: a slow write of what was before never comes last.
+    @discardableResult
+    private func beginSaving() -> Task<Void, Never> {
+        isUnsaved = true
+        if let saving { return saving }
+        let task = Task { await write() }
+        saving = task
+        return task
+    }
+
+    private func write() async {
+        while isUnsaved {
+            isUnsaved = false
+            guard let queue else {
+                await storage.save(nil)
+                continue
+            }
+            if let bytes = try? queue.stored() { await storage.save(bytes) }
+        }
+        saving = nil
     }
 }
 

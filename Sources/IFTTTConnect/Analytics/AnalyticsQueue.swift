@@ -67,7 +67,8 @@ package struct AnalyticsQueue: Sendable, Codable {
     ///   - event: what happened.
     ///   - time: when, in seconds since 1970.
     package mutating func append(_ event: AnalyticsEvent, at time: Double) {
-        lastNumber += 1
+        // What was stored may hold any number.
+        lastNumber &+= 1
         waiting.append(Waiting(number: lastNumber, event: event, timestamp: Self.milliseconds(time)))
         makeRoom()
     }

@@ -38,6 +38,7 @@ extension ConnectController {
             // The app's own providers throw what they like; for developers it is told by its type alone.
             result = .failure(.credentials("\(type(of: error))"))
         }
+        if let problem = await keeper.takeProblem() { tell(.problem(problem)) }
         send(Input.event(event(result), askedWith: used.value))
     }
 
@@ -67,7 +68,7 @@ extension ConnectController {
 
 extension ConnectActivation.UserLookUp {
     /// What `me` says of a token's user. A service that names nobody, or refuses the token, knows nobody.
-    init(_ answer: Result<Me, ConnectActivation.Failure>) {
+    package init(_ answer: Result<Me, ConnectActivation.Failure>) {
         switch answer {
         case .success(let me): self = me.login.map { .login($0) } ?? .nobody
         case .failure(.unauthorized): self = .nobody
@@ -77,7 +78,7 @@ extension ConnectActivation.UserLookUp {
 }
 
 extension ConnectActivation.AccountLookUp {
-    init(_ answer: Result<ConnectAPI.AccountLookUp, ConnectActivation.Failure>) {
+    package init(_ answer: Result<ConnectAPI.AccountLookUp, ConnectActivation.Failure>) {
         switch answer {
         case .success(.exists): self = .exists
         case .success(.doesNotExist): self = .doesNotExist

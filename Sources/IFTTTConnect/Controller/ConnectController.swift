@@ -208,7 +208,7 @@ public final class ConnectController: Sendable {
         }
     }
 
-    private func tell(_ update: Update) {
+    func tell(_ update: Update) {
         state.withLock { Self.tell(update, $0.listeners) }
     }
 
@@ -238,7 +238,7 @@ public final class ConnectController: Sendable {
             }
             tell(.outcome(outcome, token))
         case .refused(let refusal): tell(.refused(refusal))
-        case .report(let event): await analytics?.record(event)
+        case .report(let event): await analytics?.note(event)
         case .closeBrowser: return { await self.surroundings.browser.close() }
         case .start(let deadline, let seconds): return { await self.wait(for: deadline, seconds) }
         case .watchConnectivity: return watchConnectivity()

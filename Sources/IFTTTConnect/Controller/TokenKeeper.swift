@@ -13,6 +13,8 @@ actor TokenKeeper {
     private var isLoaded = false
     /// Counts the changes, so that what was asked for before one is not taken over after it.
     private var changes = 0
+    /// Why the partner's token was not kept, until it is told.
+    private var problem: ConnectError?
 
     /// - Parameters:
     ///   - tokens: where the token rests; nil keeps it in memory alone.
@@ -39,9 +41,20 @@ actor TokenKeeper {
             let fresh = try await partnerToken()
             guard changes == before else { continue }
             guard let fresh, !refused.contains(fresh) else { return nil }
-            try await store(fresh)
+            do {
+                try await store(fresh)
+            } catch let error as ConnectError {
+                // It is as good from memory.
+                problem = error
+            }
             return fresh
         }
+    }
+
+    /// Why the partner's token could not be kept, once.
+    func takeProblem() -> ConnectError? {
+        defer { problem = nil }
+        return problem
     }
 
     /// Keeps a token, in memory at once and in the vault before this returns.

@@ -42,8 +42,14 @@ public struct UserTokens: Sendable {
     }
 
     /// The account whose grant the token is; nil when there is none.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
     public func account() async throws -> Account? {
-        try await handshake.account(name, of: service)
+        do {
+            return try await handshake.account(name, of: service)
+        } catch {
+            throw ConnectError.placing(error)
+        }
     }
 
     /// Stores a token in place of the one before. It is durable when this returns.

@@ -4,6 +4,7 @@ import Synchronization
 /// A vault in memory that counts what is written and can fail.
 final class WatchedVault: Vault {
     private let inner = MemoryVault()
+    private let listingFailure = Mutex<VaultError?>(nil)
     private let state = Mutex<(writes: [VaultKey.Kind], failure: (@Sendable (VaultKey) -> VaultError?)?)>(([], nil))
 
     /// What was written, in order.
@@ -12,6 +13,11 @@ final class WatchedVault: Vault {
     /// From now on.
     func fail(_ failure: (@Sendable (VaultKey) -> VaultError?)?) {
         state.withLock { $0.failure = failure }
+    }
+
+    /// From now on nothing can be listed; nil ends that.
+    func failListing(_ failure: VaultError?) {
+        listingFailure.withLock { $0 = failure }
     }
 
     private func check(_ key: VaultKey) throws {
@@ -23,7 +29,10 @@ final class WatchedVault: Vault {
         return try await inner.record(key)
     }
 
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+        if let error = listingFailure.withLock({ $0 }) { throw error }
+        return try await inner.keys(of: kind)
+    }
 
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result

@@ -74,6 +74,30 @@ struct RestorationTests {
         #expect(player.activation.state == .connected)
     }
 
+    @Test("F060: a button that had no way to IFTTT is there again in the next process, which may have one")
+    func unavailable() throws {
+        var player = try shown()
+        player.world.circumstances.canOpenPages = false
+        player.connect()
+        #expect(player.activation.state == .unavailable)
+        player.activation = try reborn(player)
+        player.world.circumstances.canOpenPages = true
+        player.play(.restored)
+        #expect(player.activation.state == .initial)
+        player.connect()
+        #expect(player.activation.state == .enteringEmail(.init("ada@example.com")))
+    }
+
+    @Test("an address that was marked as none is not marked for ever, since the time of the mark is gone")
+    func markedAddress() throws {
+        var player = try shown()
+        player.connect()
+        player.play(.confirmEmail("ada"))
+        player.activation = try reborn(player)
+        player.play(.restored)
+        #expect(player.activation.state == .enteringEmail(.init("ada")))
+    }
+
     @Test("what was stored by somebody else is checked when it is read")
     func damaged() throws {
         let player = try shown()

@@ -134,6 +134,105 @@ struct AnalyticsTests {
         #expect(try AnalyticsQueue(stored: second.stored())?.anonymousID == second.anonymousID)
     }
 
+    /// A storage whose reads, or writes of something, wait until it is opened.
+    private final class SlowStorage: Sendable {
+        private let state = Mutex<(bytes: [UInt8]?, began: Int)>((nil, 0))
+        private let opened: AsyncStream<Void>
+        private let opening: AsyncStream<Void>.Continuation
+
+        init(_ bytes: [UInt8]? = nil) {
+            (opened, opening) = AsyncStream.makeStream()
+            state.withLock { $0.bytes = bytes }
+        }
+
+        var bytes: [UInt8]? { state.withLock { $0.bytes } }
+
+        func open() { opening.finish() }
+
+        /// Returns when somebody has begun to read, or to write something, and others had time to do what they want.
+        func isBusy() async {
+            while state.withLock({ $0.began }) == 0 { await Task.yield() }
+            for _ in 0..<200 { await Task.yield() }
+        }
+
+        private func wait() async {
+            state.withLock { $0.began += 1 }
+            for await _ in opened {}
+        }
+
+        var reading: AnalyticsStorage {
+            AnalyticsStorage(
+                load: {
+                    let bytes = self.bytes
+                    await self.wait()
+                    return bytes
+                }, save: { bytes in self.state.withLock { $0.bytes = bytes } })
+        }
+
+        var writing: AnalyticsStorage {
+            AnalyticsStorage(
+                load: { self.bytes },
+                save: { bytes in
+                    if bytes != nil { await self.wait() }
+                    self.state.withLock { $0.bytes = bytes }
+                })
+        }
+    }
+
+    @Test("F101: what the user decides while the storage is being read is what counts", arguments: [true, false])
+    func decidedWhileReading(isAllowed: Bool) async throws {
+        let before = try #require(AnalyticsQueue(random: .system))
+        let storage = SlowStorage(isAllowed ? nil : try before.stored())
+        let analytics = analytics(ScriptedIFTTT(), storage.reading)
+        let looking = Task { await analytics.anonymousID }
+        await storage.isBusy()
+        let deciding = Task { if isAllowed { await analytics.allow() } else { await analytics.refuse() } }
+        await storage.isBusy()
+        storage.open()
+        _ = await (looking.value, deciding.value)
+        #expect(await analytics.isAllowed == isAllowed)
+        #expect((storage.bytes != nil) == isAllowed)
+    }
+
+    @Test("F101: a slow write of an event does not bring back what was deleted meanwhile")
+    func deletedWhileWriting() async throws {
+        let storage = SlowStorage(try #require(AnalyticsQueue(random: .system)).stored())
+        let analytics = analytics(ScriptedIFTTT(), storage.writing)
+        let counting = Task { await analytics.record(.footerClicked) }
+        await storage.isBusy()
+        let refusing = Task { await analytics.refuse() }
+        await storage.isBusy()
+        storage.open()
+        _ = await (counting.value, refusing.value)
+        #expect(storage.bytes == nil)
+    }
+
+    @Test("F100: a second run sends as the first one did")
+    func secondRun() async throws {
+        let ifttt = ScriptedIFTTT([line: [.status(200)]])
+        let analytics = Analytics(to: ifttt.api(), time: TimeSource(now: { 0 }, clock: ManualClock()))
+        await analytics.allow()
+        for _ in 0..<2 {
+            let running = Task { await analytics.run() }
+            for _ in 0..<5 { await analytics.record(.footerClicked) }
+            for _ in 0..<2000 where await analytics.waitingCount > 0 { await Task.yield() }
+            #expect(await analytics.waitingCount == 0)
+            running.cancel()
+            await running.value
+        }
+    }
+
+    @Test("what was stored may hold the last number that there is")
+    func lastNumber() throws {
+        let stored = String(decoding: try #require(AnalyticsQueue(random: .system)).stored(), as: UTF8.self)
+        let spoiled = stored.replacing("\"lastNumber\":0", with: "\"lastNumber\":\(UInt64.max)")
+        #expect(spoiled != stored)
+        var queue = try #require(AnalyticsQueue(stored: Array(spoiled.utf8)))
+        for _ in 0..<3 { queue.append(.footerClicked, at: 0) }
+        queue.remove(try #require(queue.batch))
+        #expect(queue.count == 0)
+    }
+
     @Test("a storage that holds something else is as good as an empty one")
     func damaged() async throws {
         for bytes in ["", "{}", "{\"anonymousID\":\"me\"}", "[1]", "\u{0}"] {

@@ -147,6 +147,24 @@ struct ControllerTests {
         }
     }
 
+    @Test("F099: nothing that the user does waits until what is counted is saved")
+    func stuckStorage() async throws {
+        let (silence, silent) = AsyncStream<Void>.makeStream()
+        let consent = try #require(AnalyticsQueue(random: .system)).stored()
+        let storage = AnalyticsStorage(load: { consent }, save: { _ in for await _ in silence {} })
+        let analytics = Analytics(to: ifttt().api(), storage: storage)
+        let controller = try controller(ifttt(), tokens: nil, analytics: analytics) {
+            ScriptedBrowser.redirect($0, "next_step=complete")
+        }
+        let (_, outcome, _) = try await outcome(of: controller) { state in
+            if state == .initial { controller.connect() }
+            if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+        }
+        #expect(outcome == .connected(try Balcony.connection(), isConfirmed: true, isPending: false))
+        #expect(await analytics.waitingCount > 3)
+        silent.finish()
+    }
+
     @Test("F032: closing the browser is told as going back")
     func closed() async throws {
         let controller = try controller(ifttt(), tokens: nil) { _ in

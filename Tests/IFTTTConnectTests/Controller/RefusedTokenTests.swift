@@ -11,6 +11,21 @@ struct RefusedTokenTests {
     private let line = "GET /v2/connections/aB3dE5fG"
     private let shown = ScriptedIFTTT.Reply.json(Balcony.json(status: "null", userConnection: nil))
 
+    /// A vault that cannot be written for a time.
+    private struct Stuck: Vault {
+        let inner = MemoryVault()
+        let isStuck: @Sendable () -> Bool
+
+        func record(_ key: VaultKey) async throws -> [UInt8]? { try await inner.record(key) }
+        func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+        func update<Result: Sendable>(
+            _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+        ) async throws -> Result {
+            if isStuck() { throw VaultError.unavailable("the test says so") }
+            return try await inner.update(key, body)
+        }
+    }
+
     /// The place of the user's token, as one process sees it.
     private func tokens(_ vault: any Vault) throws -> UserTokens {
         let client = Client(
@@ -83,21 +98,70 @@ struct RefusedTokenTests {
         #expect(try await here.token() == (try token("utk_two")))
     }
 
-    @Test("a refused token that the vault cannot let go of is not sent again, and one that comes anew is")
-    func stuck() async throws {
-        struct Stuck: Vault {
-            let inner = MemoryVault()
-            let isStuck: @Sendable () -> Bool
+    @Test("W10: a token that is refused when one looks again is dropped, and the partner's newer one is used")
+    func refreshed() async throws {
+        let given = Mutex("utk_one")
+        let on = ScriptedIFTTT.Reply.json(Balcony.json())
+        let ifttt = ScriptedIFTTT([line: [on, .status(401), on]])
+        let controller = try controller(ifttt, try tokens(MemoryVault())) { try token(given.withLock { $0 }) }
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        for await case .activation(let activation) in updates where activation.state == .connected { break }
+        given.withLock { $0 = "utk_two" }
+        for count in 2...3 {
+            controller.send(.refresh)
+            while ifttt.requests.count < count { await Task.yield() }
+            for _ in 0..<200 { await Task.yield() }
+        }
+        #expect(
+            ifttt.requests.map { $0.header("Authorization") } == ["Bearer utk_one", "Bearer utk_one", "Bearer utk_two"])
+        #expect(controller.activation.state == .connected)
+        running.cancel()
+        await running.value
+    }
 
-            func record(_ key: VaultKey) async throws -> [UInt8]? { try await inner.record(key) }
-            func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+    @Test("a vault that cannot be read is told as this module's error, whoever asks for the account")
+    func accountOfBrokenVault() async throws {
+        struct Broken: Vault {
+            func record(_ key: VaultKey) async throws -> [UInt8]? { throw VaultError.unavailable("the test says so") }
+            func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+                throw VaultError.unavailable("the test says so")
+            }
             func update<Result: Sendable>(
                 _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
             ) async throws -> Result {
-                if isStuck() { throw VaultError.unavailable("the test says so") }
-                return try await inner.update(key, body)
+                throw VaultError.unavailable("the test says so")
             }
         }
+        let tokens = try tokens(Broken())
+        let expected = ConnectError.account(.vault(.unavailable("the test says so")))
+        await #expect(throws: expected) { try await tokens.token() }
+        await #expect(throws: expected) { _ = try await tokens.account() }
+    }
+
+    @Test("a partner's token that cannot be kept is used from memory, and the reason is told")
+    func unkept() async throws {
+        let ifttt = ScriptedIFTTT([line: [.json(Balcony.json())]])
+        let controller = try controller(ifttt, try tokens(Stuck { true })) { try token("utk_one") }
+        let updates = controller.updates()
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        var problems: [ConnectError] = []
+        for await update in updates {
+            if case .problem(let problem) = update { problems.append(problem) }
+            guard case .activation(let activation) = update else { continue }
+            if activation.state == .connected || activation.state == .loadingFailed { break }
+        }
+        #expect(controller.activation.state == .connected)
+        #expect(problems == [.account(.vault(.unavailable("the test says so")))])
+        #expect(ifttt.requests.map { $0.header("Authorization") } == ["Bearer utk_one"])
+        running.cancel()
+        await running.value
+    }
+
+    @Test("a refused token that the vault cannot let go of is not sent again, and one that comes anew is")
+    func stuck() async throws {
         let isStuck = Mutex(false)
         let keeper = TokenKeeper(try tokens(Stuck(isStuck: { isStuck.withLock { $0 } }))) { nil }
         let old = try token("utk_old")

@@ -36,9 +36,9 @@ extension ConnectSessions {
         case .disable(let ticket): return .disabled(ticket, await result { try await api.disable(id) })
         case .gather(let ticket): return .gathered(ticket, await result { try await circumstances(of: place) })
         case .lookUpUser(let ticket):
-            return .userLookedUp(ticket, Self.user(await result { try await api.me() }))
+            return .userLookedUp(ticket, .init(await result { try await api.me() }))
         case .lookUpAccount(let ticket, let email):
-            return .accountLookedUp(ticket, Self.account(await result { try await api.account(for: email) }))
+            return .accountLookedUp(ticket, .init(await result { try await api.account(for: email) }))
         default: return nil
         }
     }
@@ -65,25 +65,6 @@ extension ConnectSessions {
         } catch {
             // The app's own closures throw what they like; it may hold secrets, so only its type is told.
             return .failure(.credentials("\(type(of: error))"))
-        }
-    }
-
-    private static func user(_ answer: Result<Me, ConnectActivation.Failure>) -> ConnectActivation.UserLookUp {
-        switch answer {
-        case .success(let me): me.login.map { .login($0) } ?? .nobody
-        case .failure(.unauthorized): .nobody
-        case .failure(let reason): .couldNotAsk(reason)
-        }
-    }
-
-    private static func account(
-        _ answer: Result<ConnectAPI.AccountLookUp, ConnectActivation.Failure>
-    ) -> ConnectActivation.AccountLookUp {
-        switch answer {
-        case .success(.exists): .exists
-        case .success(.doesNotExist): .doesNotExist
-        case .success(.couldNotAsk(let error)): .couldNotAsk(.init(error))
-        case .failure(let reason): .couldNotAsk(reason)
         }
     }
 }
