@@ -51,18 +51,18 @@ struct ShopPages: Sendable {
         {{#customer}}
         <connect-button connection="{{id}}" base="{{base}}"{{#locale}} locale="{{.}}"{{/locale}}>{{{answer}}}</connect-button>
         <p id="notice" role="status"></p>
+        {{#configurable}}
+        <p id="configure"{{^enabled}} hidden{{/enabled}}><a href="/connections/{{id}}/configure">Choose where and what</a></p>
+        {{/configurable}}
         {{#asks}}
         <form method="post" action="/counting" class="question" aria-labelledby="counting">
         <input type="hidden" name="form_token" value="{{token}}"><input type="hidden" name="return_to" value="/connections/{{id}}">
         <h2 id="counting">May IFTTT count how this button is used?</h2>
         <p>That it is shown and pressed, under a number drawn for you. You can take it back in the settings.</p>
-        <p><button class="plain" name="counting" value="yes">Yes, it may</button>
+        <p class="ways"><button class="plain" name="counting" value="yes">Yes, it may</button>
         <button class="plain" name="counting" value="no">No</button></p>
         </form>
         {{/asks}}
-        {{#configurable}}
-        <p id="configure"{{^enabled}} hidden{{/enabled}}><a href="/connections/{{id}}/configure">Choose where and what</a></p>
-        {{/configurable}}
         {{/customer}}
         {{^customer}}
         <p><a href="/settings">Log in to the shop</a> to connect it.</p>
@@ -108,12 +108,13 @@ struct ShopPages: Sendable {
         {{#texts}}
         <p class="field"><label for="{{name}}">{{label}}</label><input id="{{name}}" name="{{name}}" value="{{value}}"></p>
         {{/texts}}
-        <p><button>Save</button></p>
+        <p class="ways"><button>Save</button> <a href="/connections/{{id}}">Back without saving</a></p>
         </form>
         """)
 
     private static let settings = template(
         """
+        <div role="status">{{#done}}<p class="done">{{.}}</p>{{/done}}</div>
         <form method="post" action="/settings">
         <input type="hidden" name="form_token" value="{{token}}">
         <p class="field"><label for="customer">Logged in to the shop as</label><select id="customer" name="customer">
@@ -155,11 +156,14 @@ struct ShopPages: Sendable {
 
     // MARK: Pages
 
-    func front(_ connections: [Connection], _ visit: Visit) -> Response {
+    /// - Parameter pending: the connections that are on and wait for their configuration.
+    func front(_ connections: [Connection], pending: Set<ConnectionID>, _ visit: Visit) -> Response {
         let cards = connections.map { connection in
             [
                 "id": connection.id.rawValue, "name": connection.name, "description": connection.description,
-                "state": connection.status == .enabled ? "Connected" : "Not connected",
+                "state": pending.contains(connection.id)
+                    ? "Almost connected: choose where and what"
+                    : connection.status == .enabled ? "Connected" : "Not connected",
             ]
         }
         return page("Your groceries, by themselves", Self.front?.render(["connections": cards]), visit, path: "/")
@@ -202,6 +206,7 @@ struct ShopPages: Sendable {
         let components = connection.features.flatMap { $0.triggers + $0.actions }
         let fields = components.flatMap(\.fields) + connection.features.flatMap(\.fields)
         let choice = fields.first { $0.type == .select }
+        let stored = connection.userConnection?.texts ?? [:]
         var content: [String: Any?] = [
             "id": connection.id.rawValue, "token": visit.formToken, "problem": entry.problem, "search": entry.search,
         ]
@@ -211,23 +216,24 @@ struct ShopPages: Sendable {
             let rows = options.map { option in
                 Self.present([
                     "value": option.value, "label": option.label ?? option.value,
-                    "chosen": entry.fields[name] == option.value ? "yes" : nil,
+                    "chosen": (entry.fields[name] ?? stored[choice.id]) == option.value ? "yes" : nil,
                 ])
             }
             content["choices"] =
                 ["choiceLabel": choice.label ?? choice.id, "choiceName": name, "options": rows] as [String: Any]
         }
         content["texts"] = fields.filter { [.text, .textArea].contains($0.type) }.map {
-            ["name": "field-\($0.id)", "label": $0.label ?? $0.id, "value": entry.fields["field-\($0.id)"] ?? ""]
+            let name = "field-\($0.id)"
+            return ["name": name, "label": $0.label ?? $0.id, "value": entry.fields[name] ?? stored[$0.id] ?? ""]
         }
         return page(
             "Choose where and what", Self.configuration?.render(Self.present(content)), visit,
             path: "/connections/\(connection.id)/configure", status: entry.problem == nil ? .ok : .unprocessableContent)
     }
 
-    /// The area's fields: what was typed, else what was found, else what the connection begins with.
+    /// The area's fields: what was typed, else what was found, else what the customer has, else what the connection begins with.
     private func area(_ connection: Connection, _ entry: ShopRoutes.Entry) -> [String: Any?] {
-        guard let standard = connection.defaultAreas.first else { return [:] }
+        guard let standard = connection.userConnection?.area ?? connection.defaultAreas.first else { return [:] }
         let places = Place.matching(entry.search)
         let place = places.first
         func text(_ name: String, _ found: String?, _ own: String) -> String { entry.fields[name] ?? found ?? own }
@@ -235,16 +241,24 @@ struct ShopPages: Sendable {
         return [
             "usesArea": "yes", "searched": entry.search.isEmpty ? nil : "yes",
             "found": found ?? "No place fits. Try a city, or type the coordinates.",
-            "latitude": text("latitude", place.map { "\($0.latitude)" }, "\(standard.latitude)"),
-            "longitude": text("longitude", place.map { "\($0.longitude)" }, "\(standard.longitude)"),
-            "radius": text("radius", nil, "\(standard.radius ?? 250)"),
+            "latitude": text("latitude", place.map { Self.written($0.latitude) }, Self.written(standard.latitude)),
+            "longitude": text("longitude", place.map { Self.written($0.longitude) }, Self.written(standard.longitude)),
+            "radius": text("radius", nil, Self.written(standard.radius ?? 250)),
             "address": text("address", place?.name, standard.address ?? ""),
         ]
     }
 
-    func settings(_ customers: [(id: String, name: String)], _ visit: Visit, isCounted: Bool) -> Response {
+    /// A number as one writes it: 250, and not 250.0.
+    private static func written(_ number: Double) -> String {
+        Int(exactly: number).map(String.init) ?? "\(number)"
+    }
+
+    /// - Parameter done: what the last form has done; nil for a page that nobody sent.
+    func settings(
+        _ customers: [(id: String, name: String)], _ visit: Visit, isCounted: Bool, done: String? = nil
+    ) -> Response {
         let content: [String: Any?] = [
-            "token": visit.formToken, "email": visit.email, "hasToken": visit.hasToken ? "yes" : nil,
+            "done": done, "token": visit.formToken, "email": visit.email, "hasToken": visit.hasToken ? "yes" : nil,
             "customer": visit.customer, "counted": isCounted ? "yes" : nil,
             "own": visit.usesOwnConfiguration ? "yes" : nil, "loggedIn": visit.customer.map { _ in "yes" },
             "prefetched": visit.isPrefetched ? "yes" : nil,

@@ -27,7 +27,11 @@ struct ShopRoutes: Sendable {
             let id = context.parameters.get("id")
             return await submitting(request) { form, visit in try await configure(id, form, visit) }
         }
-        router.get("settings") { request, _ in await answering(request) { try await settings($0) } }
+        router.get("**") { request, _ in await answering(request) { pages.missing($0) } }
+        router.get("settings") { request, _ in
+            let done = request.uri.queryParameters["done"].flatMap { Self.done[String($0)] }
+            return await answering(request) { try await settings($0, done: done) }
+        }
         router.post("settings") { request, _ in
             await submitting(request) { form, visit in try await set(form, visit, request) }
         }
@@ -55,12 +59,31 @@ struct ShopRoutes: Sendable {
 
     // MARK: Pages
 
+    /// What the settings page says after a form, by the name in its address.
+    private static let done = [
+        "saved": "Your settings are saved.",
+        "forgotten": "You are logged out, and what the shop kept of your connections is forgotten.",
+    ]
+
     private func front(_ visit: Visit) async throws -> Response {
         var connections: [Connection] = []
         for id in Shop.connections {
             connections.append(try await shop.connection(try ConnectionID(id), of: visit.customer))
         }
-        return pages.front(connections, visit)
+        return pages.front(connections, pending: await pending(connections, visit), visit)
+    }
+
+    /// The connections that IFTTT has as on, and whose button says that something is left to choose.
+    private func pending(_ connections: [Connection], _ visit: Visit) async -> Set<ConnectionID> {
+        guard let customer = visit.customer else { return [] }
+        var pending: Set<ConnectionID> = []
+        for connection in connections where connection.status == .enabled {
+            let answer = try? await shop.buttons(of: visit).answer(
+                for: ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: connection.id,
+                in: ConnectButtonLocale(preferred: [visit.locale]))
+            if case .pending? = answer?.state.step { pending.insert(connection.id) }
+        }
+        return pending
     }
 
     private func connection(_ id: String?, _ visit: Visit) async throws -> Response {
@@ -90,11 +113,11 @@ struct ShopRoutes: Sendable {
         return pages.configuration(connection, try await zones(of: connection, visit.customer), visit, entry)
     }
 
-    private func settings(_ visit: Visit) async throws -> Response {
+    private func settings(_ visit: Visit, done: String?) async throws -> Response {
         let isCounted =
             if let customer = visit.customer { try await shop.analytics.isAllowed(for: customer) } else { false }
         return pages.settings(
-            shop.sandbox.ifttt.users.map { ($0.subject, $0.displayName) }, visit, isCounted: isCounted)
+            shop.sandbox.ifttt.users.map { ($0.subject, $0.displayName) }, visit, isCounted: isCounted, done: done)
     }
 
     private func known(_ id: String?) -> ConnectionID? {
@@ -149,7 +172,7 @@ struct ShopRoutes: Sendable {
             shop.visits.logOut(customer)
             for buttons in [shop.own, shop.hosted] { try await buttons.forget(ConnectButtonUser(id: customer)) }
         }
-        return .seeOther("/settings")
+        return .seeOther("/settings?done=forgotten")
     }
 
     private func set(_ form: [String: String], _ visit: Visit, _ request: Request) async throws -> Response {
@@ -173,7 +196,7 @@ struct ShopRoutes: Sendable {
             visit.hasToken = form["token"] == "on"
             visit.locale = ConnectButtonLocale(rawValue: form["locale"] ?? "")?.tag ?? ""
         }
-        return .seeOther("/settings")
+        return .seeOther("/settings?done=saved")
     }
 
     // MARK: Around every page

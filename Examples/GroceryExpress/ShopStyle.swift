@@ -41,6 +41,9 @@ enum ShopStyle {
             button{font:inherit;font-weight:600;padding:.6rem 1.1rem;border:0;border-radius:.5rem;cursor:pointer;\
             background:var(--accent);color:var(--accent-ink)}
             .plain{background:none;color:var(--accent);border:1px solid currentColor;padding:.35rem .8rem}
+            .ways{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:center}
+            .done{border-inline-start:4px solid var(--accent);padding-inline-start:.75rem}
+            #configure{text-align:center}
             #notice:empty{display:none}
             #notice{color:var(--quiet);text-align:center;text-wrap:balance;margin-block:-.5rem 1.5rem}
             .problem{color:var(--bad);font-weight:600}

@@ -579,9 +579,13 @@ def test_a_lost_network_is_called_offline_and_its_return_loads_again(page: Page,
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
     assert footer(page).startswith("You’re offline. Check your internet connection.")
     shown(page, "connect")
+    before = len(heard(page, "change"))
     page.context.set_offline(False)
+    expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
+    assert len(heard(page, "change")) == before + 1, "the page hears that it is over"
+    assert events(server) == [], "nothing is sent that nobody asked for again"
     server.answers(script.answer("verifying", revision=2))
-    page.get_by_role("button", name="Try again").click()
+    switch(page).click()
     shown(page, "verifying")
     assert events(server) == ["turn_on"]
 

@@ -39,8 +39,13 @@ def test_a_new_user_connects_configures_in_the_shop_and_disconnects(shop: Shop, 
     assert page.url == f"{shop.origin}/connections/{CONNECTION}", "the redirect, and the token in it, is not where one can see it"
     until(page, "pending")
     look(page, "pending") if way == "pointer" else None
+    page.goto(shop.origin)
+    expect(page.locator(".cards li").first).to_contain_text("Almost connected")
+    expect(page.locator(".cards li").last).to_contain_text("Not connected")
+    open_connection(page, shop)
     hand.press(page.get_by_role("link", name="Choose where and what"))
     page.wait_for_url("**/configure")
+    expect(page.get_by_label("Radius in metres")).to_have_value("250")
     hand.write(page.get_by_label("Search for a place"), "kyoto")
     hand.press(page.get_by_role("button", name="Search"))
     expect(page.get_by_role("status")).to_contain_text("Nishiki Market, Kyoto")
@@ -50,7 +55,15 @@ def test_a_new_user_connects_configures_in_the_shop_and_disconnects(shop: Shop, 
     expect(page.get_by_role("alert")).to_contain_text("radius is above 0")
     look(page, "configure") if way == "pointer" else None
     hand.write(page.get_by_label("Radius in metres"), "300")
+    page.get_by_label("Zone").select_option("Roof")
     hand.press(page.get_by_role("button", name="Save"))
+    page.wait_for_url(f"**/connections/{CONNECTION}")
+    until(page, "connected")
+    hand.press(page.get_by_role("link", name="Choose where and what"))
+    page.wait_for_url("**/configure")
+    for label, value in (("Latitude in degrees", "35.005"), ("Radius in metres", "300"), ("Address", "Nishiki Market, Kyoto"), ("Zone", "zone-9")):
+        expect(page.get_by_label(label)).to_have_value(value)  # what the customer has, not what it began with
+    hand.press(page.get_by_role("link", name="Back without saving"))
     page.wait_for_url(f"**/connections/{CONNECTION}")
     until(page, "connected")
     look(page, "connected") if way == "pointer" else None
@@ -134,14 +147,16 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     look(page, "expired-token")
 
 
-def test_offline_is_said_where_one_looks_and_trying_again_helps(shop: Shop, page: Page) -> None:
+def test_offline_is_said_where_one_looks_and_as_long_as_it_is_so(shop: Shop, page: Page) -> None:
     open_connection(page, shop)
     page.context.set_offline(True)
     switch(page).click()
     expect(page.locator("#notice")).to_have_text("The shop goes on as soon as you are back.")
     look(page, "offline")
     page.context.set_offline(False)
-    page.locator("connect-button .footer button").first.click()
+    expect(page.locator("#notice")).to_be_empty()
+    expect(page.locator("connect-button .footer")).to_have_text("Works with IFTTT")
+    switch(page).click()
     until(page, "email")
 
 
@@ -276,13 +291,19 @@ def test_styles_languages_and_the_other_pages(shop: Shop, page: Page) -> None:
         assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == scheme
     page.goto(f"{shop.origin}/settings")
     look(page, "settings")
+    expect(page.get_by_role("status")).to_be_empty()
     settings(page, shop, locale="de")
+    expect(page.get_by_role("status")).to_have_text("Your settings are saved.")
+    look(page, "settings-saved")
     open_connection(page, shop)
     expect(switch(page)).to_have_accessible_name(re.compile("verbinden", re.I))
     settings(page, shop, customer="")
     page.goto(f"{shop.origin}/connections/{CONNECTION}")
     expect(page.get_by_role("link", name="Log in to the shop")).to_be_visible()
-    assert page.goto(f"{shop.origin}/connections/nothing").status == 404  # type: ignore[union-attr]
+    for path in ("/connections/nothing", "/nothing", "/settings/more"):
+        assert page.goto(shop.origin + path).status == 404  # type: ignore[union-attr]
+        expect(page.get_by_role("heading", level=1)).to_have_text("There is no such page")
+        expect(page.get_by_role("link", name="To the shop")).to_be_visible()
 
 
 def test_a_customer_who_is_forgotten_is_logged_out_everywhere_and_begins_anew(shop: Shop, page: Page) -> None:
@@ -296,6 +317,7 @@ def test_a_customer_who_is_forgotten_is_logged_out_everywhere_and_begins_anew(sh
     page.goto(f"{shop.origin}/settings")
     page.get_by_role("button", name="Forget me").click()
     expect(page.get_by_role("button", name="Forget me")).to_have_count(0)
+    expect(page.get_by_role("status")).to_contain_text("You are logged out")
     for tab in (page, other):
         tab.goto(f"{shop.origin}/connections/{CONNECTION}")
         expect(tab.get_by_role("link", name="Log in to the shop")).to_be_visible()
@@ -340,7 +362,7 @@ def test_forms_without_a_visit_drive_nobody_out(shop: Shop, page: Page) -> None:
 
 def test_a_form_that_was_made_for_another_browser_is_refused(shop: Shop, page: Page) -> None:
     page.goto(f"{shop.origin}/settings")
-    page.locator("main input[name=form_token]").evaluate("e => e.value = 'x'.repeat(32)")
+    page.locator("main input[name=form_token]").first.evaluate("e => e.value = 'x'.repeat(32)")
     with page.expect_navigation() as answer:
         page.get_by_role("button", name="Save").click()
     assert answer.value.status == 403  # type: ignore[union-attr]

@@ -66,6 +66,18 @@ def test_show_without_an_account_shows_what_anybody_sees(handshake: Handshake, i
     assert "Water the balcony when you leave home" in text and "Lumen Garden (owner)" in text
 
 
+def test_show_names_what_the_other_commands_ask_for(handshake: Handshake, ifttt: Service) -> None:
+    text = handshake.run("ifttt", "show", CONNECTION, "--base-url", ifttt.origin).ok().stdout
+    for name in ("ft01", "lumen_garden.start_drip", "ac01", "location.exit_region_location", "tr01", "zone: Zone (COLLECTION_SELECT, required)"):
+        assert name in text, text
+    feature = handshake.run("ifttt", "show", CONNECTION, "--json", "--base-url", ifttt.origin).ok().json["features"][0]
+    assert feature["id"] == "ft01" and [t["id"] for t in feature["triggers"]] == ["tr01"] and feature["queries"] == []
+    assert feature["actions"] == [{"id": "ac01", "name": "lumen_garden.start_drip", "label": "Start the drip line", "fields": [
+        {"id": "zone", "label": "Zone", "type": "COLLECTION_SELECT", "required": True}]}]
+    many = handshake.run("ifttt", "show", MANY, "--base-url", ifttt.origin).ok().stdout
+    assert "lumen_garden.list_plants" in many and "season" in many
+
+
 def test_a_connection_is_turned_on_shown_on_and_turned_off(handshake: Handshake, ifttt: Service) -> None:
     running = connecting(handshake, ifttt, "--email", EDSGER)
     url = running.line()
@@ -149,17 +161,45 @@ def test_the_partners_commands_list_update_run_and_perform(handshake: Handshake,
     document["user_features"][0]["user_feature_actions"][0]["user_fields"][0]["value"] = "zone-0"  # type: ignore[index]
     file.write_text(json.dumps(document))
     refused(partner("update", "--configuration", str(file)), 4)
-    file.write_text('{"user_features":[{"enabled":true}]}')
-    refused(partner("update", "--configuration", str(file)), 64)
+    for spoiled, named in (('{"user_features":[{"enabled":true}]}', "feature_id"), ('{"user_features":[{"feature_id":"ft01"}]}', "enabled"),
+                           ('{"user_features":[{"feature_id":"ft01","enabled":true,"user_feature_action":[]}]}', "user_feature_action"),
+                           ("{", "not JSON")):
+        file.write_text(spoiled)
+        done = partner("update", "--configuration", str(file))
+        refused(done, 64)
+        assert named in done.error["message"] and str(file) in done.error["message"], done
+    assert '"enabled": true' in handshake.run("ifttt", "update", "--help").ok().stdout
     assert partner("run", "lumen_garden.start_drip", "--field", "zone=zone-7").ok().json == {
         "action": "lumen_garden.start_drip", "ran": True}
     refused(partner("run", "lumen_garden.start_drip", user="garden-1003"), 4)
     refused(partner("run", "start_drip"), 64)
+    refused(partner("options", "--action", "start_drip"), 64, "usage")
     found = partner("perform", "lumen_garden.list_plants", connection=MANY).ok().stdout.splitlines()
     assert len(found) == 7 and all(isinstance(json.loads(line), dict) for line in found), "every page, one object a line"
     few = partner("perform", "lumen_garden.list_plants", "--limit", "3", connection=MANY).ok().stdout.splitlines()
     assert few == found[:3]
+    assert partner("perform", "lumen_garden.list_plants", "--limit", "60", connection=MANY).ok().stdout.splitlines() == found
     refused(partner("perform", "lumen_garden.nothing", connection=MANY), 4)
+
+
+def test_what_show_prints_of_a_configuration_is_what_update_takes(handshake: Handshake, ifttt: Service, key: str) -> None:
+    def partner(*arguments: str, stdin: str | None = None) -> Finished:
+        return handshake.run("ifttt", "update", CONNECTION, *arguments, "--user", "garden-1001", "--base-url", ifttt.origin, "--json", stdin=stdin)
+
+    document = {"user_features": [{"feature_id": "ft01", "enabled": True, "user_feature_triggers": [
+        {"feature_trigger_id": "tr01", "user_fields": [{"field_id": "location", "value": {
+            "lat": 35.005, "lng": 135.75, "radius": 200.5, "address": "Nishiki Market"}}]}],
+        "user_feature_actions": [{"feature_action_id": "ac01", "user_fields": [{"field_id": "zone", "value": "zone-9"}]}]}]}
+    first = partner("--configuration", "-", "--service-key-file", key, stdin=json.dumps(document, indent=1)).ok().json["user_connection"]
+    feature = first["user_features"][0]
+    assert feature["user_feature_triggers"][0]["user_fields"][0]["value"] == {
+        "lat": 35.005, "lng": 135.75, "radius": 200.5, "address": "Nishiki Market"}, "numbers stay numbers"
+    # The key's line first, when both come the same way.
+    again = partner("--configuration", "-", "--service-key-file", "-", stdin=Path(key).read_text() + json.dumps(first)).ok().json["user_connection"]
+    for shown in (first, again):
+        for feature in shown["user_features"]:
+            assert feature.pop("id")
+    assert again == first
 
 
 def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nobody(

@@ -193,6 +193,7 @@ struct IFTTTFlowTests {
                 #expect(visitor.page.status == 400 && visitor.left == nil)
                 #expect(visitor.heading == "This cannot go on")
                 #expect(!visitor.page.text.contains("<script>"))
+                #expect(visitor.page.text.contains("/_sandbox/redirect-urls"), "what a developer can do about it")
             }
         }
     }

@@ -49,7 +49,8 @@ struct IFTTTRunTests {
             ]
         } + [
             (run, #"{"user_id":"garden-1001","fields":{"zone":"Balcony"}}"#, "422 invalid_parameters /fields/zone"),
-            (list, #"{"user_id":"garden-1001","limit":51}"#, "422 invalid_parameters /limit"),
+            (list, #"{"user_id":"garden-1001","limit":0}"#, "422 invalid_parameters /limit"),
+            (list, #"{"user_id":"garden-1001","limit":"many"}"#, "422 invalid_parameters /limit"),
             (list, #"{"user_id":"garden-1001","cursor":"row-7"}"#, "422 invalid_parameters /cursor"),
             (list, #"{"user_id":"garden-1001","includes":"Readings"}"#, "422 invalid_parameters /includes"),
             ("/actions/lumen_garden.ring_broken_bell/run", #"{"user_id":"garden-1001"}"#, "502 downstream_failed"),
@@ -87,6 +88,18 @@ struct IFTTTRunTests {
             } while cursor != nil && pages < 10
             #expect(names == ["Basil", "Chives", "Dill", "Fennel", "Lovage", "Mint", "Parsley"])
             #expect(pages == 3)
+        }
+    }
+
+    @Test(
+        "S13: a limit beyond a page's length asks for no more than a page, and is not refused",
+        arguments: [50, 51, 1000])
+    func longLimit(_ limit: Int) async throws {
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            let answer = try await steps.send(
+                "POST", IFTTTSteps.many + Self.list, as: .garden, body: #"{"user_id":"garden-1001","limit":\#(limit)}"#)
+            #expect(answer.list("data").count == 7 && answer["next"] == nil)
         }
     }
 

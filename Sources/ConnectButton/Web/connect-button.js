@@ -36,7 +36,7 @@
  * Properties: `answer`, an answer to draw at once (a prefetched one, a preview); a `<script type="application/json">` inside the
  * element does the same. `refresh()` asks the server.
  *
- * Events, none of which bubbles: `change` (`detail` is `{ step, isOn }`), `failure` (`{ kind, detail }`, for the developer).
+ * Events, none of which bubbles: `change` (`detail` is `{ step, isOn }`; also when a failure is over), `failure` (`{ kind, detail }`, for the developer).
  *
  * Custom properties: --connect-button-pill, -ink, -progress, -footer, -error, -focus, -font. Parts: pill, knob, footer, about.
  * Sections (4.5), rows (F010) and weaknesses (W1) in comments are the IFTTT dossier's.
@@ -622,8 +622,9 @@ export class ConnectButton extends HTMLElement {
     on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
     on(window, "online", () => {
-      if (!this.#answer?.isLocal) this.#lookAgain()
-      else if (!this.#unsent) this.#load()
+      // What could not be sent is not sent now, unasked; that there is no network is no longer so.
+      if (this.#answer?.isLocal && !this.#unsent) this.#load()
+      else this.#lookAgain()
     })
     // A page with an open stream is not kept for going back to.
     on(window, "pagehide", () => this.#unfollow())
@@ -1288,7 +1289,8 @@ export class ConnectButton extends HTMLElement {
   }
 
   #tell(before, state, look) {
-    if (before?.state.step !== state.step) this.dispatchEvent(new CustomEvent("change", { detail: { step: state.step, isOn: look.isOn } }))
+    const isOver = before?.state.failure && !state.failure
+    if (before?.state.step !== state.step || isOver) this.dispatchEvent(new CustomEvent("change", { detail: { step: state.step, isOn: look.isOn } }))
     if (state.failure && JSON.stringify(before?.state.failure) !== JSON.stringify(state.failure)) {
       this.dispatchEvent(new CustomEvent("failure", { detail: { ...state.failure } }))
     }

@@ -6,12 +6,13 @@ import OAuth
 struct IFTTTFieldOptions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "options",
-        abstract: "List what can be chosen for the fields of a trigger, query, action or feature.")
+        abstract: "List what can be chosen for the fields of a trigger, query, action or feature.",
+        discussion: "The names are in: handshake ifttt show CONNECTION.")
 
     @Option(help: ArgumentHelp("A trigger, as in location.exit_region_location.", valueName: "slug"))
     var trigger: String?
 
-    @Option(help: ArgumentHelp("A query, as in lumen_garden.zones.", valueName: "slug"))
+    @Option(help: ArgumentHelp("A query, as in lumen_garden.list_plants.", valueName: "slug"))
     var query: String?
 
     @Option(help: ArgumentHelp("An action, as in lumen_garden.start_drip.", valueName: "slug"))
@@ -61,29 +62,36 @@ struct IFTTTFieldOptions: AsyncParsableCommand {
 struct IFTTTUpdate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Replace how a user has configured a connection.",
-        discussion: "What the configuration leaves out is removed. A pending connection works afterwards.")
+        discussion: """
+            What the configuration leaves out is removed. A pending connection works afterwards.
+
+            The configuration is a JSON object such as
+              {"user_features": [{"feature_id": "ft01", "enabled": true,
+                "user_fields": [],
+                "user_feature_triggers": [{"feature_trigger_id": "tr01",
+                  "user_fields": [{"field_id": "location",
+                    "value": {"lat": 52.52, "lng": 13.405, "radius": 200}}]}],
+                "user_feature_queries": [],
+                "user_feature_actions": [{"feature_action_id": "ac01",
+                  "user_fields": [{"field_id": "zone", "value": "zone-7"}]}]}]}
+            feature_id and enabled are in each feature; an empty list may be left out. The identifiers are in \
+            “handshake ifttt show CONNECTION”, the values of a field to choose from in “handshake ifttt options”. What the user has \
+            now is the user_connection of “handshake ifttt show CONNECTION --json”, in this form.
+            """)
 
     @Option(
         help: ArgumentHelp(
-            "A file with the configuration: a JSON object with user_features, as IFTTT takes it.", valueName: "file"))
+            "A file with the configuration, or - for the rest of standard input.", valueName: "file"))
     var configuration: String
 
     @OptionGroup var service: IFTTTServiceOptions
 
     func run() async throws {
-        guard let content = FileManager.default.contents(atPath: Settings.absolute(configuration)) else {
-            throw CommandError.usage("\(configuration) cannot be read")
-        }
-        let document: JSONValue
-        do {
-            document = try JSONValue(parsing: Array(content))
-        } catch {
-            throw CommandError.usage("\(configuration) is not JSON: \(error)")
-        }
+        // In this order, when both come on standard input.
+        let partner = try service.service()
+        let wanted = try wanted()
         let id = service.options.connection
         let connection = try await IFTTTFailure.reported {
-            let wanted = try UserConnection(document: document)
-            let partner = try service.service()
             _ = try await partner.update(id, to: wanted, for: service.user)
             return try await partner.connection(id, for: service.user)
         }
@@ -92,6 +100,29 @@ struct IFTTTUpdate: AsyncParsableCommand {
         } else {
             Output.note("\(quoted(connection.name, limit: 200)) is configured.")
         }
+    }
+
+    private func wanted() throws -> UserConnection {
+        do {
+            return try UserConnection(document: try JSONValue(parsing: try content()))
+        } catch let error as ConnectError {
+            throw CommandError.usage(
+                "\(quoted(configuration, limit: 200)): \(error); see its form with: handshake help ifttt update")
+        } catch let error as JSONValue.SyntaxError {
+            throw CommandError.usage("\(quoted(configuration, limit: 200)) is not JSON: \(error)")
+        }
+    }
+
+    private func content() throws -> [UInt8] {
+        if configuration == "-" {
+            var text = ""
+            while let line = readLine(strippingNewline: false) { text += line }
+            return Array(text.utf8)
+        }
+        guard let content = FileManager.default.contents(atPath: Settings.absolute(configuration)) else {
+            throw CommandError.usage("\(quoted(configuration, limit: 200)) cannot be read")
+        }
+        return Array(content)
     }
 }
 
@@ -152,7 +183,10 @@ struct IFTTTPerform: AsyncParsableCommand {
         commandName: "perform", abstract: "Perform a query of a connection and print what it finds, page by page.",
         discussion: "With --json each row is one JSON object on a line of its own.")
 
-    @Option(help: ArgumentHelp("How many rows at most.", valueName: "number"))
+    /// The most rows that one page is asked for; more come page by page.
+    private static let longestPage = 50
+
+    @Option(help: ArgumentHelp("How many rows at most; all unless stated.", valueName: "number"))
     var limit: Int?
 
     @Option(help: ArgumentHelp("A complex ingredient that is to come as a list; repeatable.", valueName: "name"))
@@ -161,14 +195,14 @@ struct IFTTTPerform: AsyncParsableCommand {
     @OptionGroup var run: IFTTTRunOptions
 
     // Behind the connection, which is the group's.
-    @Argument(help: "The query, as in lumen_garden.zones.", transform: { try ComponentSlug(argument: $0) })
+    @Argument(help: "The query, as in lumen_garden.list_plants.", transform: { try ComponentSlug(argument: $0) })
     var query: ComponentSlug
 
     func run() async throws {
         guard limit.map({ $0 > 0 }) ?? true else { throw CommandError.usage("--limit is positive") }
         let options = try run.options()
         try await IFTTTFailure.reported {
-            let page = QueryPage.Request(limit: limit.map { min($0, 100) }, includes: include)
+            let page = QueryPage.Request(limit: limit.map { min($0, Self.longestPage) }, includes: include)
             let rows = try run.service.service().rows(
                 of: query, in: run.service.options.connection, options, page: page)
             var count = 0
@@ -206,7 +240,8 @@ extension ComponentSlug {
     init(argument text: String) throws {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
-            throw ValidationError("“\(quoted(text, limit: 80))” is no service and name, as in lumen_garden.start_drip")
+            throw CommandError.usage(
+                "“\(quoted(text, limit: 80))” is no service and name, as in lumen_garden.start_drip")
         }
         self.init(service: parts[0], name: parts[1])
     }

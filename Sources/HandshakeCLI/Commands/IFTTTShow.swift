@@ -6,7 +6,10 @@ import OAuth
 struct IFTTTShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a connection: its services, features, and whether it is on for the user.",
-        discussion: "Without a kept token it is shown as to anybody; its status is then unknown.")
+        discussion: """
+            Without a kept token it is shown as to anybody; its status is then unknown. The names of triggers, queries and actions are \
+            those that options, run and perform take; a configuration's identifier is what --user-feature takes.
+            """)
 
     @OptionGroup var options: IFTTTOptions
 
@@ -30,10 +33,32 @@ struct IFTTTShow: AsyncParsableCommand {
             ["Status", connection.status.rawValue.replacing("_", with: " ")], ["Services", services],
             ["Page", connection.url.rawValue],
         ]
-        rows += connection.features.map {
-            ["Feature", [$0.title, $0.details].compactMap(\.self).joined(separator: ": ")]
+        rows += connection.features.flatMap(Self.rows)
+        rows += (connection.userConnection?.features ?? []).map {
+            ["Configured", "\($0.featureID), \($0.isEnabled ? "on" : "off")" + ($0.id.map { " (\($0))" } ?? "")]
         }
         return Table.lines(rows)
+    }
+
+    /// A feature with what can be named in other commands.
+    private static func rows(_ feature: Connection.Feature) -> [[String]] {
+        let title = [feature.title, feature.details].compactMap(\.self).joined(separator: ": ")
+        var rows = [["Feature", title + (feature.id.map { " (\($0))" } ?? "")]]
+        rows += feature.fields.map(Self.row)
+        for (kind, _, components) in feature.components {
+            for component in components {
+                let name = component.slug.map { "\($0)" } ?? component.id
+                let label = component.label.map { ": \($0)" } ?? ""
+                rows.append(["  \(kind)", "\(name)\(label) (\(component.id))"])
+                rows += component.fields.map(Self.row)
+            }
+        }
+        return rows
+    }
+
+    private static func row(_ field: FieldDefinition) -> [String] {
+        let label = field.label.map { ": \($0)" } ?? ""
+        return ["    Field", "\(field.id)\(label) (\(field.type.rawValue)\(field.isRequired ? ", required" : ""))"]
     }
 
     /// For programs.
@@ -55,14 +80,66 @@ struct IFTTTShow: AsyncParsableCommand {
             (
                 "features",
                 .array(
-                    connection.features.map {
-                        .object([
-                            ("id", .optional($0.id)), ("title", .string($0.title)), ("details", .optional($0.details)),
-                        ])
+                    connection.features.map { feature in
+                        .object(
+                            [
+                                ("id", .optional(feature.id)), ("title", .string(feature.title)),
+                                ("details", .optional(feature.details)), ("fields", json(feature.fields)),
+                            ]
+                                + feature.components.map { ($0.plural, .array($0.components.map(Self.json))) })
                     })
             ),
             ("configurations", .integer(Int64(connection.userConnection?.features.count ?? 0))),
+            ("user_connection", connection.userConnection.map(Self.json) ?? .null),
         ])
+    }
+
+    private static func json(_ component: Connection.Component) -> JSONText {
+        .object([
+            ("id", .string(component.id)), ("name", .optional(component.slug.map { "\($0)" })),
+            ("label", .optional(component.label)), ("fields", json(component.fields)),
+        ])
+    }
+
+    private static func json(_ fields: [FieldDefinition]) -> JSONText {
+        .array(
+            fields.map {
+                .object([
+                    ("id", .string($0.id)), ("label", .optional($0.label)), ("type", .string($0.type.rawValue)),
+                    ("required", .bool($0.isRequired)),
+                ])
+            })
+    }
+
+    /// In the form that an update takes, with the identifiers of the configurations, which it takes no notice of.
+    private static func json(_ configuration: UserConnection) -> JSONText {
+        let entries = configuration.document.object?["user_features"]?.array ?? []
+        return .object([
+            (
+                "user_features",
+                .array(
+                    zip(configuration.features, entries).map { feature, entry in
+                        var members = entry.object ?? [:]
+                        members["id"] = feature.id.map(JSONValue.string)
+                        return JSONText(.object(members))
+                    })
+            )
+        ])
+    }
+}
+
+extension Connection.Feature {
+    /// What it is made of, kind by kind.
+    fileprivate var components: [(kind: String, plural: String, components: [Connection.Component])] {
+        [("Trigger", "triggers", triggers), ("Query", "queries", queries), ("Action", "actions", actions)]
+    }
+}
+
+extension Connection.Component {
+    /// How calls name it; nil where the service does not say what it is.
+    fileprivate var slug: ComponentSlug? {
+        guard let serviceID, let kindID else { return nil }
+        return ComponentSlug(service: serviceID, name: kindID)
     }
 }
 

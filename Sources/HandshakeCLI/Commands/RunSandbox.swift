@@ -11,7 +11,7 @@ struct RunSandbox: AsyncParsableCommand {
             header NAME VALUE, body JSON.
             """)
 
-    @Option(help: "The first of three ports; 0 lets the kernel choose.")
+    @Option(help: "The first of four ports; 0 lets the kernel choose.")
     var port: Int = 0
 
     @Flag(help: "Print one JSON object with origins, clients and users as the first line.")

@@ -9,6 +9,8 @@ indirect enum JSONText {
     case integer(Int64)
     /// A measured number, to two places; what JSON cannot say is null.
     case decimal(Double)
+    /// A number as a service spelled it.
+    case number(String)
     case bool(Bool)
     case null
 
@@ -20,6 +22,7 @@ indirect enum JSONText {
         case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
         case .string(let value): Self.quote(value)
         case .integer(let value): String(value)
+        case .number(let spelling): spelling
         case .decimal(let value): value.isFinite ? String(format: "%.2f", value) : "null"
         case .bool(let value): value ? "true" : "false"
         case .null: "null"
@@ -43,7 +46,7 @@ indirect enum JSONText {
             self = .object(members.sorted { $0.key < $1.key }.map { ($0.key, JSONText($0.value)) })
         case .array(let elements): self = .array(elements.map(JSONText.init))
         case .string(let text): self = .string(text)
-        case .number(let spelling): self = value.integer.map { .integer($0) } ?? .string(spelling)
+        case .number(let spelling): self = .number(spelling)
         case .bool(let truth): self = .bool(truth)
         case .null: self = .null
         }

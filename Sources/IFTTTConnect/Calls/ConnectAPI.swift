@@ -186,7 +186,7 @@ public struct ConnectAPI: Sendable {
     public func update(_ id: ConnectionID, to configuration: UserConnection) async throws -> Connection? {
         var operation = try await operation(
             .put, "user_connection", "/v2/connections/\(id)/user_connection", with: [.user])
-        operation.content = configuration.json
+        operation.content = configuration.document
         return try await exchange.send(operation).optionalConnection(operation.name)
     }
 

@@ -1,4 +1,4 @@
-import OAuth
+public import OAuth
 
 /// A trigger, query or action of a service, as paths name it: `lumen_garden.start_drip` (dossier 2.9).
 public struct ComponentSlug: Sendable, Hashable {
@@ -70,8 +70,9 @@ public struct FieldOptions: Sendable, Hashable {
 }
 
 extension UserConnection {
-    /// The whole configuration as an update sends it.
-    var json: JSONValue {
+    /// The whole configuration in the form that an update takes (dossier 2.9), as ``init(document:)`` reads it: of an option its
+    /// opaque value alone, and no identifiers of the configurations.
+    public var document: JSONValue {
         .object(["user_features": .array(features.map(\.json))])
     }
 }

@@ -27,7 +27,7 @@ extension ConnectService {
     ) async throws -> Connection? {
         var operation = try operation(
             .put, "user_connection", "/v2/connections/\(id)/user_connection", user: user)
-        operation.content = configuration.json
+        operation.content = configuration.document
         return try await exchange.send(operation).optionalConnection(operation.name)
     }
 

@@ -65,6 +65,40 @@ struct UserConnectionDocumentTests {
         }
     }
 
+    @Test(
+        "a member that is not of this form is named: a mistyped list would take with it what the user has chosen",
+        arguments: [
+            ("\"user_features\"", "\"user_feature\": [], \"user_features\"", "user_feature"),
+            ("\"feature_id\"", "\"feature\": 1, \"feature_id\"", "user_features[0].feature"),
+            ("\"user_feature_actions\"", "\"user_feature_action\"", "user_features[0].user_feature_action"),
+            (
+                "\"feature_query_id\"", "\"fields\": [], \"feature_query_id\"",
+                "user_features[0].user_feature_queries[0].fields"
+            ),
+            (
+                "\"zone-7\"", "\"zone-7\", \"label\": 1",
+                "user_features[0].user_feature_actions[0].user_fields[0].label"
+            ),
+        ])
+    func strangers(before: String, after: String, member: String) throws {
+        let text = Self.content.replacing(before, with: after, maxReplacements: 1)
+        do throws(ConnectError) {
+            _ = try read(text)
+            Issue.record("\(member) was read")
+        } catch {
+            guard case .input(member, _) = error else { throw error }
+        }
+    }
+
+    @Test("identifiers and types, as an answer has them, may stay; what is written of it is read again the same")
+    func again() throws {
+        let answered = Self.content.replacing("\"enabled\"", with: "\"id\": \"u1\", \"enabled\"")
+            .replacing("\"value\"", with: "\"field_type\": \"TEXT_FIELD\", \"value\"")
+        let configuration = try read(answered)
+        #expect(configuration.features.first?.id == "u1")
+        #expect(try UserConnection(document: configuration.document) == read(Self.content))
+    }
+
     @Test("what is no object is refused", arguments: ["[]", "null", "1", "\"\"", "{}"])
     func noObject(text: String) {
         #expect(throws: ConnectError.self) { try read(text) }

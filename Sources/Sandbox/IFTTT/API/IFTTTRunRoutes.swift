@@ -111,12 +111,15 @@ struct IFTTTRunRoutes: Sendable {
             login: login, connection: connection, capability: capability, configuration: configuration, body: body)
     }
 
+    /// The most rows of a page. The dossier names none: whoever asks for more gets a page and its `next`.
+    private static let longestPage = 50
+
     private static func limit(_ json: JSON?) throws(IFTTTRefusal) -> Int {
-        guard let json else { return 50 }
-        guard case .number(let limit) = json, (1...50).contains(limit) else {
-            throw .invalid("/limit", "Expected a number from 1 to 50")
+        guard let json else { return longestPage }
+        guard case .number(let limit) = json, limit > 0 else {
+            throw .invalid("/limit", "Expected a number above 0")
         }
-        return limit
+        return min(limit, longestPage)
     }
 
     private static func offset(_ json: JSON?, within count: Int) throws(IFTTTRefusal) -> Int {

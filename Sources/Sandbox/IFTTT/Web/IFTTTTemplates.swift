@@ -119,7 +119,9 @@ extension Template {
         <h1>This cannot go on</h1>
         <div class="problem" role="alert"><p>{{detail}}</p></div>
         <p>You were not sent back to the app, since its address cannot be trusted. If you are its developer, compare \
-        the address with what is registered: the <a href="/_sandbox">description of the sandbox</a> says it.</p>
+        the address with what is registered: the <a href="/_sandbox">description of the sandbox</a> says it. To register \
+        one more until the sandbox stops, post it to <code>/_sandbox/redirect-urls</code>, as \
+        <code>curl -d ADDRESS</code> does.</p>
         """)
 
     static let iftttStale = Template(
