@@ -68,7 +68,7 @@ def test_show_without_an_account_shows_what_anybody_sees(handshake: Handshake, i
 
 def test_show_names_what_the_other_commands_ask_for(handshake: Handshake, ifttt: Service) -> None:
     text = handshake.run("ifttt", "show", CONNECTION, "--base-url", ifttt.origin).ok().stdout
-    for name in ("ft01", "lumen_garden.start_drip", "ac01", "location.exit_region_location", "tr01", "zone: Zone (COLLECTION_SELECT, required)"):
+    for name in ("ft01", "lumen_garden.start_drip", "ac01", "location.exit_region_location", "tr01", "zone (COLLECTION_SELECT, required): Zone"):
         assert name in text, text
     feature = handshake.run("ifttt", "show", CONNECTION, "--json", "--base-url", ifttt.origin).ok().json["features"][0]
     assert feature["id"] == "ft01" and [t["id"] for t in feature["triggers"]] == ["tr01"] and feature["queries"] == []
@@ -76,6 +76,7 @@ def test_show_names_what_the_other_commands_ask_for(handshake: Handshake, ifttt:
         {"id": "zone", "label": "Zone", "type": "COLLECTION_SELECT", "required": True}]}]
     many = handshake.run("ifttt", "show", MANY, "--base-url", ifttt.origin).ok().stdout
     assert "lumen_garden.list_plants" in many and "season" in many
+    assert "ft-l0ngNam7" in handshake.run("ifttt", "show", "l0ngNam7", "--base-url", ifttt.origin).ok().stdout, "whatever its title's length"
 
 
 def test_a_connection_is_turned_on_shown_on_and_turned_off(handshake: Handshake, ifttt: Service) -> None:

@@ -42,14 +42,16 @@ struct IFTTTShow: AsyncParsableCommand {
 
     /// A feature with what can be named in other commands.
     private static func rows(_ feature: Connection.Feature) -> [[String]] {
-        let title = [feature.title, feature.details].compactMap(\.self).joined(separator: ": ")
-        var rows = [["Feature", title + (feature.id.map { " (\($0))" } ?? "")]]
+        // Identifiers first: a long title is cut at its end.
+        var rows = [
+            ["Feature", [feature.id, feature.title, feature.details].compactMap(\.self).joined(separator: ": ")]
+        ]
         rows += feature.fields.map(Self.row)
         for (kind, _, components) in feature.components {
             for component in components {
                 let name = component.slug.map { "\($0)" } ?? component.id
                 let label = component.label.map { ": \($0)" } ?? ""
-                rows.append(["  \(kind)", "\(name)\(label) (\(component.id))"])
+                rows.append(["  \(kind)", "\(name) (\(component.id))\(label)"])
                 rows += component.fields.map(Self.row)
             }
         }
@@ -58,7 +60,7 @@ struct IFTTTShow: AsyncParsableCommand {
 
     private static func row(_ field: FieldDefinition) -> [String] {
         let label = field.label.map { ": \($0)" } ?? ""
-        return ["    Field", "\(field.id)\(label) (\(field.type.rawValue)\(field.isRequired ? ", required" : ""))"]
+        return ["    Field", "\(field.id) (\(field.type.rawValue)\(field.isRequired ? ", required" : ""))\(label)"]
     }
 
     /// For programs.
