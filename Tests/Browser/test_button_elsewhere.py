@@ -283,7 +283,7 @@ def test_a_wish_that_is_answered_with_nonsense_can_be_made_again(page: Page, ser
     server.answers(*[ANSWERS[name]] * (9 if name == "closed" else 1))
     switch(page).click()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
-    assert footer(page).startswith("IFTTT isn’t answering right now.")
+    assert footer(page).startswith("Too many tries. Wait a moment and try again." if name == "too many" else "IFTTT isn’t answering right now.")
     shown(page, "connect")
     assert page.locator("#one .bar.sweeps").count() == 0 and page.locator("#one .bar.part").count() == 0
     server.replies.clear()

@@ -147,13 +147,15 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     look(page, "expired-token")
 
 
-def test_offline_is_said_where_one_looks_and_the_switch_works_again_afterwards(shop: Shop, page: Page) -> None:
+def test_offline_is_said_where_one_looks_and_as_long_as_it_is_so(shop: Shop, page: Page) -> None:
     open_connection(page, shop)
     page.context.set_offline(True)
     switch(page).click()
     expect(page.locator("#notice")).to_have_text("The shop goes on as soon as you are back.")
     look(page, "offline")
     page.context.set_offline(False)
+    expect(page.locator("#notice")).to_be_empty()
+    expect(page.locator("connect-button .footer")).to_have_text("Works with IFTTT")
     switch(page).click()
     until(page, "email")
 

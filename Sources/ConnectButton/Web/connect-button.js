@@ -622,9 +622,9 @@ export class ConnectButton extends HTMLElement {
     on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
     on(window, "online", () => {
-      // What could not be sent is not sent now, unasked; that there is no network is no longer so.
+      // What could not be sent is not sent now, unasked; that there is no network is no longer so, as soon as one gets through.
       if (this.#answer?.isLocal && !this.#unsent) this.#load()
-      else this.#lookAgain()
+      else this.#lookAgain(RETRY_AFTER.length)
     })
     // A page with an open stream is not kept for going back to.
     on(window, "pagehide", () => this.#unfollow())
@@ -645,7 +645,7 @@ export class ConnectButton extends HTMLElement {
   }
 
   /** Fetches the state; when there is nothing to show yet, it says so and tries four times (2.5). A quiet load changes nothing when it fails. */
-  async #load(quiet = false) {
+  async #load(quiet = false, tries = quiet ? 0 : RETRY_AFTER.length) {
     if (quiet && (this.#given || this.#sending || this.#drag || !this.#answer)) return
     this.#loading?.abort()
     const { signal } = this.#loading = new AbortController()
@@ -657,17 +657,17 @@ export class ConnectButton extends HTMLElement {
         if (!signal.aborted) this.#show({ ...answer, open: null })
         return
       } catch (error) {
-        if (signal.aborted || quiet) return
+        if (signal.aborted) return
         const isFinal = error.kind === "unknown_connection" || error.kind === "not_allowed"
-        if (isFinal || attempt >= RETRY_AFTER.length) return this.#showLocally("loading_failed", error)
+        if (isFinal || attempt >= tries) return quiet ? undefined : this.#showLocally("loading_failed", error)
         await this.#pause(RETRY_AFTER[attempt], signal)
       }
     }
   }
 
-  #lookAgain() {
+  #lookAgain(tries = 0) {
     if (this.#answer) this.#follow()
-    this.#load(true)
+    this.#load(true, tries)
   }
 
   #pause(milliseconds, signal) {

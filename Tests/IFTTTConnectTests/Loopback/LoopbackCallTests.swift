@@ -217,7 +217,7 @@ struct LoopbackCallTests {
             #expect(nested.rows.count == 3 && nested.next == nil)
             var wrong = QueryPage.Request()
             wrong.next = first.next
-            wrong.limit = 51
+            wrong.limit = 0
             let error = await connectError { try await ifttt.service.perform(plants, in: many(), ada, page: wrong) }
             #expect(error?.problemKind == .invalidParameters)
         }
