@@ -158,7 +158,7 @@ extension ConnectError.Problem.Kind {
         case .malformedRequest: "the app's request is wrong"
         case .unauthorized: "the user token or service key is missing, expired or not for this service"
         case .forbidden: "these credentials do not suffice; a pending connection has to be configured first"
-        case .notFound: "it does not exist, or is not visible with these credentials"
+        case .notFound: "check the identifier, and that these credentials may see it"
         case .invalidParameters: "change the parameters that it names"
         case .tooManyRequests: "ask less often"
         case .downstreamFailed: "a service behind IFTTT failed; try again later"

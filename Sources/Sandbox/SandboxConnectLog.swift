@@ -10,6 +10,8 @@ public enum SandboxConnectLog: String, Sendable, CaseIterable {
     case runs = "runs"
     /// Hints to poll.
     case notifications = "notifications"
+    /// Areas that devices have seen entered or left, each with its user and what became of it.
+    case locationEvents = "location-events"
     /// Mails to users; their links are live.
     case mails = "mails"
 
@@ -20,6 +22,7 @@ public enum SandboxConnectLog: String, Sendable, CaseIterable {
         case .receivedWebhooks: "the webhooks that the partner inside received"
         case .runs: "the actions and queries that ran"
         case .notifications: "the hints to poll"
+        case .locationEvents: "the areas that were entered or left, and what became of each"
         case .mails: "the mails, with live links"
         }
     }

@@ -2,8 +2,8 @@
 /// dossier, section 11).
 ///
 /// The hosts of section 2.1 differ in their paths, so one origin serves as the base URL of each: `/v2` for the Connect
-/// API, `/v1/notifications` for realtime, `/access/api` and `/connect` for the web flow, `/app/connections` in the place
-/// of `ifttt-handoff-v1://connections`. Locations (`/v1/location_events`) are not taken.
+/// API, `/v1/notifications` for realtime, `/v1/location_events` for locations, `/access/api` and `/connect` for the web
+/// flow, `/app/connections` in the place of `ifttt-handoff-v1://connections`.
 struct IFTTTStandIn: StandIn {
     let store: IFTTTStore
     private let pages: Pages
@@ -30,6 +30,7 @@ struct IFTTTStandIn: StandIn {
             IFTTTConfigurationRoutes(store: store, access: access).routes,
             IFTTTRunRoutes(store: store, access: access).routes,
             IFTTTEventRoutes(store: store, access: access).routes,
+            IFTTTLocationRoutes(store: store, access: access).routes,
             IFTTTPartnerRoutes(store: store).routes,
             IFTTTFlowRoutes(store: store, browsers: browsers, pages: IFTTTPages(pages: pages)).routes,
             IFTTTMailRoutes(store: store, browsers: browsers, pages: pages).routes, IFTTTImages().routes,

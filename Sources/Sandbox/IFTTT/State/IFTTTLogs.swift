@@ -5,6 +5,9 @@ struct IFTTTLogs: Sendable {
     private(set) var received: [JSON] = []
     private(set) var runs: [JSON] = []
     private(set) var notifications: [JSON] = []
+    private(set) var crossings: [JSON] = []
+    /// The records of devices that are in the log, by user: each counts once.
+    private var crossingIDs: [String: Set<String>] = [:]
 
     /// When a log has so many entries, its older half is forgotten.
     static let limit = 10_000
@@ -14,6 +17,23 @@ struct IFTTTLogs: Sendable {
     mutating func add(received hook: JSON) { Self.append(hook, to: &received) }
     mutating func add(run: JSON) { Self.append(run, to: &runs) }
     mutating func add(notification: JSON) { Self.append(notification, to: &notifications) }
+
+    mutating func add(crossing: JSON, recordID: String, of login: String) {
+        let isFull = crossings.count >= Self.limit
+        Self.append(crossing, to: &crossings)
+        crossingIDs[login, default: []].insert(recordID)
+        guard isFull else { return }
+        crossingIDs = crossings.reduce(into: [:]) { ids, crossing in
+            guard let login = crossing["user_login"]?.scalarText, let id = crossing["record_id"]?.scalarText else {
+                return
+            }
+            ids[login, default: []].insert(id)
+        }
+    }
+
+    func knows(crossing recordID: String, of login: String) -> Bool {
+        crossingIDs[login]?.contains(recordID) ?? false
+    }
 
     /// Notes how an attempt to deliver a webhook ended.
     mutating func note(_ attempt: IFTTTWebhook.Attempt, of id: String) {

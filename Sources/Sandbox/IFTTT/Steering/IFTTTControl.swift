@@ -19,6 +19,7 @@ struct IFTTTControl: Sendable {
             case .receivedWebhooks: state.logs.received
             case .runs: state.logs.runs
             case .notifications: state.logs.notifications
+            case .locationEvents: state.logs.crossings
             case .mails: state.web.mails.map { $0.json(origin: origin, at: now) }
             }
         }
