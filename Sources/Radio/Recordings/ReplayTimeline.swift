@@ -25,8 +25,9 @@ final class ReplayTimeline: Clock {
 
     private let state = Mutex(State())
 
-    /// After a sleeper was woken, others are let run so often, so that it sleeps again before its next deadline is passed.
-    private static let courtesy = 64
+    /// For how many milliseconds a sleeper that was woken is waited for, so that it sleeps again before its next deadline is
+    /// passed. One that is at work for longer, or does not come back, holds nobody up.
+    private static let patience = 2000
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .zero }
@@ -73,10 +74,22 @@ final class ReplayTimeline: Clock {
     func advance(by duration: Duration) async {
         let end = now.advanced(by: duration)
         while let sleeper = wake(before: end) {
+            let begun = state.withLock { $0.next }
             sleeper.resume()
-            for _ in 0..<Self.courtesy { await Task.yield() }
+            await someoneSleeps(after: begun)
         }
         state.withLock { $0.move(to: end) }
+    }
+
+    /// Waits until another sleep has begun than the first `begun` ones.
+    private func someoneSleeps(after begun: Int) async {
+        for round in 0..<(64 + Self.patience) where state.withLock({ $0.next }) == begun {
+            if round < 64 {
+                await Task.yield()
+            } else if (try? await Task.sleep(for: .milliseconds(1))) == nil {
+                return
+            }
+        }
     }
 
     /// The sleeper with the earliest deadline up to `end`; the time is that deadline then.
