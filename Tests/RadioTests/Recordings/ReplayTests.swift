@@ -121,16 +121,17 @@ struct ReplayTests {
         #expect(try await reading.value == 4)
     }
 
-    @Test("ranging sees the time of the recording, whatever the pace", arguments: [Replay.Pace.atOnce])
-    func time(pace: Replay.Pace) async throws {
+    @Test("a replay at once passes no tick over, however many turns others take before the next", arguments: [0, 1000])
+    func time(turns: Int) async throws {
         let lines = (0..<10).map { second in Self.first.replacing("1767225600", with: "\(1_767_225_600 + second)") }
-        let replay = Self.replay(lines, pace: pace)
+        let replay = Self.replay(lines, pace: .atOnce)
         let time = replay.time
         let ticks = Mutex<[Int64]>([])
         let ticking = Task {
             while true {
                 try await time.clock.sleep(for: .seconds(1))
                 ticks.withLock { $0.append(time.now().wholeSeconds - 1_767_225_600) }
+                for _ in 0..<turns { await Task.yield() }
             }
         }
         // The recording begins when somebody sleeps on its clock.
