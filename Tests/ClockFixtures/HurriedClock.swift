@@ -2,13 +2,7 @@ import Synchronization
 
 /// A clock on which every pause is over at once; it tells how long the pauses were.
 package final class HurriedClock: Clock, Sendable {
-    package struct Instant: InstantProtocol {
-        package let offset: Duration
-
-        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        package func duration(to other: Instant) -> Duration { other.offset - offset }
-        package static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-    }
+    package typealias Instant = TestInstant
 
     private struct State {
         var now = Instant(offset: .zero)

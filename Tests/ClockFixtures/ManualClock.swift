@@ -2,13 +2,7 @@ import Synchronization
 
 /// A clock that stands still until a test moves it, and tells who sleeps on it.
 package final class ManualClock: Clock, Sendable {
-    package struct Instant: InstantProtocol {
-        package let offset: Duration
-
-        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        package func duration(to other: Instant) -> Duration { other.offset - offset }
-        package static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-    }
+    package typealias Instant = TestInstant
 
     private struct Sleeper {
         let start: Instant

@@ -19,29 +19,6 @@ private final class Calendar: Sendable {
     func set(by seconds: Double) { shift.withLock { $0 += seconds } }
 }
 
-/// Something that is waited for.
-private final class Latch: Sendable {
-    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
-
-    func open() {
-        let waiting = state.withLock { state in
-            defer { state = (true, []) }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-}
-
 @Suite("The ledger of deliveries", .timeLimit(.minutes(1)))
 struct DeliveryTests {
     private let calendar = Calendar()
@@ -128,13 +105,13 @@ struct DeliveryTests {
     func slow() async throws {
         let vault = MemoryVault()
         let (one, two) = (process(vault), process(vault))
-        let (begun, done) = (Latch(), Latch())
+        let (begun, done) = (Gate(), Gate())
         let webhook = try webhook()
         async let first = outcome(webhook, one) { _ in
             begun.open()
-            await done.wait()
+            await done.pass()
         }
-        await begun.wait()
+        await begun.pass()
         for _ in 0..<9 {
             await calendar.clock.sleeper(for: DeliveryLedger.renewal)
             #expect(try await outcome(webhook, two) == "busy")
@@ -168,23 +145,23 @@ struct DeliveryTests {
         let vault = MemoryVault()
         let failing = FailingVault(vault)
         let (one, two) = (process(failing), process(vault))
-        let (begun, done, begunAgain, doneAgain) = (Latch(), Latch(), Latch(), Latch())
+        let (begun, done, begunAgain, doneAgain) = (Gate(), Gate(), Gate(), Gate())
         let webhook = try webhook()
         async let first = outcome(webhook, one) { _ in
             begun.open()
-            await done.wait()
+            await done.pass()
             throw Absent()
         }
-        await begun.wait()
+        await begun.pass()
         // No renewal arrives, as if the process stood still.
         failing.fail()
         await calendar.clock.sleeper(for: DeliveryLedger.renewal)
         calendar.set(by: 61)
         async let second = outcome(webhook, two) { _ in
             begunAgain.open()
-            await doneAgain.wait()
+            await doneAgain.pass()
         }
-        await begunAgain.wait()
+        await begunAgain.pass()
         failing.recover()
         done.open()
         #expect(try await first == "failed, handed over")
@@ -198,12 +175,12 @@ struct DeliveryTests {
     func jump() async throws {
         let ledger = process(MemoryVault())
         let webhook = try webhook()
-        let (begun, done) = (Latch(), Latch())
+        let (begun, done) = (Gate(), Gate())
         async let first = outcome(webhook, ledger) { _ in
             begun.open()
-            await done.wait()
+            await done.pass()
         }
-        await begun.wait()
+        await begun.pass()
         for seconds in [500.0, -1000] {
             calendar.set(by: seconds)
             #expect(try await outcome(webhook, ledger) == "busy")

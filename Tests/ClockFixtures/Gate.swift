@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Opens once, for all who wait at it and all who come later.
-final class Gate: Sendable {
+package final class Gate: Sendable {
     private struct State {
         var isOpen = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,9 +9,11 @@ final class Gate: Sendable {
 
     private let state = Mutex(State())
 
-    var isOpen: Bool { state.withLock { $0.isOpen } }
+    package init() {}
 
-    func open() {
+    package var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
             defer { state.waiting = [] }
@@ -20,7 +22,7 @@ final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    func pass() async {
+    package func pass() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.waiting.append(continuation) }
@@ -28,19 +30,5 @@ final class Gate: Sendable {
             }
             if isOpen { continuation.resume() }
         }
-    }
-}
-
-/// A value that several tasks of a test change.
-final class Shared<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
-
-    init(_ value: Value) { mutex = Mutex(value) }
-
-    var value: Value { mutex.withLock { $0 } }
-
-    @discardableResult
-    func change<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
-        mutex.withLock { value in body(&value) }
     }
 }
