@@ -19,6 +19,20 @@ private final class Calendar: Sendable {
     func set(by seconds: Double) { shift.withLock { $0 += seconds } }
 }
 
+private func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
+
+/// Records that nobody wrote.
+private let spoiled: [[UInt8]] = {
+    let entry = [1] + zeros(8 + 16 + 8)
+    return [
+        [], Array("{}".utf8), Array(#"{"entries":{},"forgotten":0}"#.utf8), [0], [1], [2] + zeros(8),
+        // Times that are no numbers.
+        [1, 0x7F, 0xF8] + zeros(6), [1] + zeros(8 + 16) + [0x7F, 0xF0] + zeros(7),
+        // Entries that end too early, and one that is neither claimed nor taken.
+        entry, entry + [1], entry + [1] + zeros(16 + 7), entry + [2],
+    ]
+}()
+
 @Suite("The ledger of deliveries", .timeLimit(.minutes(1)))
 struct DeliveryTests {
     private let calendar = Calendar()
@@ -130,8 +144,9 @@ struct DeliveryTests {
         let delivery = Delivery(webhook, tolerance: 900)
         try await vault.update(delivery.record) { held in
             var record = DeliveryRecord()
-            _ = record.claim(delivery, .init(holder: "dead", lease: Calendar.start + 60), now: Calendar.start)
-            try await held.replace(with: try record.bytes)
+            let dead = DeliveryRecord.Claim(holder: Tag(high: 0, low: 1), lease: Calendar.start + 60)
+            _ = record.claim(delivery, dead, now: Calendar.start)
+            try await held.replace(with: record.bytes)
         }
         #expect(try await outcome(webhook, process(vault)) == "busy")
         calendar.set(by: 60)
@@ -248,21 +263,39 @@ struct DeliveryTests {
 
     @Test(
         "a record that is none of ours is begun anew",
-        arguments: ["", "{", "[]", "{}", #"{"entries":[],"forgotten":0}"#, #"{"entries":{},"forgotten":"x"}"#, "\u{0}"])
-    func unreadable(content: String) async throws {
+        arguments: spoiled)
+    func unreadable(contents: [UInt8]) async throws {
+        #expect(DeliveryRecord(stored: contents) == DeliveryRecord())
         let vault = MemoryVault()
         let webhook = try webhook()
-        try await vault.update(Delivery(webhook, tolerance: 900).record) {
-            try await $0.replace(with: Array(content.utf8))
-        }
+        try await vault.update(Delivery(webhook, tolerance: 900).record) { try await $0.replace(with: contents) }
         #expect(try await outcome(webhook, process(vault)) == "taken, handed over")
         #expect(try await outcome(webhook, process(vault)) == "taken")
+    }
+
+    @Test("a record is stored in the layout that its documentation tells")
+    func layout() throws {
+        // A claimed webhook that is taken until 2.0, by 1…16 until -0.5; 1.0 is the latest that was forgotten.
+        let entry: [UInt8] = Array(0xA0...0xAF) + [0x40] + zeros(7)
+        let claim: [UInt8] = Array(1...16) + [0xBF, 0xE0] + zeros(6)
+        let stored: [UInt8] = [1, 0x3F, 0xF0] + zeros(6) + entry + [1] + claim
+        var record = DeliveryRecord(stored: stored)
+        #expect(record.bytes == stored && record.count == 1)
+        let claimed = Delivery(tag: Tag(0xA0...0xAF), record: VaultKey(.delivery, ["0"]), until: 2)
+        let renewals = [Tag(2...17), Tag(1...16)].map { record.renew(claimed, .init(holder: $0, lease: 2)) }
+        #expect(renewals == [false, true])
+        #expect(record.bytes == stored.dropLast(8) + [0x40] + zeros(7))
+        record.finish(claimed, now: 0)
+        #expect(record.bytes == stored.prefix(1 + 8 + 16 + 8) + [0])
+        for length in 0..<stored.count where length != 9 {
+            #expect(DeliveryRecord(stored: Array(stored.prefix(length))) == DeliveryRecord(), "\(length) bytes")
+        }
     }
 
     @Test("a full record takes no more until the oldest is too old, and still knows what it holds")
     func full() throws {
         var record = DeliveryRecord()
-        let claim = DeliveryRecord.Claim(holder: "h", lease: Calendar.start + 60)
+        let claim = DeliveryRecord.Claim(holder: Tag(high: 0, low: 1), lease: Calendar.start + 60)
         let deliveries = try (0...DeliveryRecord.capacity).map { number in
             Delivery(try webhook("\(number)", sentAt: Calendar.start + Double(number)), tolerance: 900)
         }
@@ -273,7 +306,7 @@ struct DeliveryTests {
         let last = try #require(deliveries.last)
         #expect(record.claim(last, claim, now: Calendar.start) == .full)
         #expect(record.claim(deliveries[0], claim, now: Calendar.start) == .taken)
-        #expect(DeliveryRecord(stored: try record.bytes) == record && record.count == DeliveryRecord.capacity)
+        #expect(DeliveryRecord(stored: record.bytes) == record && record.count == DeliveryRecord.capacity)
         #expect(record.claim(last, claim, now: Calendar.start + 900) == .full)
         #expect(record.claim(last, claim, now: Calendar.start + 901) == .new)
     }

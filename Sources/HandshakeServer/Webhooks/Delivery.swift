@@ -1,7 +1,6 @@
 import Crypto
 import Handshake
 import IFTTTConnect
-import OAuth
 
 /// A webhook as the ledger knows it.
 ///
@@ -9,8 +8,8 @@ import OAuth
 /// changed meanwhile, and not the time, which an attempt to deliver may bring anew. A connection has one partner service
 /// (dossier 0), so the webhooks of two services in one vault are never taken for each other.
 struct Delivery: Sendable, Equatable {
-    /// 128 bits of a digest: nobody finds two webhooks that share them.
-    let name: String
+    /// Its digest: nobody finds two webhooks that share these bits.
+    let tag: Tag
     /// The record in which it is remembered.
     let record: VaultKey
     /// Seconds since 1970 until which it may be taken.
@@ -22,8 +21,28 @@ struct Delivery: Sendable, Equatable {
     init(_ webhook: ConnectWebhook, tolerance: Double) {
         // No identifier of a connection has a zero byte, so no two pairs are one text.
         let digest = Array(SHA256.hash(data: Array("\(webhook.connection)\0\(webhook.requestID)".utf8)))
-        name = Base64URL.encode(digest[1...16])
+        tag = Tag(digest[1...16])
         record = VaultKey(.delivery, [String(digest[0])])
         until = webhook.sentAt + tolerance
+    }
+
+    init(tag: Tag, record: VaultKey, until: Double) {
+        (self.tag, self.record, self.until) = (tag, record, until)
+    }
+}
+
+/// 128 bits that tell one thing from all others: a webhook's digest, or a claimant.
+struct Tag: Sendable, Hashable {
+    let high: UInt64
+    let low: UInt64
+
+    init(high: UInt64, low: UInt64) {
+        (self.high, self.low) = (high, low)
+    }
+
+    /// - Parameter bytes: 16 of them.
+    init(_ bytes: some Collection<UInt8>) {
+        func number(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8).prefix(8)))
     }
 }

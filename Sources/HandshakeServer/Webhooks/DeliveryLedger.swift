@@ -68,7 +68,7 @@ struct DeliveryLedger: Sendable {
             return .taken
         case nil: break
         }
-        let holder = Base64URL.encode(random.bytes(16))
+        let holder = Tag(random.bytes(16))
         do {
             let verdict = try await update(delivery) { $0.claim(delivery, claim(holder), now: time.now()) }
             if let outcome = Outcome(verdict) {
@@ -89,12 +89,12 @@ struct DeliveryLedger: Sendable {
         return .taken
     }
 
-    private func claim(_ holder: String) -> DeliveryRecord.Claim {
+    private func claim(_ holder: Tag) -> DeliveryRecord.Claim {
         .init(holder: holder, lease: time.now() + Self.lease)
     }
 
     /// Runs a body while its claim is renewed.
-    private func renewing(_ delivery: Delivery, _ holder: String, during body: () async throws -> Void) async throws {
+    private func renewing(_ delivery: Delivery, _ holder: Tag, during body: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await renew(delivery, holder) }
             defer { group.cancelAll() }
@@ -103,7 +103,7 @@ struct DeliveryLedger: Sendable {
     }
 
     /// Renews a claim until the task is cancelled or the claim is another's.
-    private func renew(_ delivery: Delivery, _ holder: String) async {
+    private func renew(_ delivery: Delivery, _ holder: Tag) async {
         while (try? await time.clock.sleep(for: Self.renewal)) != nil {
             do {
                 guard try await update(delivery, { $0.renew(delivery, claim(holder)) }) else {
@@ -128,7 +128,7 @@ struct DeliveryLedger: Sendable {
         }
     }
 
-    private func release(_ delivery: Delivery, _ holder: String) async {
+    private func release(_ delivery: Delivery, _ holder: Tag) async {
         do {
             try await shielded(delivery) { $0.release(delivery, heldBy: holder) }
         } catch {
@@ -153,7 +153,7 @@ struct DeliveryLedger: Sendable {
             let stored = DeliveryRecord(stored: await held.contents)
             var record = stored
             let result = change(&record)
-            if record != stored { try await held.replace(with: try record.bytes) }
+            if record != stored { try await held.replace(with: record.bytes) }
             return result
         }
     }

@@ -14,35 +14,35 @@ final class OwnDeliveries: Sendable {
         case unwritten(until: Double)
     }
 
-    private let standings = Mutex<[String: Standing]>([:])
+    private let standings = Mutex<[Tag: Standing]>([:])
 
     /// Begins with a webhook.
     ///
     /// - Returns: what is known of it; nil when it is nothing, and the webhook is under way from now on.
     func begin(_ delivery: Delivery) -> Standing? {
         standings.withLock { standings in
-            if let known = standings[delivery.name] { return known }
-            standings[delivery.name] = .underway
+            if let known = standings[delivery.tag] { return known }
+            standings[delivery.tag] = .underway
             return nil
         }
     }
 
     /// The vault knows all that there is to know.
     func end(_ delivery: Delivery) {
-        standings.withLock { $0[delivery.name] = nil }
+        standings.withLock { $0[delivery.tag] = nil }
     }
 
     /// The app took it, and the vault could not be told.
     func remember(_ delivery: Delivery, now: Double) {
         standings.withLock { standings in
-            let unwritten = standings.compactMap { name, standing in
-                if case .unwritten(let until) = standing { (name: name, until: until) } else { nil }
+            let unwritten = standings.compactMap { tag, standing in
+                if case .unwritten(let until) = standing { (tag: tag, until: until) } else { nil }
             }
-            for (name, until) in unwritten where until < now { standings[name] = nil }
+            for (tag, until) in unwritten where until < now { standings[tag] = nil }
             if unwritten.count >= Self.most, let oldest = unwritten.min(by: { $0.until < $1.until }) {
-                standings[oldest.name] = nil
+                standings[oldest.tag] = nil
             }
-            standings[delivery.name] = .unwritten(until: delivery.until)
+            standings[delivery.tag] = .unwritten(until: delivery.until)
         }
     }
 }
