@@ -27,6 +27,15 @@ final class Environment: Sendable {
         self.log = log
     }
 
+    /// Removes an account's record, whatever it holds.
+    func remove(_ id: AccountID) async throws {
+        do {
+            try await vault.remove(id.vaultKey)
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
     /// Keeps an account in memory until it is released.
     func retain(_ account: Account) {
         retained.withLock { $0[account.id] = account }

@@ -91,6 +91,24 @@ public final class Handshake: Sendable {
         }
     }
 
+    /// Forgets an account and asks no service, so that its tokens are left to expire; also one whose record is damaged, which can be neither
+    /// used nor signed in to anew. To void the tokens, ``Account/signOut(revoking:)``.
+    ///
+    /// Forgetting an account that is not there is no error.
+    ///
+    /// - Parameters:
+    ///   - name: the app's name for the account.
+    ///   - service: the service's name; needed only when there are several clients.
+    /// - Throws: ``HandshakeError/vault(_:)`` when the vault cannot be written,
+    ///   ``HandshakeError/configuration(member:problem:)`` for an unknown service, `CancellationError`.
+    public func forget(_ name: String = AccountID.defaultName, of service: String? = nil) async throws {
+        do {
+            _ = try await account(name, of: service)?.signOut(revoking: false)
+        } catch HandshakeError.vault(.damaged) {
+            try await environment.remove(AccountID(try client(of: service), name: name))
+        }
+    }
+
     /// The identifiers of all accounts of these clients, and what could not be read beside them.
     public func accountIDs() async throws -> (ids: [AccountID], damaged: [VaultError]) {
         do {

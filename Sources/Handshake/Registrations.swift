@@ -38,10 +38,12 @@ public struct Registrations: Sendable {
         }
     }
 
-    /// Forgets the client under a name.
+    /// Forgets the client under a name, also when what is remembered of it is damaged.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)``.
     public func forget(_ name: String) async throws {
         do {
-            try await vault.update(Self.key(name)) { try await $0.remove() }
+            try await vault.remove(Self.key(name))
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }

@@ -103,6 +103,25 @@ struct ForgettingTests {
         await world.sandbox.stop()
     }
 
+    @Test("damaged records of a user go too, the token's and the consent's among them")
+    func damaged() async throws {
+        let vault = WatchedVault()
+        let world = try await World.start(vault: vault)
+        var settings = try world.standardSettings()
+        let analytics = ConnectAnalytics(in: vault, log: World.log)
+        settings.analytics = analytics
+        let server = try await world.buttons(settings)
+        try await analytics.allow(for: "new")
+        try await connect(world, server)
+        #expect(try await Set(kept(world).map(\.kind)) == [.activation, .account, .analytics])
+        vault.fail { _ in .damaged(what: "a record", reason: "the test says so") }
+        try await server.routes.forget(.init(id: "new"))
+        vault.fail(nil)
+        #expect(try await kept(world).isEmpty)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     @Test("of a vault that cannot be listed, what is known without a list is removed")
     func withoutList() async throws {
         let vault = WatchedVault()

@@ -159,9 +159,31 @@ def test_one_damaged_record_leaves_the_other_accounts_usable_and_is_not_deleted(
         data = bytearray(file.read_bytes())
         data[len(data) // 2] ^= 1
         file.write_bytes(data)
-    assert handshake.run("token", "second").status == 7
+    refused = handshake.run("token", "second")
+    assert refused.status == 7
+    assert "handshake logout second --local" in refused.stderr
     assert all(file.exists() for file in fresh)
     assert django.is_active(handshake.token("first"))
+
+
+@pytest.mark.parametrize("which", ["the account", "the client"])
+def test_what_is_damaged_is_removed_by_the_command_that_the_message_names(
+        handshake: Handshake, django: Stranger, which: str) -> None:
+    handshake.signed_in("first", django, "--scope", "openid")
+    before = {file: file.read_bytes() for file in handshake.home.rglob("*") if file.is_file()}
+    handshake.signed_in("second", django, "--scope", "openid")
+    new = [file for file in handshake.home.rglob("*") if file.is_file() and file.stat().st_size and file not in before]
+    # The account is written first.
+    account, client = sorted(new, key=lambda file: file.stat().st_mtime_ns)
+    (account if which == "the account" else client).write_bytes(b"damaged")
+    assert handshake.run("logout", "second").status == 7
+    # Before anybody signs in.
+    refused = handshake.run("login", "second", "--issuer", django.issuer, "--client-id", "native", "--browser", "print")
+    assert refused.status == 7 and "handshake logout second --local" in refused.stderr
+    assert handshake.run("logout", "second", "--local").status == 0
+    assert {file: file.read_bytes() for file in handshake.home.rglob("*") if file.is_file()} == before
+    handshake.signed_in("second", django, "--scope", "openid")
+    assert django.is_active(handshake.token("second"))
 
 
 def test_an_account_that_does_not_exist_needs_a_sign_in(handshake: Handshake) -> None:

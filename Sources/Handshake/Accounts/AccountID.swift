@@ -30,7 +30,8 @@ public struct AccountID: Sendable, Hashable, Codable {
         VaultKey(.account, [service, issuer, client, name] + resources)
     }
 
-    init?(_ key: VaultKey) {
+    /// The account whose record has this key; nil when it is another kind of record.
+    package init?(_ key: VaultKey) {
         guard key.kind == .account, key.components.count >= 4 else { return nil }
         service = key.components[0]
         issuer = key.components[1]

@@ -12,6 +12,8 @@ public struct SignOutReport: Sendable, Hashable {
     /// Why something remains.
     public var failure: HandshakeError?
 
+    package init() {}
+
     /// Whether the account is gone from the vault.
     public var isForgotten: Bool { remaining.isEmpty }
 }
@@ -23,7 +25,7 @@ extension Account {
     /// could not be asked about stays in the vault, and the next sign-out goes on where this one stopped; nothing is
     /// reported as done before it is (RFC 7009, section 2.2.1; `oauth-security.md` C15, K3).
     ///
-    /// - Parameter revoking: false forgets at once and leaves the tokens to expire.
+    /// - Parameter revoking: false forgets at once, also an account whose record is damaged, and leaves the tokens to expire.
     /// - Throws: ``HandshakeError/vault(_:)``, `CancellationError`.
     public func signOut(revoking: Bool = true) async throws -> SignOutReport {
         do {
@@ -37,6 +39,11 @@ extension Account {
                 announce(.signedOut(revoked: !report.revoked.isEmpty && report.notRevocable.isEmpty))
             }
             return report
+        } catch VaultError.damaged where !revoking {
+            try await environment.remove(id)
+            adopt(record.ended(.absent))
+            announce(.signedOut(revoked: false))
+            return SignOutReport()
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }

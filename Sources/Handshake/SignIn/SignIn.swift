@@ -301,7 +301,7 @@ extension Handshake {
         let key = PendingSignIn.vaultKey(state: begun.request.state)
         let vault = environment.vault
         do {
-            try await Task { try await vault.update(key) { try await $0.remove() } }.value
+            try await Task { _ = try await vault.remove(key) }.value
         } catch {
             environment.log.warning("a pending sign-in could not be removed", metadata: ["reason": "\(error)"])
         }

@@ -145,22 +145,40 @@ public final class FileVault: Vault {
     public func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
+        try await holding(key) { name, locks in
+            let path = store.path(of: name)
+            let record = HeldRecord(path, contents: try contents(of: name)) { [self] contents throws(VaultError) in
+                try locks.requireShared(in: store.folder)
+                if let contents {
+                    try store.replace(name, with: seal.seal(contents, of: key, as: name, path: path))
+                } else {
+                    try store.remove(name)
+                }
+            }
+            return try await record.use(by: body)
+        }
+    }
+
+    /// Removes a record durably while holding its key, whatever its file holds.
+    ///
+    /// - Returns: whether there was a record.
+    /// - Throws: as ``update(_:_:)``, but never ``VaultError/damaged(what:reason:)``.
+    @concurrent @discardableResult
+    public func remove(_ key: VaultKey) async throws -> Bool {
+        try await holding(key) { name, _ in try store.remove(name) }
+    }
+
+    /// Runs a body while holding a key.
+    private func holding<Result: Sendable>(
+        _ key: VaultKey, _ body: (RecordName, FileLocks) async throws -> Result
+    ) async throws -> Result {
         try Task.checkCancellation()
         let name = seal.name(of: key)
         let locks = try locks.get()
         try await take(name, locks, on: clock)
         defer { giveBack(name, locks) }
         try locks.requireShared(in: store.folder)
-        let path = store.path(of: name)
-        let record = HeldRecord(path, contents: try contents(of: name)) { [self] contents throws(VaultError) in
-            try locks.requireShared(in: store.folder)
-            if let contents {
-                try store.replace(name, with: seal.seal(contents, of: key, as: name, path: path))
-            } else {
-                try store.remove(name)
-            }
-        }
-        return try await record.use(by: body)
+        return try await body(name, locks)
     }
 }
 

@@ -10,7 +10,8 @@
 /// * **Confidential and bound.** Outside the process's memory a record is readable only with the vault's key, and is
 ///   refused when it was changed, or moved under another key (`oauth-security.md` E5, E7).
 /// * **Honest.** *Absent* is nil, and *locked*, *damaged*, *denied* and *busy* are different errors. None of them ever
-///   leads to a deletion, and damage in one record leaves the others usable (`oauth-security.md` E6).
+///   leads to a deletion, and damage in one record leaves the others usable (`oauth-security.md` E6). Only
+///   ``remove(_:)``, which somebody has to ask for, takes a damaged record away.
 public protocol Vault: Sendable {
     /// The record under a key as it is now, without waiting for anyone who is changing it.
     ///
@@ -32,6 +33,27 @@ public protocol Vault: Sendable {
     func update<Result: Sendable>(
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result
+
+    /// Removes a record durably while holding its key, without reading it: the way to be rid of one that is damaged.
+    ///
+    /// Only for those who were told to remove it, whatever it holds. A vault that does not implement this reads the record first, and fails if
+    /// it is damaged.
+    ///
+    /// - Returns: whether there was a record.
+    /// - Throws: ``VaultError``, `CancellationError`.
+    @discardableResult
+    func remove(_ key: VaultKey) async throws -> Bool
+}
+
+extension Vault {
+    @discardableResult
+    public func remove(_ key: VaultKey) async throws -> Bool {
+        try await update(key) { record in
+            let existed = await record.contents != nil
+            try await record.remove()
+            return existed
+        }
+    }
 }
 
 /// A record that the caller holds alone, for as long as the body of ``Vault/update(_:_:)`` runs.

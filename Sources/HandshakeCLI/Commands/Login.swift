@@ -23,14 +23,18 @@ struct Login: AsyncParsableCommand {
         let plan = try LoginPlan(service: service, options: options, settings: settings)
         let handshake = try Handshake(plan.client, vault: vault)
         let registrations = Registrations(in: vault)
-        // Under one name there is one account: another one's tokens would live on where nobody could reach them.
-        if let before = try await registrations.client(named: plan.account),
-            AccountID(before, name: plan.account) != AccountID(plan.client, name: plan.account),
-            try await Handshake(before, vault: vault).account(plan.account) != nil
-        {
-            throw CommandError.usage(
-                "the account “\(plan.account)” is another client's at \(before.service.authorizationServer.issuer); "
-                    + "end it with handshake logout \(plan.account), or name this one with --account")
+        try await KnownAccount.naming(plan.account) {
+            // Under one name there is one account: another one's tokens would live on where nobody could reach them.
+            if let before = try await registrations.client(named: plan.account),
+                AccountID(before, name: plan.account) != AccountID(plan.client, name: plan.account),
+                try await Handshake(before, vault: vault).account(plan.account) != nil
+            {
+                throw CommandError.usage(
+                    "the account “\(plan.account)” is another client's at \(before.service.authorizationServer.issuer); "
+                        + "end it with handshake logout \(plan.account), or name this one with --account")
+            }
+            // Nothing can be stored over a damaged record, which is better known before somebody signs in.
+            _ = try await handshake.account(plan.account)
         }
         let account =
             if let tokenFile = plan.tokenFile {

@@ -16,8 +16,7 @@ struct Logout: AsyncParsableCommand {
 
     func run() async throws {
         let vault = try await common.openVault(try Settings.load())
-        let known = try await KnownAccount.open(account, in: vault)
-        let report = try await known.account.signOut(revoking: !local)
+        let report = local ? try await forget(in: vault) : try await signOut(in: vault)
         if report.isForgotten { try await Registrations(in: vault).forget(account) }
         print(report)
         if let failure = report.failure {
@@ -26,6 +25,26 @@ struct Logout: AsyncParsableCommand {
                 message: "\(failure); the account is kept so that handshake logout \(account) can finish, "
                     + "or handshake logout \(account) --local forgets it")
         }
+    }
+
+    private func signOut(in vault: any Vault) async throws -> SignOutReport {
+        try await KnownAccount.open(account, in: vault).account.signOut()
+    }
+
+    /// Asks no service, and so needs to read nothing either: what is damaged goes too.
+    private func forget(in vault: any Vault) async throws -> SignOutReport {
+        do {
+            guard let client = try await Registrations(in: vault).client(named: account) else {
+                throw KnownAccount.absent(account)
+            }
+            try await Handshake(client, vault: vault).forget(account)
+        } catch HandshakeError.vault(.damaged) {
+            // The client is not known any more, but accounts are found by their names.
+            for key in try await vault.keys(of: .account).keys where AccountID(key)?.name == account {
+                try await vault.remove(key)
+            }
+        }
+        return SignOutReport()
     }
 
     private func print(_ report: SignOutReport) {

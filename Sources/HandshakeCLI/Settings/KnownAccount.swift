@@ -9,12 +9,26 @@ struct KnownAccount {
 
     /// Opens the account.
     ///
-    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` as status 3 when there is none.
+    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` as status 3 when there is none; what is damaged with its cure.
     static func open(_ name: String, in vault: any Vault) async throws -> KnownAccount {
-        guard let client = try await Registrations(in: vault).client(named: name) else { throw absent(name) }
-        let handshake = try Handshake(client, vault: vault)
-        guard let account = try await handshake.account(name) else { throw absent(name) }
-        return KnownAccount(account: account, client: client, handshake: handshake)
+        try await naming(name) {
+            guard let client = try await Registrations(in: vault).client(named: name) else { throw absent(name) }
+            let handshake = try Handshake(client, vault: vault)
+            guard let account = try await handshake.account(name) else { throw absent(name) }
+            return KnownAccount(account: account, client: client, handshake: handshake)
+        }
+    }
+
+    /// Runs a body; when it finds an account's record damaged, the error says how to be rid of it.
+    static func naming<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch HandshakeError.vault(let error) {
+            guard case .damaged = error else { throw HandshakeError.vault(error) }
+            throw CommandError(
+                status: .vault, code: error.code,
+                message: "\(error); handshake logout \(name) --local removes it, and then you can sign in again")
+        }
     }
 
     /// Uses the account. When that fails or is interrupted, a refresh that is running is let finish before the process ends.
@@ -27,7 +41,8 @@ struct KnownAccount {
         }
     }
 
-    private static func absent(_ name: String) -> CommandError {
+    /// There is no such account.
+    static func absent(_ name: String) -> CommandError {
         CommandError(
             status: .signInNeeded, code: "sign_in_required",
             message: "there is no account “\(name)”; sign in with: handshake login \(name)")

@@ -29,7 +29,7 @@ extension ConnectSessions {
             var keys = Set(settings.offers.map { Place.key(of: user, $0.connection) } + [CountedUser.key(user.id)])
             await removing { keys.formUnion(try await sessions(of: user)) }
             for key in keys {
-                await removing { try await vault.update(key) { try await $0.remove() } }
+                await removing { try await vault.remove(key) }
             }
             await removing { try await tokens(of: user).forget() }
             await removing { try await settings.analytics?.refuse(for: user.id) }

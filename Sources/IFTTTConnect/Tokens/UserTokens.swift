@@ -65,12 +65,12 @@ public struct UserTokens: Sendable {
         }
     }
 
-    /// Removes the token. The service has no way to void it.
+    /// Removes the token, also when its record is damaged. The service has no way to void it.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func forget() async throws {
         do {
-            _ = try await account()?.signOut(revoking: false)
+            try await handshake.forget(name, of: service)
         } catch {
             throw ConnectError.placing(error)
         }

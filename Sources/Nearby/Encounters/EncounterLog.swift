@@ -121,16 +121,12 @@ public struct EncounterLog: Sendable {
         try await change(person) { history in history?.known = known }
     }
 
-    /// Removes everything about a person.
+    /// Removes everything about a person, also what is damaged.
     ///
     /// - Returns: whether there was anything.
     @discardableResult public func forget(_ person: UserNumber) async throws -> Bool {
         try await wrapped {
-            try await vault.update(key(person)) { record in
-                let existed = await record.contents != nil
-                try await record.remove()
-                return existed
-            }
+            try await vault.remove(key(person))
         }
     }
 

@@ -87,16 +87,12 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// Forgets one's own seed: nobody recognises one by keys that were given out before.
+    /// Forgets one's own seed, also a damaged one: nobody recognises one by keys that were given out before.
     ///
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {
         try await wrapped {
-            try await vault.update(VaultKey(.beaconSeed, [community])) { record in
-                let existed = await record.contents != nil
-                try await record.remove()
-                return existed
-            }
+            try await vault.remove(VaultKey(.beaconSeed, [community]))
         }
     }
 
@@ -135,16 +131,12 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// Forgets a friend's keys.
+    /// Forgets a friend's keys, also damaged ones.
     ///
     /// - Returns: whether there were any.
     @discardableResult public func unfriend(_ person: UserNumber) async throws -> Bool {
         try await wrapped {
-            try await vault.update(key(person)) { record in
-                let existed = await record.contents != nil
-                try await record.remove()
-                return existed
-            }
+            try await vault.remove(key(person))
         }
     }
 

@@ -43,6 +43,20 @@ final class WatchedVault: Vault {
         }
     }
 
+    /// What is damaged can be removed all the same.
+    func remove(_ key: VaultKey) async throws -> Bool {
+        do {
+            try check(key)
+        } catch VaultError.damaged {
+            return try await inner.remove(key)
+        }
+        return try await update(key) { record in
+            let existed = await record.contents != nil
+            try await record.remove()
+            return existed
+        }
+    }
+
     private struct Watched: LockedRecord {
         let inner: any LockedRecord
         let wrote: @Sendable () -> Void

@@ -61,6 +61,32 @@ struct SignOutTests {
         await world.sandbox.stop()
     }
 
+    @Test("an account whose record is damaged is forgotten, and only then signed in to anew", arguments: [false, true])
+    func damaged(isLiving: Bool) async throws {
+        let folder = try VaultFolder()
+        let world = try await World(vault: try folder.open())
+        let (_, account) = try await world.signedIn()
+        let path = try #require(folder.records().first)
+        try Files.write([1, 2, 3], to: path)
+        let handshake = try world.app()
+        #expect(await handshakeError { try await handshake.account() }?.code == "vault_damaged")
+        #expect(await handshakeError { try await account.signOut() }?.code == "vault_damaged")
+        #expect(try Files.read(path) == [1, 2, 3])
+        if isLiving {
+            #expect(try await account.signOut(revoking: false).isForgotten)
+            #expect(account.status.state == .ended(.absent))
+        } else {
+            try await handshake.forget()
+        }
+        #expect(folder.records().isEmpty)
+        #expect(try await handshake.account() == nil)
+        try await handshake.forget()
+        _ = try await handshake.signIn(through: ApprovingBrowser(sandbox: world.sandbox))
+        try await handshake.forget()
+        #expect(try await handshake.account() == nil)
+        await world.sandbox.stop()
+    }
+
     @Test("a service without revocation is said to have none")
     func noRevocation() async throws {
         let world = try await World()

@@ -148,6 +148,21 @@ struct FileVaultTamperTests {
         #expect(try Files.read(path) == [1, 2, 3])
     }
 
+    @Test("E6: a record that is damaged in whatever way is removed by whoever asks for it, and by nothing else")
+    func remove() async throws {
+        let path = try await folder.put([1], under: .alice)
+        _ = try await folder.put([2], under: .bob)
+        let vault = try folder.open()
+        for damage in [[], [1, 2, 3], [UInt8](repeating: 7, count: 2_000_000)] {
+            try Files.write(damage, to: path)
+            try await expectListing(vault, damaged: 1, [.bob])
+            #expect(try await vault.remove(.alice))
+            #expect(try await vault.record(.alice) == nil)
+            try await expectListing(vault, damaged: 0, [.bob])
+            _ = try await folder.put([1], under: .alice)
+        }
+    }
+
     private func expectDamaged(_ key: VaultKey, in vault: FileVault, _ comment: Comment) async throws {
         let error = await #expect(throws: VaultError.self, comment) { try await vault.record(key) }
         #expect(error?.code == "vault_damaged", comment)

@@ -48,6 +48,8 @@ private struct KeptVault: Vault {
     ) async throws -> Result {
         try await vault.update(key, body)
     }
+
+    func remove(_ key: VaultKey) async throws -> Bool { try await vault.remove(key) }
 }
 
 extension Vault {

@@ -43,6 +43,34 @@ struct VaultContractTests {
         #expect(try await storage.open().keys(of: .account).keys == [.bob])
     }
 
+    @Test("removing a record unread tells whether there was one", arguments: VaultContract.all)
+    func removedUnread(contract: VaultContract) async throws {
+        let storage = try await contract.storage(.continuous)
+        let vault = try await storage.open()
+        try await vault.put([1], under: .alice)
+        try await vault.put([2], under: .bob)
+        #expect(try await vault.remove(.alice))
+        #expect(try await !vault.remove(.alice))
+        #expect(try await storage.open().record(.alice) == nil)
+        #expect(try await storage.open().keys(of: .account).keys == [.bob])
+    }
+
+    @Test("nothing is removed while somebody holds it", arguments: VaultContract.all)
+    func removedAfterwards(contract: VaultContract) async throws {
+        let clock = ManualClock()
+        let storage = try await contract.storage(clock)
+        let (vault, other) = (try await storage.open(), try await storage.open())
+        let error = try await vault.update(.alice) { record in
+            let removal = Task { try await other.remove(.alice) }
+            await clock.sleepers(1)
+            try await record.replace(with: [1])
+            clock.advance(by: VaultContract.patience)
+            return await #expect(throws: VaultError.self) { try await removal.value }
+        }
+        #expect(error?.code == "vault_busy")
+        #expect(try await storage.open().record(.alice) == [1])
+    }
+
     @Test("a listing has the keys of one kind", arguments: VaultContract.all)
     func kinds(contract: VaultContract) async throws {
         let vault = try await contract.vault()

@@ -55,24 +55,27 @@ extension Folder {
 
     /// Removes a file and what a dead writer left of its next contents, durably; the caller holds the lock that
     /// covers the name.
-    func remove(_ name: String) throws(VaultError) {
+    func remove(_ name: String) throws(VaultError) -> Bool {
         try removeUnfinished(name)
-        try removeName(name)
+        let existed = try removeName(name)
         try synchronize()
+        return existed
     }
 
     /// Removes what a dead writer left of a file's next contents; the caller holds the lock that covers the name.
     ///
     /// Only the holder of that lock writes this file, so while we hold it nobody does.
     func removeUnfinished(_ name: String) throws(VaultError) {
-        try removeName(name + Self.unfinishedSuffix)
+        _ = try removeName(name + Self.unfinishedSuffix)
     }
 
-    private func removeName(_ name: String) throws(VaultError) {
+    private func removeName(_ name: String) throws(VaultError) -> Bool {
         do throws(SystemFailure) {
             _ = try uninterrupted { unlinkat(descriptor.number, name, 0) }
+            return true
         } catch {
             if error.code != ENOENT { throw error.vaultError(at: path(of: name)) }
+            return false
         }
     }
 }

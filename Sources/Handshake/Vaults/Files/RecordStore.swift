@@ -42,10 +42,13 @@ final class RecordStore: Sendable {
     }
 
     /// Removes a sealed record durably. The caller holds its lock.
-    func remove(_ name: RecordName) throws(VaultError) {
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    func remove(_ name: RecordName) throws(VaultError) -> Bool {
         try folder.requireOurs()
-        guard let shard = try folder.folder(name.shard) else { return }
-        try shard.remove(name.text)
+        guard let shard = try folder.folder(name.shard) else { return false }
+        return try shard.remove(name.text)
     }
 
     /// Removes what a dead writer left of a record's next contents. The caller holds its lock.
