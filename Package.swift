@@ -101,8 +101,7 @@ let package = Package(
             name: "HandshakeTests",
             dependencies: [
                 "Beacons", "ClockFixtures", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio",
-                "RecurseCenter",
-                "Sandbox",
+                "RecurseCenter", "Sandbox", "WireFixtures",
                 httpTypes, crypto, .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
@@ -150,7 +149,7 @@ let package = Package(
             name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto], swiftSettings: strict),
         .testTarget(
             name: "RecurseCenterTests",
-            dependencies: ["RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
+            dependencies: ["ClockFixtures", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
             name: "Nearby", dependencies: ["Handshake", "OAuth", "Beacons", "DBus", "DesktopServices"],

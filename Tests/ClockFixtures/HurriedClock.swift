@@ -17,6 +17,11 @@ package final class HurriedClock: Clock, Sendable {
     package var minimumResolution: Duration { .zero }
     package var pauses: [Duration] { state.withLock { $0.pauses } }
 
+    /// Moves the clock besides.
+    package func advance(by duration: Duration) {
+        state.withLock { $0.now = $0.now.advanced(by: duration) }
+    }
+
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try Task.checkCancellation()
         state.withLock { state in

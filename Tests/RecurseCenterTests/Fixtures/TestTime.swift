@@ -1,48 +1,28 @@
+import ClockFixtures
 import Foundation
 import Handshake
-import Synchronization
 
 /// A time that a test moves, and on which every pause is over at once; it tells how long the pauses were.
-final class TestTime: Clock, Sendable {
-    struct Instant: InstantProtocol {
-        let offset: Duration
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-    }
-
-    private struct State {
-        var elapsed = Duration.zero
-        var pauses: [Duration] = []
-    }
-
+struct TestTime: Sendable {
     private let start: Double
-    private let state = Mutex(State())
+    private let clock = HurriedClock()
 
     /// - Parameter start: seconds since 1970; noon of the first of July 2025 in New York unless stated.
     init(_ start: Double = 1_751_385_600) {
         self.start = start
     }
 
-    var now: Instant { state.withLock { Instant(offset: $0.elapsed) } }
-    var minimumResolution: Duration { .zero }
-    var pauses: [Duration] { state.withLock { $0.pauses } }
+    var pauses: [Duration] { clock.pauses }
+
+    /// Seconds since its beginning.
+    var elapsed: Double { clock.now.offset / .seconds(1) }
 
     var source: TimeSource {
-        TimeSource(now: { self.start + self.now.offset / .seconds(1) }, clock: self)
+        TimeSource(now: { start + elapsed }, clock: clock)
     }
 
     func advance(by seconds: Double) {
-        state.withLock { $0.elapsed += .seconds(seconds) }
-    }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        state.withLock { state in
-            state.pauses.append(deadline.offset - state.elapsed)
-            state.elapsed = max(state.elapsed, deadline.offset)
-        }
-        await Task.yield()
+        clock.advance(by: .seconds(seconds))
     }
 }
 
