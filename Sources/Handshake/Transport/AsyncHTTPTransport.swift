@@ -18,7 +18,9 @@
     ///
     /// A value of this type keeps its connections open for reuse and closes them when it is released.
     public final class AsyncHTTPTransport: Transport {
-        private let client: HTTPClient
+        private let configuration: HTTPClient.Configuration
+        /// Made for the first exchange: it starts threads, which a program that finds its token in the vault never needs.
+        private let made = Mutex<HTTPClient?>(nil)
 
         /// Makes a transport of its own.
         ///
@@ -31,11 +33,20 @@
             // A refused connection is an answer; trying until the deadline would only hide it.
             configuration.connectionPool.retryConnectionEstablishment = false
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
-            client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            self.configuration = configuration
         }
 
         deinit {
-            client.shutdown { _ in }
+            made.withLock { $0?.shutdown { _ in } }
+        }
+
+        private var client: HTTPClient {
+            made.withLock { made in
+                if let made { return made }
+                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+                made = client
+                return client
+            }
         }
 
         public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
