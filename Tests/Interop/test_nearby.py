@@ -214,6 +214,14 @@ def test_a_wrong_line_is_status_64(handshake: Handshake, arguments: list[str]) -
     assert handshake.run("nearby", *arguments).status == 64
 
 
+@pytest.mark.parametrize("arguments", [
+    ["scan"], ["watch"], ["advertise", "--me", "36", "--advertise", "static", "--i-agree-to-be-followed"]])
+def test_who_waited_for_a_radio_in_vain_is_told_so_by_the_status(handshake: Handshake, tmp_path: Path, arguments: list[str]) -> None:
+    handshake.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={tmp_path}/no-bus"
+    done = handshake.run("nearby", *arguments, "--duration", "1", "--json")
+    assert done.status == 1 and "no-bus" in done.error["message"]
+
+
 def test_the_live_list_is_drawn_over_itself(hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(65535, 0, 60, rssi=-59), *packets(70000, 0, 60, rssi=-80, ad=wide_frame(70000)))
     for columns in (80, 30):

@@ -32,12 +32,17 @@ struct NearbyScan: AsyncParsableCommand {
             var radio: any Radio = try adapter.radio()
             if let record { radio = Recorder(radio, to: Settings.absolute(record)) }
             let isJSON = json
-            let packets = radio.scan(for: .beacons).advertisements { Self.note($0) }
+            let availability = RadioAvailability()
+            let packets = radio.scan(for: .beacons).advertisements { event in
+                availability.note(event)
+                Self.note(event)
+            }
             try await TimeLimit.run(duration) {
                 for try await update in RangingUpdates(of: packets) {
                     for beacon in update.beacons { Output.result(Self.line(beacon, json: isJSON)) }
                 }
             }
+            try availability.requireOnce()
         }
     }
 
@@ -107,6 +112,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
             try await TimeLimit.run(duration) {
                 try await radio.advertise(broadcasts) { reporter.note(sending: $0) }
             }
+            try reporter.requireRadio()
         }
     }
 }

@@ -53,6 +53,7 @@ struct NearbyWatch: AsyncParsableCommand {
             try await TimeLimit.run(duration) { [radio] in
                 try await Self.watch(radio, broadcasts, circle, log: vault, reporter, place)
             }
+            try reporter.requireRadio()
         }
     }
 

@@ -12,6 +12,7 @@ import Synchronization
 /// reports keep their order.
 final class NearbyReporter: Sendable {
     private let state: Mutex<NearbyReport>
+    private let availability = RadioAvailability()
 
     /// - Parameters:
     ///   - json: whether programs read along.
@@ -25,16 +26,25 @@ final class NearbyReporter: Sendable {
     func note(_ update: NearbyUpdate) { state.withLock { $0.note(update) } }
 
     /// What the radio says while it listens.
-    func note(_ event: ScanEvent) { state.withLock { $0.note(event) } }
+    func note(_ event: ScanEvent) {
+        availability.note(event)
+        state.withLock { $0.note(event) }
+    }
 
     /// What the radio says while it sends.
-    func note(sending status: RadioStatus) { state.withLock { $0.radio(status, isSending: true) } }
+    func note(sending status: RadioStatus) {
+        availability.note(status)
+        state.withLock { $0.radio(status, isSending: true) }
+    }
 
     /// That nobody can be asked any more who people are. It is told once.
     func note(signInEnded error: HandshakeError) { state.withLock { $0.note(signInEnded: error) } }
 
     /// What the user is told.
     func show(_ alert: Alert) { state.withLock { $0.show(alert) } }
+
+    /// - Throws: why nothing could be heard or sent, when it could not at any time.
+    func requireRadio() throws(RadioError) { try availability.requireOnce() }
 
     /// Takes the live list away; what was told stays.
     func end() { state.withLock { $0.end() } }
