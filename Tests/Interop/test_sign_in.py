@@ -177,6 +177,10 @@ def test_what_is_damaged_is_removed_by_the_command_that_the_message_names(
     account, client = sorted(new, key=lambda file: file.stat().st_mtime_ns)
     (account if which == "the account" else client).write_bytes(b"damaged")
     assert handshake.run("logout", "second").status == 7
+    listed = handshake.run("accounts")
+    assert listed.status == 7 and "first" in listed.stdout and "second" not in listed.stdout
+    assert listed.stderr.count("is damaged") == 1
+    assert ("handshake logout second --local" in listed.stderr) == (which == "the account"), "a damaged name is not known"
     # Before anybody signs in.
     refused = handshake.run("login", "second", "--issuer", django.issuer, "--client-id", "native", "--browser", "print")
     assert refused.status == 7 and "handshake logout second --local" in refused.stderr

@@ -13,22 +13,28 @@ struct Accounts: AsyncParsableCommand {
         let vault = try await common.openVault(settings)
         let (names, damaged) = try await Registrations(in: vault).names()
         var rows: [(name: String, status: AccountStatus)] = []
-        var failures: [any Error] = damaged
+        var failures: [any Error] = []
+        var named: [VaultError] = []
         for name in names {
             do {
-                rows.append((name, try await KnownAccount.open(name, in: vault).account.status))
+                rows.append((name, try await KnownAccount.find(name, in: vault).account.status))
             } catch let error as CommandError where error.status == .signInNeeded {
                 continue
+            } catch HandshakeError.vault(let error) {
+                named.append(error)
+                failures.append(KnownAccount.curable(error, of: name))
             } catch {
                 failures.append(error)
             }
         }
-        print(rows)
-        for failure in failures { Output.error("handshake: \(quoted("\(failure)", limit: 8192))") }
-        if let failure = failures.first { throw failure }
+        // The list of what is damaged knows no names.
+        failures += damaged.filter { !named.contains($0) }
+        print(rows, isComplete: failures.isEmpty)
+        for failure in failures.dropLast() { _ = Failure.report(failure) }
+        if let failure = failures.last { throw failure }
     }
 
-    private func print(_ rows: [(name: String, status: AccountStatus)]) {
+    private func print(_ rows: [(name: String, status: AccountStatus)], isComplete: Bool) {
         if common.json {
             Output.result(
                 JSONText.object([
@@ -37,7 +43,7 @@ struct Accounts: AsyncParsableCommand {
             return
         }
         guard !rows.isEmpty else {
-            Output.note("There are no accounts. Make one with: handshake login SERVICE")
+            if isComplete { Output.note("There are no accounts. Make one with: handshake login SERVICE") }
             return
         }
         let table =
