@@ -74,7 +74,7 @@ private enum DocumentationExamples {
 
     static func register() async throws {
         let registration = Registration(.identifier("your-client-id"))
-        switch try await registration.register(EmailAddress("ada@example.com")) {
+        switch try await registration.register(Sequencing.EmailAddress("ada@example.com")) {
         case .mailSent: showLookIntoYourMail()
         case .refused(_, let messages): show(messages)
         }

@@ -50,9 +50,10 @@ struct SequencingHostOptions: ParsableArguments {
     @Flag(help: "Print nothing but results and errors.")
     var quiet = false
 
-    func hosts() throws -> Hosts {
+    func hosts() throws -> Sequencing.Hosts {
         guard let baseURL else { return .production }
-        return Hosts(allAt: try EndpointURL(baseURL, security: .allowingInsecureLoopback, member: "base-url"))
+        return Sequencing.Hosts(
+            allAt: try EndpointURL(baseURL, security: .allowingInsecureLoopback, member: "base-url"))
     }
 }
 

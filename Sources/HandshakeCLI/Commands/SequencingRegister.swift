@@ -36,14 +36,14 @@ struct SequencingRegistrationOptions: ParsableArguments {
     @OptionGroup var options: SequencingHostOptions
 
     func execute(
-        _ ask: (Registration, EmailAddress) async throws -> Registration.Outcome
+        _ ask: (Registration, Sequencing.EmailAddress) async throws -> Registration.Outcome
     ) async throws {
         let settings = try Settings.load()
         guard let id = settings.choose(clientID, "CLIENT_ID", settings.service("sequencing").clientID) else {
             throw CommandError.usage("--client-id is missing: the identifier that Sequencing.com gave to the app")
         }
         let outcome = try await SequencingFailure.reported {
-            let email = try EmailAddress(email)
+            let email = try Sequencing.EmailAddress(email)
             return try await ask(Registration(.identifier(id), at: try options.hosts()), email)
         }
         switch outcome {

@@ -8,7 +8,7 @@ public struct GeneticBeacons: Sendable {
 
     /// Opens the beacons.
     public init(
-        at hosts: Hosts = .production, transport: any Transport = .platform,
+        at hosts: Sequencing.Hosts = .production, transport: any Transport = .platform,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         exchange = Exchange(send: { try await transport.send($0, limits: $1) }, host: hosts.beacon, clock: clock)

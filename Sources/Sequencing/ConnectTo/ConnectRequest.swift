@@ -1,7 +1,7 @@
 /// Files of another service that are to be copied into somebody's account (dossier 3.3).
 public struct ConnectRequest: Sendable, Hashable {
     /// Whose account; one is created when there is none.
-    public let email: EmailAddress
+    public let email: Sequencing.EmailAddress
     public let files: [File]
 
     /// A file that Sequencing.com fetches.
@@ -44,7 +44,7 @@ public struct ConnectRequest: Sendable, Hashable {
     }
 
     /// - Throws: ``SequencingError/input(member:problem:)`` without files.
-    public init(email: EmailAddress, files: [File]) throws(SequencingError) {
+    public init(email: Sequencing.EmailAddress, files: [File]) throws(SequencingError) {
         guard !files.isEmpty else { throw .input(member: "files", problem: "there is nothing to copy") }
         self.email = email
         self.files = files

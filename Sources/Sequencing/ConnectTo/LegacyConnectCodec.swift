@@ -55,12 +55,14 @@ public struct LegacyConnectCodec: Sendable {
     /// The link that the user opens. https, or plain http on this machine where the hosts allow it.
     ///
     /// - Throws: ``SequencingError/input(member:problem:)`` when the request makes a link longer than 8 KiB.
-    public func link(_ request: ConnectRequest, at hosts: Hosts = .production) throws(SequencingError) -> EndpointURL {
+    public func link(_ request: ConnectRequest, at hosts: Sequencing.Hosts = .production) throws(SequencingError)
+        -> EndpointURL
+    {
         let target = "/connect?c=\(clientHash)&json=\(PercentEncoding.query(try encrypt(request)))"
         guard target.utf8.count + hosts.site.origin.description.utf8.count <= 8192 else {
             throw .input(member: "files", problem: "so many files do not fit into one link; make several")
         }
-        return try Hosts.endpoint(hosts.site, target)
+        return try Sequencing.Hosts.endpoint(hosts.site, target)
     }
 
     /// The first 32 bytes of the secret, filled up with zeros.

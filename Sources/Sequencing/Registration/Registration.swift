@@ -29,7 +29,7 @@ public struct Registration: Sendable {
 
     /// Describes the app that asks.
     public init(
-        _ proof: ClientProof, at hosts: Hosts = .production, transport: any Transport = .platform,
+        _ proof: ClientProof, at hosts: Sequencing.Hosts = .production, transport: any Transport = .platform,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.proof = proof
@@ -39,18 +39,18 @@ public struct Registration: Sendable {
     /// Opens an account. Never repeated by itself.
     ///
     /// - Throws: ``SequencingError``, `CancellationError`.
-    public func register(_ email: EmailAddress) async throws -> Outcome {
+    public func register(_ email: Sequencing.EmailAddress) async throws -> Outcome {
         try await ask("seq_register", for: email)
     }
 
     /// Asks for a new password. Never repeated by itself.
     ///
     /// - Throws: ``SequencingError``, `CancellationError`.
-    public func resetPassword(_ email: EmailAddress) async throws -> Outcome {
+    public func resetPassword(_ email: Sequencing.EmailAddress) async throws -> Outcome {
         try await ask("seq_new_pass", for: email)
     }
 
-    private func ask(_ name: String, for email: EmailAddress) async throws -> Outcome {
+    private func ask(_ name: String, for email: Sequencing.EmailAddress) async throws -> Outcome {
         let client =
             switch proof {
             case .identifier(let identifier): identifier

@@ -38,10 +38,13 @@ struct Exchange: Sendable {
         func request(at host: EndpointURL) throws(SequencingError) -> RequestMessage {
             var headers = headers
             if headers[.accept] == nil { headers[.accept] = "application/json" }
-            guard let content else { return RequestMessage(method, try Hosts.endpoint(host, target), headers: headers) }
+            guard let content else {
+                return RequestMessage(method, try Sequencing.Hosts.endpoint(host, target), headers: headers)
+            }
             headers[.contentType] = "application/json"
             return RequestMessage(
-                method, try Hosts.endpoint(host, target), headers: headers, content: .bytes(Array(content.json.utf8)))
+                method, try Sequencing.Hosts.endpoint(host, target), headers: headers,
+                content: .bytes(Array(content.json.utf8)))
         }
     }
 

@@ -13,13 +13,13 @@ struct SiteAtTheSandboxTests {
         let town = try await Town()
         let client = try #require(town.sandbox.sequencing.clients.first { $0.kind == .public })
         let registration = Registration(.identifier(client.id), at: town.hosts)
-        let new = try EmailAddress("new.person@example.test")
+        let new = try Sequencing.EmailAddress("new.person@example.test")
         #expect(try await registration.register(new) == .mailSent)
         #expect(
             try await registration.register(new)
                 == .refused(code: 101, messages: ["That address is already registered."]))
         #expect(try await registration.resetPassword(new) == .mailSent)
-        let unknown = try await registration.resetPassword(try EmailAddress("nobody@example.test"))
+        let unknown = try await registration.resetPassword(try Sequencing.EmailAddress("nobody@example.test"))
         #expect(unknown == .refused(code: 103, messages: ["There is no account with that address."]))
         let stranger = Registration(.identifier("nobody's app"), at: town.hosts)
         guard case .refused(104, _) = try await stranger.register(new) else {
@@ -34,7 +34,7 @@ struct SiteAtTheSandboxTests {
         let town = try await Town()
         let secret = try #require(town.sandbox.sequencing.clients.compactMap(\.secret).first)
         let registration = Registration(.legacySecret(Secret(secret)), at: town.hosts)
-        #expect(try await registration.register(try EmailAddress("old.way@example.test")) == .mailSent)
+        #expect(try await registration.register(try Sequencing.EmailAddress("old.way@example.test")) == .mailSent)
         await town.sandbox.stop()
     }
 
@@ -95,7 +95,7 @@ struct SiteAtTheSandboxTests {
         let town = try await Town()
         let known = Set(try await town.genome.files().map(\.id))
         let request = try ConnectRequest(
-            email: EmailAddress("ada@example.test"),
+            email: Sequencing.EmailAddress("ada@example.test"),
             files: [.init(name: "ada & co.vcf.gz", url: "https://files.example.test/ada.vcf.gz")])
         let secret = try #require(town.sandbox.sequencing.clients.compactMap(\.secret).first)
         let link = try LegacyConnectCodec(secret: Secret(secret)).link(request, at: town.hosts)
@@ -111,7 +111,7 @@ struct SiteAtTheSandboxTests {
     func beacons(_ network: GeneticBeacons.Network) async throws {
         let sandbox = try await Sandbox.start()
         let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
-        let answer = try await GeneticBeacons(at: Hosts(allAt: origin))
+        let answer = try await GeneticBeacons(at: Sequencing.Hosts(allAt: origin))
             .ask(network, for: .init(chromosome: 1, position: 2, allele: "A"))
         #expect(answer.exists != nil)
         await sandbox.stop()

@@ -24,7 +24,7 @@ struct Town: Sendable {
         sandbox.clearRequests()
     }
 
-    var hosts: Hosts { genome.hosts }
+    var hosts: Sequencing.Hosts { genome.hosts }
 
     /// The paths that the service has been asked for.
     var paths: [String] { sandbox.requests(.sequencing).map(\.path) }

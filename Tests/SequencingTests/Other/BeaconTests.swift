@@ -37,10 +37,10 @@ struct BeaconTests {
 
     @Test("0.1: production has its own hosts, and a stand-in serves all")
     func hosts() throws {
-        #expect(Hosts.production.beacon.origin.description == "https://beacon.sequencing.com")
-        #expect(Hosts(of: .sequencing) == .production)
+        #expect(Sequencing.Hosts.production.beacon.origin.description == "https://beacon.sequencing.com")
+        #expect(Sequencing.Hosts(of: .sequencing) == .production)
         let service = try #require(
             try Service.builtIn("sequencing", at: "http://127.0.0.1:9", security: .allowingInsecureLoopback))
-        #expect(Hosts(of: service).beacon.origin.description == "http://127.0.0.1:9")
+        #expect(Sequencing.Hosts(of: service).beacon.origin.description == "http://127.0.0.1:9")
     }
 }

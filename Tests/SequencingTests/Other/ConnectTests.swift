@@ -10,7 +10,7 @@ struct ConnectTests {
 
     private func request() throws -> ConnectRequest {
         try ConnectRequest(
-            email: EmailAddress("ada@example.test"),
+            email: Sequencing.EmailAddress("ada@example.test"),
             files: [.init(name: "ada.vcf.gz", url: "https://files.example.test/ada.vcf.gz")])
     }
 
@@ -62,7 +62,7 @@ struct ConnectTests {
 
     @Test("C05: address, files, names and addresses of files are checked before anything is encrypted")
     func validation() throws {
-        let email = try EmailAddress("a@b.test")
+        let email = try Sequencing.EmailAddress("a@b.test")
         #expect(throws: SequencingError.input(member: "files", problem: "there is nothing to copy")) {
             try ConnectRequest(email: email, files: [])
         }
@@ -79,7 +79,7 @@ struct ConnectTests {
     func tooLong() throws {
         let file = try ConnectRequest.File(
             name: "a", url: "https://files.example.test/" + String(repeating: "a", count: 7000))
-        let request = try ConnectRequest(email: EmailAddress("a@b.test"), files: [file])
+        let request = try ConnectRequest(email: Sequencing.EmailAddress("a@b.test"), files: [file])
         let codec = try LegacyConnectCodec(secret: Secret("s"))
         #expect(throws: SequencingError.self) { try codec.link(request) }
     }

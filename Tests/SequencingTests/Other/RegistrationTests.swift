@@ -15,7 +15,7 @@ struct RegistrationTests {
             "!#$%&'*+-/=?^_`{|}~@example.test",
         ])
     func addresses(_ text: String) throws {
-        #expect(try EmailAddress(text).string == text)
+        #expect(try Sequencing.EmailAddress(text).string == text)
     }
 
     @Test(
@@ -26,7 +26,7 @@ struct RegistrationTests {
         ])
     func noAddresses(_ text: String) throws {
         do throws(SequencingError) {
-            _ = try EmailAddress(text)
+            _ = try Sequencing.EmailAddress(text)
             Issue.record("accepted")
         } catch {
             let problem = text.isEmpty ? "it is empty" : "it is not an address of electronic mail"
@@ -43,7 +43,7 @@ struct RegistrationTests {
     @Test("B03, B05, W12: an account is asked for with the client's identifier and without a token")
     func register() async throws {
         let service = ScriptedService([Self.path + "seq_register.json": [.json(#"{"status":0}"#)]])
-        #expect(try await registration(service).register(try EmailAddress("ada@example.test")) == .mailSent)
+        #expect(try await registration(service).register(try Sequencing.EmailAddress("ada@example.test")) == .mailSent)
         #expect(service.requests.first?.content == #"{"client_id":"my-app","email":"ada@example.test"}"#)
         #expect(service.requests.first?.authorization == nil)
     }
@@ -52,7 +52,7 @@ struct RegistrationTests {
     func reset() async throws {
         let service = ScriptedService([Self.path + "seq_new_pass.json": [.json(#"{"status":"0"}"#, status: 302)]])
         let registration = registration(service, .legacySecret(Secret("not-so-secret")))
-        #expect(try await registration.resetPassword(try EmailAddress("ada@example.test")) == .mailSent)
+        #expect(try await registration.resetPassword(try Sequencing.EmailAddress("ada@example.test")) == .mailSent)
         #expect(service.requests.first?.content == #"{"client_id":"not-so-secret","email":"ada@example.test"}"#)
     }
 
@@ -70,7 +70,7 @@ struct RegistrationTests {
         ])
     func refusal(_ answer: String, _ outcome: Registration.Outcome) async throws {
         let service = ScriptedService([Self.path + "seq_register.json": [.json(answer)]])
-        #expect(try await registration(service).register(try EmailAddress("a@b.test")) == outcome)
+        #expect(try await registration(service).register(try Sequencing.EmailAddress("a@b.test")) == outcome)
     }
 
     @Test(
@@ -82,7 +82,7 @@ struct RegistrationTests {
         ])
     func malformed(_ answer: String) async throws {
         let service = ScriptedService([Self.path + "seq_register.json": [.json(answer)]])
-        let email = try EmailAddress("a@b.test")
+        let email = try Sequencing.EmailAddress("a@b.test")
         #expect(await sequencingError { try await registration(service).register(email) }?.code == "malformed_answer")
         #expect(service.lines.count == 1)
     }
@@ -90,7 +90,7 @@ struct RegistrationTests {
     @Test("an error status is one, and nothing is sent twice", arguments: [400, 500, 503])
     func status(_ status: Int) async throws {
         let service = ScriptedService([Self.path + "seq_register.json": [.json(#"{"status":0}"#, status: status)]])
-        let email = try EmailAddress("a@b.test")
+        let email = try Sequencing.EmailAddress("a@b.test")
         #expect(
             await sequencingError { try await registration(service).register(email) }
                 == .service(status: status, code: nil, message: nil))
