@@ -142,9 +142,19 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     until(page, "confirm_disconnect")
     shop.revoke_tokens()
     hand.press(page.locator("connect-button .choices button").first)
-    until(page, "pending", "connected")
+    until(page, "connect")
     expect(page.locator("#notice")).to_have_text("Connect once more, and IFTTT knows you again.")
+    expect(page.locator("connect-button .footer")).to_contain_text("Try again")
     look(page, "expired-token")
+    page.reload()
+    until(page, "connect")
+    leave(page, hand, shop, "new@example.test")
+    say_yes(page, hand, shop)
+    until(page, "pending")
+    hand.press(switch(page))
+    until(page, "confirm_disconnect")
+    hand.press(page.locator("connect-button .choices button").first)
+    until(page, "disconnected", "connect")
 
 
 def test_offline_is_said_where_one_looks_and_as_long_as_it_is_so(shop: Shop, page: Page) -> None:

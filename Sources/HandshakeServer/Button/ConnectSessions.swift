@@ -263,6 +263,7 @@ struct ConnectSessions: Sendable {
                 guard let askedWith else { continue }
                 step.session.refuse(askedWith)
                 try await tokens(of: place.user).forget(ifStill: askedWith)
+            case .forgetToken: try await tokens(of: place.user).forget()
             case .start(let deadline, let seconds):
                 step.session.deadline = ConnectSession.Due(deadline: deadline, at: now + seconds, seconds: seconds)
             case .cancel: step.session.deadline = nil

@@ -37,6 +37,9 @@ extension ConnectActivation {
         case enteredBackground
         /// There is a network again.
         case connectivityReturned
+        /// The user has logged out of the app: what was known in the user's name is not known any more, and nobody who is on
+        /// the way is waited for.
+        case signedOut
         /// This machine was stored by a process that is gone.
         case restored
         case deadlinePassed(Deadline)
@@ -80,6 +83,8 @@ extension ConnectActivation {
         /// Forget the token that the question with this ticket was asked with: the service does not accept it. One that
         /// has been stored since stays, and a question that was asked without a token leaves everything as it is.
         case dropToken(Ticket)
+        /// Forget whatever token there is: the user has logged out.
+        case forgetToken
         /// Answer with ``Event/deadlinePassed(_:)`` after so many seconds.
         case start(Deadline, seconds: Double)
         case cancel(Deadline)

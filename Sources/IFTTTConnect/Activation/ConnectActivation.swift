@@ -48,7 +48,8 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     var awaited: Awaited?
     /// The deadline that runs.
     var deadline: Deadline?
-    /// Whether this loading has dropped a token already, so that a service that refuses everything is not asked for ever.
+    /// Whether the service has refused a token and has told nothing of its user since: then nobody knows more than a look
+    /// without a token, and a service that refuses everything is not asked for ever.
     var hasDroppedToken = false
     private var lastNumber: UInt64 = 0
 
@@ -91,6 +92,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .configurationSaved: configurationSaved()
         case .redirected(let url, let time): redirected(url, at: time)
         case .enteredBackground: enteredBackground()
+        case .signedOut: signOut()
         case .restored: restore()
         case .deadlinePassed(let passed): deadlinePassed(passed)
         case .gathered(let ticket, let circumstances): gathered(ticket, circumstances)
@@ -116,6 +118,8 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
             case refresh
             /// The connection, after a redirect said that it is on.
             case confirm
+            /// The connection, after turning off was answered with something else than how it stands.
+            case confirmOff
             /// What the user has and where the app runs, to find out who the user is.
             case choose
             /// The same, to send the user away.
@@ -151,11 +155,17 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         return ticket
     }
 
-    /// What an answer is for; nil when it is not waited for. It is waited for no longer.
-    mutating func take(_ ticket: Ticket) -> Awaited.Purpose? {
-        guard let awaited, awaited.ticket == ticket else { return nil }
+    /// What an answer is for; nil when it is not waited for, or answers something else. It is waited for no longer.
+    mutating func take(_ ticket: Ticket, for purposes: Awaited.Purpose...) -> Awaited.Purpose? {
+        guard let awaited, awaited.ticket == ticket, purposes.contains(awaited.purpose) else { return nil }
         self.awaited = nil
         return awaited.purpose
+    }
+
+    /// Lets go of the token that a question was asked with, which the service does not accept.
+    mutating func drop(_ ticket: Ticket) -> Effect {
+        hasDroppedToken = true
+        return .dropToken(ticket)
     }
 
     mutating func start(_ name: Deadline.Name, seconds: Double) -> Effect {

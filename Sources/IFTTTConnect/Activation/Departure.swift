@@ -34,13 +34,13 @@ extension ConnectActivation {
     }
 
     mutating func openingFailed(_ ticket: Ticket) -> [Effect] {
-        guard case .goingToService(let kind) = state, take(ticket) == .comingBack else { return [] }
+        guard case .goingToService(let kind) = state, take(ticket, for: .comingBack) != nil else { return [] }
         return giveUp(kind == .app ? .appNotOpened : .browserNotOpened)
     }
 
     /// The page was closed. The attempt stays: whoever goes on by the link in a mail comes back later.
     mutating func browserClosed(_ ticket: Ticket) -> [Effect] {
-        guard case .goingToService = state, take(ticket) == .comingBack else { return [] }
+        guard case .goingToService = state, take(ticket, for: .comingBack) != nil else { return [] }
         state = restingState
         return [.deliver(.cancelled)]
     }
@@ -107,6 +107,8 @@ extension ConnectActivation {
     private mutating func completed(_ token: UserToken?) -> [Effect] {
         var effects: [Effect] = []
         if let token, configuration.tokenDelivery == .redirect { effects.append(.storeToken(token)) }
+        // Whatever was refused before, the user has been at the service since.
+        hasDroppedToken = false
         if let connection { effects.append(.report(.turnedOn(connection))) }
         state = .connecting
         return effects + [.report(.connectingShown(configuration.connection)), .fetch(ask(.confirm))]
@@ -125,7 +127,7 @@ extension ConnectActivation {
         case .failure(let reason):
             isPendingConfiguration = configuration.skipsConfiguration
             connection = connection?.with(.enabled)
-            return (reason == .unauthorized ? [.dropToken(ticket)] : []) + arrive(isConfirmed: false)
+            return (reason == .unauthorized ? [drop(ticket)] : []) + arrive(isConfirmed: false)
         }
     }
 

@@ -10,7 +10,7 @@ extension ConnectActivation {
     }
 
     mutating func gathered(_ ticket: Ticket, _ result: Result<Circumstances, Failure>) -> [Effect] {
-        guard let purpose = take(ticket), attempt != nil else { return [] }
+        guard let purpose = take(ticket, for: .choose, .leave), attempt != nil else { return [] }
         switch result {
         case .failure(let reason): return giveUp(reason)
         case .success(let circumstances):
@@ -52,20 +52,20 @@ extension ConnectActivation {
     }
 
     mutating func userLookedUp(_ ticket: Ticket, _ answer: UserLookUp) -> [Effect] {
-        guard take(ticket) != nil, attempt != nil else { return [] }
+        guard take(ticket, for: .user) != nil, attempt != nil else { return [] }
         switch answer {
         case .login(let name):
             attempt?.user = .username(name)
             return [.gather(ask(.leave))]
         case .nobody:
             // A token that has expired does not block the way, the user is found out otherwise (dossier 10.2, W10).
-            return [.dropToken(ticket)] + goOnUnknown()
+            return [drop(ticket)] + goOnUnknown()
         case .couldNotAsk(let reason): return giveUp(reason)
         }
     }
 
     mutating func enabled(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard take(ticket) != nil, attempt != nil else { return [] }
+        guard take(ticket, for: .enable) != nil, attempt != nil else { return [] }
         switch result {
         case .success(let fetched) where fetched.id == configuration.connection && fetched.status == .enabled:
             attempt = nil
@@ -73,7 +73,7 @@ extension ConnectActivation {
             adopt(fetched)
             return turnedOn + arrive(isConfirmed: true)
         case .failure(.unreachable): return giveUp(.unreachable)
-        case .failure(.unauthorized): return [.dropToken(ticket)] + goOnUnknown()
+        case .failure(.unauthorized): return [drop(ticket)] + goOnUnknown()
         case .success, .failure:
             // What cannot be turned on by asking goes through the service's pages.
             state = .verifying
@@ -104,7 +104,7 @@ extension ConnectActivation {
     }
 
     mutating func accountLookedUp(_ ticket: Ticket, _ answer: AccountLookUp) -> [Effect] {
-        guard take(ticket) != nil, case .existing(let email) = attempt?.user else { return [] }
+        guard take(ticket, for: .account) != nil, case .existing(let email) = attempt?.user else { return [] }
         switch answer {
         case .exists: return [.gather(ask(.leave))]
         case .doesNotExist:

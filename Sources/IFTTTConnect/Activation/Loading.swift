@@ -33,7 +33,7 @@ extension ConnectActivation {
     }
 
     mutating func fetched(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard let purpose = take(ticket) else { return [] }
+        guard let purpose = take(ticket, for: .load, .refresh, .confirm, .confirmOff) else { return [] }
         let result = result.flatMap { fetched in
             fetched.id == configuration.connection
                 ? .success(fetched) : .failure(Failure.unreadableAnswer("the answer is about another connection"))
@@ -41,6 +41,7 @@ extension ConnectActivation {
         return switch purpose {
         case .load: loaded(ticket, result)
         case .confirm: confirmed(ticket, result)
+        case .confirmOff: confirmedOff(ticket, result)
         default: refreshed(ticket, result)
         }
     }
@@ -50,8 +51,7 @@ extension ConnectActivation {
         case .success(let fetched): return show(fetched)
         case .failure(.unauthorized) where !hasDroppedToken:
             // A token that has expired must not keep the button from being shown (dossier 10.2, W10).
-            hasDroppedToken = true
-            return [.dropToken(ticket), .fetch(ask(.load))]
+            return [drop(ticket), .fetch(ask(.load))]
         case .failure(let reason):
             state = .loadingFailed
             failure = reason
@@ -67,20 +67,29 @@ extension ConnectActivation {
     }
 
     private mutating func refreshed(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard case .success(let fetched) = result else {
-            // What is shown stays; the next question is asked with another token, or without (dossier 10.2, W10).
-            return if case .failure(.unauthorized) = result { [.dropToken(ticket)] } else { [] }
+        let before = state
+        switch result {
+        case .success(let fetched): adopt(fetched)
+        case .failure(.unauthorized):
+            // Asked again with another token, or without: what an expired one knew must not stay for ever (10.2, W10).
+            let isFirst = !hasDroppedToken
+            return [drop(ticket)] + (isFirst ? [.fetch(ask(.refresh))] : [])
+        case .failure: return []
         }
-        adopt(fetched)
         switch state {
         case .initial, .connected, .pendingConfiguration: state = restingState
-        default: break
+        default: return []
+        }
+        if state != before {
+            // Why a button that was on is off: nobody has turned it off.
+            failure = state == .initial && connection?.status == .unknown ? .unauthorized : nil
         }
         return []
     }
 
     /// Takes over what the service says.
     mutating func adopt(_ fetched: Connection) {
+        if fetched.status != .unknown { hasDroppedToken = false }
         switch fetched.status {
         case .enabled:
             // The service has no word for "pending". What it has is a configuration with nothing in it.
@@ -90,9 +99,34 @@ extension ConnectActivation {
         case .disabled, .neverEnabled:
             isPendingConfiguration = false
             connection = fetched
-        case .unknown:
+        case .unknown where !hasDroppedToken:
             // An anonymous look knows less than what is known already.
             connection = fetched.with(connection?.status ?? .unknown)
+        case .unknown: forgetUser(seeing: fetched)
+        }
+    }
+
+    /// What was known in the name of a user is not known any more (dossier 10.2, W10).
+    ///
+    /// - Parameter fetched: the connection as anybody sees it; nil keeps what is known of it otherwise.
+    mutating func forgetUser(seeing fetched: Connection? = nil) {
+        isPendingConfiguration = false
+        connection = (fetched ?? connection)?.with(.unknown)
+    }
+
+    mutating func signOut() -> [Effect] {
+        let wasUnderWay = attempt != nil
+        let effects = [.forgetToken] + endDeadline() + (state == .goingToService(.web) ? [.closeBrowser] : [])
+        attempt = nil
+        awaited = nil
+        forgetUser()
+        switch state {
+        case .idle, .loadingFailed: return effects
+        case .loading: return effects + load()
+        default:
+            state = restingState
+            failure = nil
+            return effects + (wasUnderWay ? [.deliver(.cancelled)] : []) + [.fetch(ask(.refresh))]
         }
     }
 }

@@ -158,10 +158,17 @@ public final class ConnectController: Sendable {
         return true
     }
 
-    /// Forgets the user's token: the app's own log-out. Nothing is turned off.
+    /// Forgets the user's token, and what was known in that user's name: the app's own log-out. Nothing is turned off.
+    ///
+    /// The button shows it as soon as the controller runs, before anything that was sent and not taken in yet: a redirect
+    /// that comes late stores no token for who comes next.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func signOut() async throws {
+        state.withLock { state in
+            state.inputs.insert(.event(.signedOut), at: 0)
+            state.signal?.yield()
+        }
         try await keeper.forget()
     }
 
@@ -231,6 +238,9 @@ public final class ConnectController: Sendable {
         case .dropToken:
             guard let token else { return nil }
             await keeping { try await self.keeper.drop(token) }
+        case .forgetToken:
+            state.withLock { $0.delivered = nil }
+            await keeping { try await self.keeper.forget() }
         case .deliver(let outcome):
             let token = state.withLock { state in
                 defer { state.delivered = nil }
@@ -265,10 +275,10 @@ public final class ConnectController: Sendable {
         }
     }
 
-    /// Changes what is kept, to the end also when the run is cancelled: the activation has gone on already.
-    private func keeping(_ body: @escaping @Sendable () async throws -> Void) async {
+    /// Changes what is kept. The keeper does it to the end also when the run is cancelled: the activation has gone on already.
+    private func keeping(_ body: () async throws -> Void) async {
         do {
-            try await Task { try await body() }.value
+            try await body()
         } catch let error as ConnectError {
             tell(.problem(error))
         } catch {

@@ -3,6 +3,7 @@ import OAuth
 import Testing
 
 private typealias Failure = ConnectActivation.Failure
+private typealias State = ConnectActivation.State
 
 @Suite("Rough paths of the activation")
 struct RoughPathTests {
@@ -294,13 +295,31 @@ struct RoughPathTests {
 
     @Test("F041, W7: turning off that fails leads back to connected, with the reason")
     func disconnectFails() throws {
-        for reason in [Failure.unreachable, .unauthorized, .service(status: 500, code: nil, message: nil)] {
+        for reason in [Failure.unreachable, .service(status: 500, code: nil, message: nil)] {
             var player = try shown(.enabled)
             player.world.disabling = .failure(reason)
             player.play(.disconnect, .confirmDisconnection)
             #expect(player.activation.state == .connected && player.activation.failure == reason)
-            #expect(player.outcomes == [.failed(reason)])
-            #expect(!player.dropped.isEmpty == (reason == .unauthorized))
+            #expect(player.outcomes == [.failed(reason)] && player.dropped.isEmpty)
+        }
+    }
+
+    @Test("F041: a connection that is not there is not said to be on for ever: how it stands is asked")
+    func disconnectMissing() throws {
+        for (found, state) in [
+            (Result<Connection, Failure>.success(try Balcony.connection(.disabled)), State.disconnected),
+            (.success(try Balcony.connection(.unknown)), .disconnected), (.failure(.notFound), .loadingFailed),
+            (.success(try Balcony.connection(.enabled)), .connected), (.failure(.unreachable), .connected),
+        ] {
+            for answer in [
+                Result<Connection, Failure>.failure(.notFound), .success(try Balcony.connection(.unknown)),
+            ] {
+                var player = try shown(.enabled)
+                player.world.disabling = answer
+                player.world.connection = found
+                player.play(.disconnect, .confirmDisconnection)
+                #expect(player.activation.state == state && player.outcomes.count == 1)
+            }
         }
     }
 

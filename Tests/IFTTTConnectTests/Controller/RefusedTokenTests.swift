@@ -217,6 +217,39 @@ struct RefusedTokenTests {
         box.withLock { $0 = nil }
     }
 
+    @Test("F106: logging out while a token is being stored leaves none")
+    func signedOutWhileStoring() async throws {
+        struct Slow: Vault {
+            let inner = MemoryVault()
+            let began: @Sendable () -> Void
+            let mayWrite: AsyncStream<Void>
+
+            func record(_ key: VaultKey) async throws -> [UInt8]? { try await inner.record(key) }
+            func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+            func update<Result: Sendable>(
+                _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+            ) async throws -> Result {
+                began()
+                for await _ in mayWrite {}
+                return try await inner.update(key, body)
+            }
+        }
+        let (begins, began) = AsyncStream<Void>.makeStream()
+        let (mayWrite, open) = AsyncStream<Void>.makeStream()
+        let here = try tokens(Slow(began: { began.yield() }, mayWrite: mayWrite))
+        let keeper = TokenKeeper(here) { nil }
+        let new = try token("utk_new")
+        let storing = Task { try await keeper.store(new) }
+        for await _ in begins { break }
+        let leaving = Task { try await keeper.forget() }
+        for _ in 0..<200 { await Task.yield() }
+        open.finish()
+        try await storing.value
+        try await leaving.value
+        #expect(try await keeper.token() == nil)
+        #expect(try await here.token() == nil)
+    }
+
     @Test("a token is forgotten in the vault only if it is still the stored one")
     func compared() async throws {
         let vault = MemoryVault()

@@ -14,6 +14,8 @@ struct Player {
         var account = ConnectActivation.AccountLookUp.doesNotExist
         var enabling: Result<Connection, ConnectActivation.Failure> = .failure(.notFound)
         var disabling: Result<Connection, ConnectActivation.Failure>
+        /// What is found once a token was refused, with another one or without; nil is as before.
+        var connectionAfterDropping: Result<Connection, ConnectActivation.Failure>?
 
         init(_ status: Connection.Status) throws {
             connection = .success(try Balcony.connection(status))
@@ -122,7 +124,9 @@ struct Player {
         case .lookUpAccount(let ticket, _): take(.accountLookedUp(ticket, world.account))
         case .enable(let ticket): take(.enabled(ticket, world.enabling))
         case .disable(let ticket): take(.disabled(ticket, world.disabling))
-        case .dropToken: world.circumstances.hasUserToken = false
+        case .dropToken:
+            world.circumstances.hasUserToken = false
+            if let found = world.connectionAfterDropping { (world.connection, world.connectionAfter) = (found, found) }
         default: break
         }
     }
