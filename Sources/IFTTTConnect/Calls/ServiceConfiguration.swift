@@ -13,7 +13,9 @@ extension ConnectService {
         of owner: FieldOwner, in id: ConnectionID, for user: String
     ) async throws -> FieldOptions {
         let target = "/v2/connections/\(id)/\(try owner.path)/field_options"
-        return try FieldOptions(try await exchange.json(try operation(.get, "field_options", target, user: user)))
+        var operation = try operation(.get, "field_options", target, user: user)
+        operation.pauses = Exchange.Operation.question
+        return try await exchange.json(operation, FieldOptions.init)
     }
 
     /// Replaces a user's configuration: what is left out is removed (dossier 2.9). A pending connection is one no longer
@@ -28,7 +30,7 @@ extension ConnectService {
         var operation = try operation(
             .put, "user_connection", "/v2/connections/\(id)/user_connection", user: user)
         operation.content = configuration.document
-        return try await exchange.send(operation).optionalConnection(operation.name)
+        return try await exchange.updatedConnection(operation)
     }
 
     /// Changes a user's configuration in the form that the service has deprecated (dossier 2.9).
@@ -41,7 +43,7 @@ extension ConnectService {
         operation.content = .object([
             "user_id": .string(try Self.checked(user)), "services": .array(services.map(\.json)),
         ])
-        try await exchange.send(operation).acknowledgement(operation.name)
+        try await exchange.acknowledge(operation)
     }
 
     /// Fetches the labels of a user's options anew (dossier 2.9).
@@ -50,8 +52,8 @@ extension ConnectService {
     public func refreshLabels(of id: ConnectionID, for user: String) async throws {
         var operation = try operation(
             .post, "user_connection/refresh", "/v2/connections/\(id)/user_connection/refresh", user: user)
-        operation.pauses = [.seconds(1)]
-        try await exchange.send(operation).acknowledgement(operation.name)
+        operation.pauses = Exchange.Operation.repeatable
+        try await exchange.acknowledge(operation)
     }
 }
 

@@ -66,9 +66,28 @@ struct ConnectAPITests {
         #expect(await connectError { try await waited.api().me() }?.problemKind == .tooManyRequests)
     }
 
+    @Test("a time that the service names is waited for as its seconds are")
+    func time() async throws {
+        let near = ScriptedIFTTT([
+            "GET \(path)": [.status(503, retryAfter: "Sun, 06 Nov 1994 08:50:00 GMT"), .json(Balcony.json())]
+        ])
+        let clock = HurriedClock()
+        _ = try await near.api(clock: clock).connection(try id())
+        #expect(clock.pauses == [.seconds(23)])
+    }
+
     @Test(
-        "a wish that is no number of seconds is none",
-        arguments: ["", "-1", "+5", "1.5", "86401", "99999999999999999999", "soon", "Fri, 20 Nov 2026 00:00:00 GMT"])
+        "a wish beyond the patience ends the fetch at once, in seconds or as a time, and is told",
+        arguments: [
+            ("172800", 172_800), ("99999999999999999999", Int(Int32.max)), ("Tue, 08 Nov 1994 08:49:37 GMT", 172_800),
+        ])
+    func beyondPatience(_ text: String, _ seconds: Int) async throws {
+        let ifttt = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: text), .json(Balcony.json())]])
+        let error = await connectError { try await ifttt.api().connection(try id()) }
+        #expect(error == .service(.init(status: 429, retryAfter: seconds)) && ifttt.requests.count == 1)
+    }
+
+    @Test("a wish that cannot be read is none", arguments: ["", "-1", "+5", "1.5", "soon"])
     func noWish(_ text: String) async throws {
         let ifttt = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: text), .json(Balcony.json())]])
         let clock = HurriedClock()
@@ -119,6 +138,32 @@ struct ConnectAPITests {
         let ifttt = ScriptedIFTTT(["GET \(path)": [.json(body, status: 401)]])
         let text = "\(try #require(await connectError { try await ifttt.api().connection(try id()) }))"
         #expect(!text.contains(secret) && !text.contains("\u{1B}") && !text.contains("\u{202E}"))
+    }
+
+    @Test("F077: codes and pointers are names, and told as they are but for what steers a terminal")
+    func names() async throws {
+        let body = """
+            { "code": "requires_oauth2_reconnect",
+              "details": [ { "parameter": "/fields/notification_channel_2\\u001b[2J", "message": "Choose another" } ] }
+            """
+        let ifttt = ScriptedIFTTT(["GET \(path)": [.json(body, status: 422)]])
+        let error = try #require(await connectError { try await ifttt.api().connection(try id()) })
+        let detail = ConnectError.Problem.Detail(
+            parameter: "/fields/notification_channel_2\u{FFFD}[2J", message: "Choose another")
+        #expect(error == .service(.init(status: 422, code: "requires_oauth2_reconnect", details: [detail])))
+        #expect(error.code == "requires_oauth2_reconnect")
+    }
+
+    @Test("2.7: an address that is none to IFTTT can be told from a service that does not answer")
+    func noAddress() async throws {
+        let email = try #require(EmailAddress(rawValue: "ada@example.com"))
+        let body = #"{"type":"error","code":"invalid_parameters","message":"Not an address","details":[]}"#
+        let ifttt = ScriptedIFTTT(["GET /v2/account/find": [.json(body, status: 422)]])
+        guard case .couldNotAsk(let error) = try await ifttt.api().account(for: email) else {
+            Issue.record("it was taken for an answer")
+            return
+        }
+        #expect(error.problemKind == .invalidParameters && ifttt.requests.count == 1)
     }
 
     @Test("F063, F042: turning off and on again, asked for once more when the answer was lost")

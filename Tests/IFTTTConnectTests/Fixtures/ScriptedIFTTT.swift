@@ -11,6 +11,7 @@ final class ScriptedIFTTT: Transport {
     enum Reply: Sendable {
         case json(String, status: Int = 200)
         case status(Int, retryAfter: String? = nil)
+        case fields(HTTPFields, status: Int)
         case lost
         case unreachable
         case tooLarge
@@ -61,6 +62,8 @@ final class ScriptedIFTTT: Transport {
             var head = HTTPResponse(status: .init(code: status))
             head.headerFields[.retryAfter] = wish
             return ResponseMessage(head: head)
+        case .fields(let fields, let status)?:
+            return ResponseMessage(head: HTTPResponse(status: .init(code: status), headerFields: fields))
         case .lost?: throw TransportError.cut(host: host, reason: "the script says so")
         case .tooLarge?: throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
         case .unreachable?, nil: throw TransportError.unreachable(host: host, reason: "no answer for \(request)")
@@ -82,11 +85,18 @@ final class ScriptedIFTTT: Transport {
     }
 
     func api(_ caller: ConnectAPI.Caller = .anonymous, clock: any Clock<Duration> = HurriedClock()) -> ConnectAPI {
-        ConnectAPI(caller, transport: self, clock: clock)
+        ConnectAPI(caller, transport: self, time: .hurried(clock))
     }
 
     func service(key: String = "service-key-1") -> ConnectService {
-        ConnectService(key: Secret(key), transport: self, clock: HurriedClock())
+        ConnectService(key: Secret(key), transport: self, time: .hurried())
+    }
+}
+
+extension TimeSource {
+    /// A time that stands still, Sun, 06 Nov 1994 08:49:37 GMT, with pauses that are over at once.
+    static func hurried(_ clock: any Clock<Duration> = HurriedClock()) -> TimeSource {
+        TimeSource(now: { 784_111_777 }, clock: clock)
     }
 }
 
