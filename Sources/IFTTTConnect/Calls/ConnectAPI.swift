@@ -203,11 +203,11 @@ public struct ConnectAPI: Sendable {
         try await exchange.send(operation) { _ in }
     }
 
-    private enum Credential {
+    enum Credential {
         case user, invite
     }
 
-    private func operation(
+    func operation(
         _ method: HTTPRequest.Method, _ name: String, _ target: String, with credentials: Set<Credential>
     ) async throws -> Exchange.Operation {
         var headers: HTTPFields = [:]

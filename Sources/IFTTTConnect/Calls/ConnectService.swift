@@ -79,7 +79,8 @@ public struct ConnectService: Sendable {
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func userToken(for user: String, accessToken: Secret) async throws -> UserToken {
         let target = QueryEncoding.address(
-            "/v2/user_token", items: [("user_id", try Self.checked(user)), ("access_token", accessToken.reveal())])
+            "/v2/user_token",
+            items: [("user_id", try PartnerUser.checked(user)), ("access_token", accessToken.reveal())])
         var operation = try operation(.post, "user_token", target)
         operation.content = .object([:])
         return try await exchange.json(operation) { [operation] value in
@@ -150,7 +151,9 @@ public struct ConnectService: Sendable {
         _ method: HTTPRequest.Method, _ name: String, _ target: String, user: String? = nil
     ) throws(ConnectError) -> Exchange.Operation {
         let target =
-            if let user { QueryEncoding.address(target, items: [("user_id", try Self.checked(user))]) } else { target }
+            if let user { QueryEncoding.address(target, items: [("user_id", try PartnerUser.checked(user))]) } else {
+                target
+            }
         return Exchange.Operation(
             name: name, method: method, host: hosts.connect, target: target, headers: try headers())
     }
@@ -161,13 +164,5 @@ public struct ConnectService: Sendable {
         headers[.serviceKey] = try key.headerValue("service key")
         headers[.requestID] = AnonymousID(random: random)?.rawValue
         return headers
-    }
-
-    /// An empty identifier would ask for nobody's data in everybody's name.
-    static func checked(_ user: String) throws(ConnectError) -> String {
-        guard !user.isEmpty, user.utf8.count <= 1024 else {
-            throw .input(member: "user", problem: "the partner's identifier of the user is needed")
-        }
-        return user
     }
 }

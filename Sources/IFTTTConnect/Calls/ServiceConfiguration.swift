@@ -33,19 +33,6 @@ extension ConnectService {
         return try await exchange.updatedConnection(operation)
     }
 
-    /// Changes a user's configuration in the form that the service has deprecated (dossier 2.9).
-    ///
-    /// - Throws: ``ConnectError``, `CancellationError`.
-    public func updateDeprecated(
-        _ id: ConnectionID, to services: [DeprecatedServiceUpdate], for user: String
-    ) async throws {
-        var operation = try operation(.post, "deprecated update", "/v2/connections/\(id)")
-        operation.content = .object([
-            "user_id": .string(try Self.checked(user)), "services": .array(services.map(\.json)),
-        ])
-        try await exchange.acknowledge(operation)
-    }
-
     /// Fetches the labels of a user's options anew (dossier 2.9).
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
@@ -54,45 +41,5 @@ extension ConnectService {
             .post, "user_connection/refresh", "/v2/connections/\(id)/user_connection/refresh", user: user)
         operation.pauses = Exchange.Operation.repeatable
         try await exchange.acknowledge(operation)
-    }
-}
-
-/// What the deprecated update changes at one service (dossier 2.9).
-public struct DeprecatedServiceUpdate: Sendable, Hashable {
-    public let serviceID: String
-    /// For each trigger the configurations of the user, each by field.
-    public let triggers: [String: [[String: FieldValue]]]
-    public let queries: [String: [[String: FieldValue]]]
-    public let actions: [String: [[String: FieldValue]]]
-
-    public init(
-        serviceID: String, triggers: [String: [[String: FieldValue]]] = [:],
-        queries: [String: [[String: FieldValue]]] = [:], actions: [String: [[String: FieldValue]]] = [:]
-    ) {
-        self.serviceID = serviceID
-        self.triggers = triggers
-        self.queries = queries
-        self.actions = actions
-    }
-
-    var json: JSONValue {
-        var members: [String: JSONValue] = ["service_id": .string(serviceID)]
-        for (name, part, components) in [
-            ("triggers", "user_triggers", triggers), ("queries", "user_queries", queries),
-            ("actions", "user_actions", actions),
-        ] where !components.isEmpty {
-            members[name] = .array(
-                components.sorted { $0.key < $1.key }.map { id, configurations in
-                    .object(["id": .string(id), part: .array(configurations.map(Self.fields))])
-                })
-        }
-        return .object(members)
-    }
-
-    private static func fields(_ values: [String: FieldValue]) -> JSONValue {
-        .object([
-            "fields": .array(
-                values.sorted { $0.key < $1.key }.map { .object(["id": .string($0.key), "value": $0.value.sent]) })
-        ])
     }
 }

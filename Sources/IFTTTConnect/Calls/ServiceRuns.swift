@@ -84,10 +84,7 @@ extension RunOptions {
     /// The content of the request.
     fileprivate var members: [String: JSONValue] {
         get throws(ConnectError) {
-            guard !user.isEmpty, user.utf8.count <= 1024 else {
-                throw .input(member: "user", problem: "the partner's identifier of the user is needed")
-            }
-            var members: [String: JSONValue] = ["user_id": .string(user)]
+            var members: [String: JSONValue] = ["user_id": .string(try PartnerUser.checked(user))]
             members["user_feature_id"] = userFeatureID.map(JSONValue.string)
             if !fields.isEmpty { members["fields"] = .object(fields.mapValues(\.sent)) }
             return members

@@ -1,4 +1,5 @@
 import ClockFixtures
+import Foundation
 import HTTPTypes
 import Handshake
 import IFTTTConnect
@@ -242,6 +243,54 @@ struct ConnectAPITests {
         #expect(ifttt.requests.count == 1)
         _ = await connectError { try await ifttt.api().fieldOptions(of: .feature("a/../b?c"), in: try id()) }
         #expect(ifttt.lines.last == "GET \(path)/features/a%2F..%2Fb%3Fc/field_options")
+    }
+
+    @Test("F071: an answer's address leads to the options, also within a feature, and to no other host")
+    func fieldOptionsAddress() async throws {
+        let slug = ComponentSlug(service: "lumen_garden", name: "start_drip")
+        func owner(_ tail: String, at origin: String = "https://elsewhere.example") throws -> FieldOwner? {
+            FieldOwner(try #require(WebAddress(rawValue: origin + tail)), in: try id())
+        }
+        let nested = "\(path)/features/ft01/actions/lumen_garden.start_drip/field_options"
+        #expect(try owner(nested) == .action(slug, feature: "ft01"))
+        #expect(try owner("\(path)/queries/lumen_garden.start_drip/field_options?a=b") == .query(slug))
+        #expect(try owner("\(path)/triggers/lumen_garden.start_drip/field_options") == .trigger(slug))
+        #expect(try owner("\(path)/features/ft%2001/field_options") == .feature("ft 01"))
+        for tail in [
+            "", "/", "\(path)", "\(path)/field_options", "\(path)/features//field_options",
+            "\(path)/triggers/x/field_options",
+            "\(path)/things/a.b/field_options", "/v2/connections/other001/features/ft01/field_options",
+            "\(path)/features/%ff/field_options", "\(path)/features//actions/a.b/field_options",
+            "\(path)/features/f/features/g/field_options", "/x\(path)/features/ft01/field_options",
+        ] { #expect(try owner(tail) == nil, "\(tail)") }
+        let ifttt = ScriptedIFTTT(["GET \(nested)": [.json(#"{"options":{}}"#)]])
+        _ = try await ifttt.api().fieldOptions(of: try #require(try owner(nested)), in: try id())
+        #expect(ifttt.requests.first?.host == "connect.ifttt.com")
+        let error = await connectError {
+            try await ifttt.api().fieldOptions(of: .action(slug, feature: ".."), in: try id())
+        }
+        #expect(error?.code == "invalid_input" && ifttt.requests.count == 1)
+    }
+
+    @Test("2.9, 2.11: a slug is a service, a period and a name")
+    func slugs() throws {
+        #expect(ComponentSlug("lumen_garden.start_drip") == .init(service: "lumen_garden", name: "start_drip"))
+        #expect(
+            ComponentSlug("a.b.c") == .init(service: "a", name: "b.c") && ComponentSlug("a.b.c")?.description == "a.b.c"
+        )
+        for text in ["", ".", "a", "a.", ".b"] { #expect(ComponentSlug(text) == nil) }
+    }
+
+    @Test("W25: a version that is empty, or that breaks a header, is no identity, also of what was stored")
+    func identity() throws {
+        for version in ["", " ", "2.8.0\r\nX: y", "é", String(repeating: "2", count: 65)] {
+            #expect(SDKIdentity(version: version, platform: .ios) == nil)
+        }
+        let identity = try #require(SDKIdentity(version: "2.8.0-rc.1+b", platform: .android))
+        let stored = try JSONEncoder().encode(identity)
+        #expect(try JSONDecoder().decode(SDKIdentity.self, from: stored) == identity)
+        let spoiled = Data(String(decoding: stored, as: UTF8.self).replacing("2.8.0-rc.1+b", with: "").utf8)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(SDKIdentity.self, from: spoiled) }
     }
 
     @Test("F072: an update sends the whole configuration, of an option its value alone")

@@ -76,6 +76,7 @@ private struct Call: Sendable, CustomTestStringConvertible {
         app("update", "PUT \(path)/user_connection", user) {
             _ = try await $0.update($1, to: UserConnection(features: []))
         },
+        app("deprecated update", "POST \(path)", user) { try await $0.updateDeprecated($1, to: []) },
         app("report", "POST /v2/sdk/events", []) { api, _ in
             var queue = try #require(AnalyticsQueue(stored: Call.queue))
             queue.append(.footerClicked, at: 0)
@@ -182,7 +183,8 @@ struct EveryCallTests {
         }
         #expect(problem.requestID == ifttt.requests.first?.header("X-Request-ID"))
         if let id = problem.requestID { #expect("\(problem)".hasSuffix("; to be found at IFTTT as request \(id)")) }
-        ifttt.answer(call.line, .fields([try #require(HTTPField.Name("X-Request-ID")): "their\u{202E}-id"], status: 400))
+        ifttt.answer(
+            call.line, .fields([try #require(HTTPField.Name("X-Request-ID")): "their\u{202E}-id"], status: 400))
         let theirs = try #require(await connectError { try await call.make(ifttt, .hurried()) })
         #expect("\(theirs)".hasSuffix("as request their\u{FFFD}-id"))
     }

@@ -24,6 +24,7 @@ final class ScriptedIFTTT: Transport {
         let line: String
         let content: String
         let headers: HTTPFields
+        let host: String
 
         func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
     }
@@ -76,7 +77,10 @@ final class ScriptedIFTTT: Transport {
         var content = ""
         if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
         return state.withLock { state in
-            state.requests.append(Request(line: line, content: content, headers: request.head.headerFields))
+            state.requests.append(
+                Request(
+                    line: line, content: content, headers: request.head.headerFields,
+                    host: request.head.authority ?? ""))
             let key = state.replies[line] == nil ? String(line.prefix { $0 != "?" }) : line
             guard let replies = state.replies[key], let next = replies.first else { return nil }
             if replies.count > 1 { state.replies[key]?.removeFirst() }
