@@ -85,7 +85,7 @@ struct EventTests {
         answer = try await server.send(.turnOff, answer)
         now.withLock { $0 += 3600 }
         // The page is closed; nobody but another server's visitor looks.
-        #expect(try await other.state().step == "disconnected")
+        #expect(try await other.settledState().step == "disconnected")
         await server.server.stop()
         await other.server.stop()
         await world.sandbox.stop()

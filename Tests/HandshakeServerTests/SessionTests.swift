@@ -37,7 +37,7 @@ struct SessionTests {
         let answer = try await server.send(.turnOff, try await server.state())
         #expect(answer["state", "undo", "remaining"] == .number("30"))
         now.withLock { $0 -= 86_400 }
-        #expect(try await server.state().step == "disconnected")
+        #expect(try await server.settledState().step == "disconnected")
         await server.server.stop()
         await world.sandbox.stop()
     }

@@ -34,6 +34,8 @@ final class ChangeStreams: Sendable {
         /// Whose it is: another session than the first one is another user's, or a new beginning.
         let session: String
         let revision: Int
+        /// Whether nothing is under way: then a change comes from outside, and seldom.
+        var isResting = false
         /// Made only when the revision is one that was not shown yet.
         let answer: @Sendable () async throws -> Data
     }
@@ -118,6 +120,7 @@ private struct Changes: AsyncSequence, Sendable {
         private var shown: (session: String, revision: Int)?
         private var age: Duration?
         private var silence = Duration.zero
+        private var isResting = false
         private var sinceUserSeen = Duration.zero
 
         fileprivate init(changes: Changes) {
@@ -128,13 +131,14 @@ private struct Changes: AsyncSequence, Sendable {
         /// it showed is no more.
         mutating func next() async throws -> ByteBuffer? {
             while true {
-                if age != nil {
-                    guard try await pause() else { return nil }
+                if let age {
+                    guard try await pause(at: age) else { return nil }
                 }
-                age = (age ?? .zero) + changes.limits.interval
+                age = age ?? .zero
                 // Where nothing can be seen nothing is to be waited for: the component then asks from time to time.
                 guard let sight = try? await changes.subject.look(), sight.session == shown?.session ?? sight.session
                 else { return nil }
+                isResting = sight.isResting
                 if sight.revision != shown?.revision {
                     shown = (sight.session, sight.revision)
                     silence = .zero
@@ -148,13 +152,17 @@ private struct Changes: AsyncSequence, Sendable {
         }
 
         /// Waits until it is time to look again; false when it never will be.
-        private mutating func pause() async throws -> Bool {
+        private mutating func pause(at age: Duration) async throws -> Bool {
             let limits = changes.limits
             // A server that closes does not wait for those who only listen.
-            guard age ?? .zero < limits.lifetime, !Task.isShuttingDownGracefully else { return false }
-            try await changes.clock.sleep(for: limits.interval)
-            silence += limits.interval
-            sinceUserSeen += limits.interval
+            guard age < limits.lifetime, !Task.isShuttingDownGracefully else { return false }
+            // Whoever has begun to listen has just asked how it stands, and IFTTT is being asked.
+            let wanted = isResting && age >= limits.attention ? limits.restingInterval : limits.interval
+            let pause = Swift.max(Swift.min(wanted, limits.userInterval - sinceUserSeen), .milliseconds(1))
+            try await changes.clock.sleep(for: pause)
+            self.age = age + pause
+            silence += pause
+            sinceUserSeen += pause
             guard sinceUserSeen >= limits.userInterval else { return true }
             sinceUserSeen = .zero
             return await changes.subject.isPresent()

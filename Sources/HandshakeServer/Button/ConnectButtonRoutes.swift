@@ -242,7 +242,9 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         let request = Request(head: request.head, body: RequestBody(buffer: ByteBuffer()))
         let subject = ChangeStreams.Subject(user: place.user.id) {
             guard let session = try await sessions.peek(at: place) else { return nil }
-            return ChangeStreams.Sight(session: session.token, revision: session.revision) {
+            return ChangeStreams.Sight(
+                session: session.token, revision: session.revision, isResting: session.isResting
+            ) {
                 try await sessions.answer(session, place, in: locale).body()
             }
         } isPresent: {

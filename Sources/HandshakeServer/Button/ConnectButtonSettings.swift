@@ -28,7 +28,7 @@ public struct ConnectButtonSettings: Sendable {
     public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
     /// Counts what users do to the buttons, those who agreed; nil counts nothing.
     public var analytics: ConnectAnalytics?
-    /// How old, in seconds, what IFTTT said may be before a page that is opened asks again.
+    /// How old, in seconds, what IFTTT said may be before it is asked again behind the answer to a page that is opened.
     public var freshness: Double
     /// How long the content of a message may take to arrive.
     public var patience: Duration
@@ -67,6 +67,11 @@ public struct ConnectButtonSettings: Sendable {
     public struct Streams: Sendable, Hashable {
         /// How often the vault is looked at, so that changes made by another process are seen.
         public var interval: Duration = .milliseconds(500)
+        /// The same while nothing is under way: how soon an open page hears what was changed at IFTTT itself.
+        public var restingInterval: Duration = .seconds(3)
+        /// For how long a new stream looks at the vault as often as if something were under way: what was known when the page was
+        /// opened may be too old, and IFTTT is being asked.
+        public var attention: Duration = .seconds(15)
         /// After which silence a comment is sent, so that nothing between takes the stream for dead.
         public var heartbeat: Duration = .seconds(15)
         /// After which time a stream ends; the component then asks from time to time.

@@ -67,6 +67,13 @@ struct ConnectSession: Sendable, Codable, Equatable {
         }
     }
 
+    /// Whether nothing is under way and nothing will change by itself.
+    var isResting: Bool {
+        guard deadline == nil, !isWaiting else { return false }
+        if case .goingToService = activation.state { return false }
+        return true
+    }
+
     /// Whether whoever was at work on it has died. One that was taken in the future is of a clock that was set back.
     func isOrphaned(now: Double) -> Bool {
         guard isWaiting else { return false }

@@ -5,6 +5,9 @@ import OAuth
 
 /// Asking IFTTT and the app what an activation wants to know.
 extension ConnectSessions {
+    /// How long a question may take: whoever asks it is still alive when its lease ends.
+    static let longestQuestion = Duration.seconds(45)
+
     /// An answer, and the token that the question was asked with.
     struct Answer: Sendable {
         let event: ConnectActivation.Event
@@ -52,10 +55,13 @@ extension ConnectSessions {
     }
 
     private func result<Value: Sendable>(
-        _ body: () async throws -> Value
+        _ body: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, ConnectActivation.Failure> {
         do {
-            return .success(try await body())
+            guard let value = try await within(Self.longestQuestion, on: settings.time.clock, body) else {
+                return .failure(.unreachable)
+            }
+            return .success(value)
         } catch ConnectError.account(let error) {
             // It may say where the vault is; the page's script is no place for that.
             log.error("a user token cannot be used", metadata: ["reason": "\(error)"])
@@ -76,6 +82,11 @@ extension ConnectActivation.Effect {
         case .fetch, .gather, .lookUpUser, .lookUpAccount, .enable, .disable: true
         default: false
         }
+    }
+
+    /// Whether it asks for the connection, which changes nothing.
+    var isFetch: Bool {
+        if case .fetch = self { true } else { false }
     }
 
     var isAccountLookUp: Bool {

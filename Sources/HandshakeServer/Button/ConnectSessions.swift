@@ -21,6 +21,7 @@ struct ConnectSessions: Sendable {
     let accounts: Handshake
     let log: Logger
     let accountLookUps: RateLimit
+    let looks = UnattendedLooks(most: 256)
 
     init(settings: ConnectButtonSettings, vault: any Vault, accounts: Handshake, log: Logger) {
         self.settings = settings
@@ -67,22 +68,6 @@ struct ConnectSessions: Sendable {
         var askedWith: UserToken?
         /// Takes the event in. What it throws leaves everything as it is.
         let change: @Sendable (inout ConnectSession) throws -> [ConnectActivation.Effect]
-    }
-
-    /// Looks how it stands, asking IFTTT when that is not known or was asked too long ago.
-    ///
-    /// - Parameters:
-    ///   - place: whose, and which connection.
-    ///   - locale: the locale of the page.
-    func look(at place: Place, in locale: ConnectButtonLocale) async throws -> ConnectSession {
-        let (now, freshness) = (settings.time.now(), settings.freshness)
-        let turn = Turn(locale: locale) { session in
-            guard abs(now - session.lookedAt) > freshness else { return [] }
-            session.lookedAt = now
-            return session.activation.state == .loadingFailed
-                ? session.activation.handle(.retryLoading) : session.activation.handle(.refresh)
-        }
-        return try await run(turn, at: place).session
     }
 
     /// How it stands, from the vault alone; nil when there is no session. What is overdue is done first.
@@ -150,26 +135,34 @@ struct ConnectSessions: Sendable {
     /// - Throws: ``RequestRefusal/staleToken`` when the session that the turn is about is no more.
     private func run(_ turn: Turn, at place: Place) async throws -> Step {
         try await Task {
-            guard var step = try await self.step(turn, at: place) else { throw RequestRefusal.staleToken }
-            var questions = step.effects[...]
-            while let effect = questions.popFirst() {
-                guard let answer = await answer(to: effect, place) else { continue }
-                let turn = Turn(session: step.session.token, askedWith: answer.askedWith) {
-                    $0.activation.handle(answer.event)
-                }
-                guard let next = try await self.step(turn, at: place) else { break }
-                questions += next.effects
-                step.session = next.session
-                step.open = next.open ?? step.open
-            }
-            // Somebody who went back meanwhile is not sent away.
-            if case .goingToService = step.session.activation.state {} else { step.open = nil }
-            return step
+            guard let step = try await self.step(turn, at: place) else { throw RequestRefusal.staleToken }
+            return try await finish(step, at: place)
         }.value
     }
 
+    /// Does all that follows from a step.
+    func finish(_ first: Step, at place: Place) async throws -> Step {
+        var step = first
+        var questions = step.effects[...]
+        while let effect = questions.popFirst() {
+            guard let answer = await answer(to: effect, place) else { continue }
+            // Who was cancelled has no answer.
+            try Task.checkCancellation()
+            let turn = Turn(session: step.session.token, askedWith: answer.askedWith) {
+                $0.activation.handle(answer.event)
+            }
+            guard let next = try await self.step(turn, at: place) else { break }
+            questions += next.effects
+            step.session = next.session
+            step.open = next.open ?? step.open
+        }
+        // Somebody who went back meanwhile is not sent away.
+        if case .goingToService = step.session.activation.state {} else { step.open = nil }
+        return step
+    }
+
     /// One turn, under the vault's lock; nil when the session that it is about is no more.
-    private func step(_ turn: Turn, at place: Place) async throws -> Step? {
+    func step(_ turn: Turn, at place: Place) async throws -> Step? {
         let step = try await vault.update(place.key) { record -> Step? in
             let now = settings.time.now()
             let stored = await record.contents.flatMap(ConnectSession.init(stored:))

@@ -51,18 +51,11 @@ struct ContentReader: Sendable {
     }
 
     private func read(_ body: RequestBody, limit: Int) async throws -> Data {
-        try await withThrowingTaskGroup(of: Data?.self) { group in
-            group.addTask { Data(buffer: try await body.collect(upTo: limit)) }
-            group.addTask { [time, patience] in
-                try await time.clock.sleep(for: patience)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let data = try await group.next() ?? nil else {
-                throw RequestRefusal(.requestTimeout, "timeout", "The content did not arrive in time")
-            }
-            return data
+        let data = try await within(patience, on: time.clock) { Data(buffer: try await body.collect(upTo: limit)) }
+        guard let data else {
+            throw RequestRefusal(.requestTimeout, "timeout", "The content did not arrive in time")
         }
+        return data
     }
 
     private static func tooLong(_ limit: Int) -> RequestRefusal {

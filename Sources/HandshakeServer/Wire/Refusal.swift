@@ -32,6 +32,7 @@ struct RequestRefusal: Error, Sendable, Equatable {
     static let staleToken = RequestRefusal(
         .forbidden, "stale_token", "The page is older than the session; ask for the state again")
     static let crossSite = RequestRefusal(.forbidden, "cross_site", "The request comes from another site")
+    static let busy = RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5)
     static let internalError = RequestRefusal(.internalServerError, "internal", "This server could not do it")
 
     var response: Response {

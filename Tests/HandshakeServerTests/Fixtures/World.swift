@@ -102,6 +102,15 @@ struct ButtonServer {
         try ButtonAnswer(try await wire.send("GET", "/connect/\(connection)", headers: ["Cookie": "user=\(user)"]))
     }
 
+    /// The state once IFTTT has been asked whatever there was to ask.
+    func settledState(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws -> ButtonAnswer {
+        _ = try await state(user, connection)
+        let (id, looks) = (try ConnectionID(connection), routes.sessions.looks)
+        let key = ConnectSessions.Place.key(of: ConnectButtonUser(id: user), id)
+        await looks.end(of: key, within: .seconds(60), on: ContinuousClock())
+        return try await state(user, connection)
+    }
+
     /// What the user does, about the answer that the page has.
     func send(
         _ event: ConnectButtonEvent, _ answer: ButtonAnswer, as user: String = "new", headers: [String: String] = [:],

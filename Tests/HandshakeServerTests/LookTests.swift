@@ -1,0 +1,211 @@
+import ClockFixtures
+import ConnectButton
+import Foundation
+import HTTPTypes
+import Handshake
+import Hummingbird
+import IFTTTConnect
+import Logging
+import OAuth
+import Sandbox
+import ServiceLifecycle
+import Testing
+import WireFixtures
+
+@testable import HandshakeServer
+
+@Suite("Looking how a connection stands", .timeLimit(.minutes(1)))
+struct LookTests {
+    private static let start = 1_735_689_600.0
+    private let clock = ManualClock()
+    private let transport = HeldTransport()
+
+    /// A world whose clock stands still, and a server whose IFTTT does not answer. What is known is known from another one.
+    private func scene(isKnown: Bool) async throws -> (world: World, server: ButtonServer, place: ConnectSessions.Place) {
+        let clock = clock
+        let world = try await World.start(
+            time: TimeSource(now: { Self.start + clock.now.offset / .seconds(1) }, clock: clock))
+        var settings = try world.standardSettings()
+        if isKnown {
+            let other = try await world.buttons(settings)
+            #expect(try await other.state().step == "connect")
+            await other.server.stop()
+        }
+        settings.transport = transport
+        settings.freshness = -1
+        let server = try await world.buttons(settings)
+        let offer = try requireValue(server.routes.sessions.settings.offers.first)
+        return (world, server, ConnectSessions.Place(user: ConnectButtonUser(id: "new"), offer: offer))
+    }
+
+    private func finished(_ server: ButtonServer, _ place: ConnectSessions.Place) async {
+        await server.routes.sessions.looks.end(of: place.key, within: .seconds(600), on: clock)
+    }
+
+    @Test("what is known is told at once, also when IFTTT never answers, and IFTTT is asked once for a session")
+    func known() async throws {
+        let (world, server, place) = try await scene(isKnown: true)
+        for _ in 0..<3 { #expect(try await server.state().step == "connect") }
+        let answer = try await server.routes.answer(
+            for: place.user, connection: place.offer.connection, in: .americanEnglish)
+        #expect(answer.state.step == .connect)
+        await transport.asked.pass()
+        #expect(transport.count == 1)
+        transport.answer()
+        await finished(server, place)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("where nothing is known a page waits for three seconds, is told that it is loading, and hears the rest")
+    func unknown() async throws {
+        let (world, server, place) = try await scene(isKnown: false)
+        async let first = server.state()
+        async let second = server.state()
+        // Both who wait, and the question's own end.
+        await clock.sleepers(3)
+        clock.advance(by: ConnectSessions.patience)
+        #expect(try await first.step == "loading")
+        #expect(try await second.step == "loading")
+        #expect(transport.count == 1)
+        transport.answer()
+        await finished(server, place)
+        #expect(try await server.routes.sessions.peek(at: place)?.activation.state == .initial)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("an answer that comes in time is waited for")
+    func inTime() async throws {
+        let (world, server, _) = try await scene(isKnown: false)
+        async let state = server.state()
+        await transport.asked.pass()
+        transport.answer()
+        #expect(try await state.step == "connect")
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a question that is never answered is given up before its process counts as dead")
+    func givenUp() async throws {
+        let (world, server, place) = try await scene(isKnown: false)
+        async let state = server.state()
+        await clock.sleeper(for: ConnectSessions.longestQuestion)
+        #expect(ConnectSessions.longestQuestion < .seconds(ConnectSessions.lease))
+        clock.advance(by: ConnectSessions.longestQuestion)
+        _ = try await state
+        await finished(server, place)
+        let session = try #require(try await server.routes.sessions.peek(at: place))
+        #expect(session.activation.state == .loadingFailed && session.activation.failure == .unreachable)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a server that closes gives its looks up, and the next one looks anew", arguments: [true, false])
+    func closing(isKnown: Bool) async throws {
+        let (world, server, place) = try await scene(isKnown: isKnown)
+        let sessions = server.routes.sessions
+        let service = Looking(sessions: sessions, place: place, transport: transport)
+        let group = ServiceGroup(configuration: .init(services: [service], logger: World.log))
+        let running = Task { try await group.run() }
+        await transport.asked.pass()
+        await group.triggerGracefulShutdown()
+        try await running.value
+        await finished(server, place)
+        #expect(transport.cancelled == 1)
+        let session = try #require(try await sessions.stored(at: place))
+        #expect(session.lookedAt == 0 && session.lease == nil)
+        let other = try await world.buttons()
+        #expect(try await other.state().step == "connect")
+        await other.server.stop()
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    /// A server that is asked once, and runs until it is told to close.
+    private struct Looking: ServiceLifecycle.Service {
+        let sessions: ConnectSessions
+        let place: ConnectSessions.Place
+        let transport: HeldTransport
+
+        func run() async throws {
+            async let session = sessions.look(at: place, in: .americanEnglish)
+            await transport.asked.pass()
+            try await gracefulShutdown()
+            _ = try await session
+        }
+    }
+
+    @Test("a process that has as many looks under way as it may tells what is known, and asks others to come again")
+    func full() async throws {
+        let (world, server, _) = try await scene(isKnown: true)
+        let looks = server.routes.sessions.looks
+        for number in 0..<256 { #expect(looks.enter(VaultKey(.activation, ["\(number)"])) == .free) }
+        #expect(looks.enter(VaultKey(.activation, ["0"])) == .underway)
+        #expect(try await server.state().step == "connect")
+        let refused = try await server.wire.send("GET", "/connect/aB3dE5fG", headers: ["Cookie": "user=ada"])
+        #expect(refused.status == 503 && refused["Retry-After"] == "5" && transport.count == 0)
+        looks.leave(VaultKey(.activation, ["0"]))
+        #expect(looks.enter(VaultKey(.activation, ["0"])) == .free)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("what was changed at IFTTT reaches the page that was told what had been known")
+    func follows() async throws {
+        let world = try await World.start()
+        var settings = try world.standardSettings()
+        settings.freshness = -1
+        settings.streams.lifetime = .seconds(2)
+        let server = try await world.buttons(settings)
+        let (_, url) = try await server.leave()
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
+        let token = try #require(try await server.routes.userTokens(for: .init(id: "new")).token())
+        _ = try await ConnectAPI(.user(token), at: world.hosts()).disable(try ConnectionID("aB3dE5fG"))
+        let listening = Task {
+            try await server.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
+        }
+        #expect(try await server.state().step == "connected")
+        let heard = try await listening.value.text
+        #expect(heard.contains(#""step":"connect""#))
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+}
+
+@Suite("How often a stream looks", .timeLimit(.minutes(1)))
+struct StreamPaceTests {
+    @Test("a stream looks often at first and while something is under way, and seldom at rest")
+    func pace() async throws {
+        let clock = ManualClock()
+        var limits = ConnectButtonSettings.Streams()
+        limits.attention = .seconds(1)
+        let isResting = Gate()
+        let subject = ChangeStreams.Subject(user: "ada") {
+            .init(session: "s", revision: 1, isResting: isResting.isOpen) { Data() }
+        } isPresent: {
+            true
+        }
+        let streams = ChangeStreams(limits)
+        let reading = Task {
+            let response = try streams.response(watching: subject, time: TimeSource(now: { 0 }, clock: clock))
+            try await response.body.write(Unread())
+        }
+        for _ in 0..<4 {
+            await clock.sleeper(for: limits.interval)
+            clock.advance(by: limits.interval)
+        }
+        await clock.sleeper(for: limits.interval)
+        isResting.open()
+        clock.advance(by: limits.interval)
+        await clock.sleeper(for: limits.restingInterval)
+        reading.cancel()
+        _ = try? await reading.value
+    }
+}
+
+/// Takes what a stream says, and forgets it.
+private struct Unread: ResponseBodyWriter {
+    func write(_ buffer: ByteBuffer) {}
+    func finish(_ trailingHeaders: HTTPFields?) {}
+}
