@@ -197,6 +197,7 @@ class ButtonServer:
                 self.close_connection = True
                 outer.streams += 1
                 generation, sent, beat = outer.generation, None, 0
+                outer.listening.append(name)
                 try:
                     while not outer.closing and outer.generation == generation:
                         pushed = outer.pushed.get(name)
@@ -209,6 +210,9 @@ class ButtonServer:
                         time.sleep(0.02)
                 except OSError:
                     pass
+                finally:
+                    if outer.generation == generation:
+                        outer.listening.remove(name)
 
             def reply(self, reply: tuple[int, Any, float]) -> None:
                 status, body, delay = reply
@@ -256,6 +260,7 @@ class ButtonServer:
         self.pushed: dict[str, Any] = {}
         self.has_events = True
         self.streams = 0
+        self.listening: list[str] = []  # whose streams are open
         self.icons = self.icons_failing = 0
         self.script_delay = 0.0
 

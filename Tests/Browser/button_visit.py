@@ -1,6 +1,7 @@
 """What a test does on a page with `<connect-button>`s: opens it, waits, looks, drags, touches."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from button_page import ButtonServer, plain
@@ -23,8 +24,8 @@ def shown(page: Page, step: str, name: str = "one") -> None:
 
 
 def preview(page: Page, answer: dict[str, Any]) -> None:
-    """Draws an answer without a server, as a page that has prefetched it does."""
-    page.evaluate("answer => { one.answer = answer }", answer)
+    """Draws an answer without a server."""
+    page.evaluate("answer => { one.removeAttribute('connection'); one.answer = answer }", answer)
     shown(page, answer["state"]["step"])
     settled(page)
 
@@ -56,6 +57,20 @@ def knob_place(page: Page) -> float:
     return page.evaluate("""() => { const root = document.querySelector('connect-button').shadowRoot
       const [pill, knob] = ['.pill', '.knob'].map(s => root.querySelector(s).getBoundingClientRect())
       return (knob.left - pill.left - 4) / (pill.width - knob.width - 8) }""")
+
+
+def heard_by(server: ButtonServer, page: Page, condition: Callable[[], bool]) -> None:
+    """Waits until the server has seen something."""
+    deadline = time.monotonic() + 8
+    while not condition():
+        assert time.monotonic() < deadline, (server.asked, server.messages, server.listening)
+        page.wait_for_timeout(20)
+
+
+def hide(page: Page, hidden: bool = True) -> None:
+    """As a tab that is put behind another one, or brought before it."""
+    page.evaluate("""hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange')) }""", hidden)
 
 
 def events(server: ButtonServer) -> list[str]:

@@ -692,17 +692,6 @@ def test_an_older_answer_changes_nothing(page: Page, server: ButtonServer) -> No
     shown(page, "going_to_service")
 
 
-def test_a_prefetched_answer_is_drawn_without_asking(page: Page, server: ButtonServer) -> None:
-    page.goto(server.url(inside=json.dumps(server.script().answer("connected"))))
-    shown(page, "connected")
-    page.wait_for_load_state("networkidle")
-    assert server.asked == []
-    page.evaluate("answer => { one.answer = answer }", server.script().answer("connect"))
-    shown(page, "connect")
-    assert server.asked == []
-    assert page.evaluate("try { one.answer = {}; false } catch (error) { error instanceof TypeError }")
-
-
 def test_the_buttons_own_locale_is_asked_for(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script(locale="ko").answer("connect"), locale="ko_KR")
     server.answers(server.script(locale="ko").answer("verifying", revision=2))

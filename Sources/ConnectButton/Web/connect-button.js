@@ -33,8 +33,9 @@
  *   footer          none: no footer is drawn; what went wrong is still said there
  *   target          _blank: what has to be opened is opened in a new tab
  *
- * Properties: `answer`, an answer to draw at once (a prefetched one, a preview); a `<script type="application/json">` inside the
- * element does the same. `refresh()` asks the server.
+ * Properties: `answer`, an answer to draw at once; a `<script type="application/json">` inside the element does the same. With a
+ * `connection` it is a prefetched one: it is drawn without asking, and what follows is as if it had been asked for. Without it is a
+ * preview, which has no server. `refresh()` asks the server.
  *
  * Events, none of which bubbles: `change` (`detail` is `{ step, isOn }`; also when a failure is over), `failure` (`{ kind, detail }`, for the developer).
  *
@@ -199,7 +200,8 @@ function readState(value) {
     failure: typeof failure.kind === "string" && FAILURES.test(failure.kind) ? { kind: failure.kind, detail: words(failure.detail, 2000) } : null,
     progress: Number.isFinite(progress) ? Math.min(Math.max(progress, 0), 1) : among(progress, "none", "indeterminate"),
     undo: amount(undo.total) > 0 ? { remaining: Math.min(amount(undo.remaining), undo.total), total: undo.total } : null,
-    manageURL: safeURL(value.manageURL), storeURL: safeURL(value.storeURL),
+    refusals: Number.isSafeInteger(value.refusals) ? value.refusals : null,
+    manageURL: safeURL(value.manageURL), storeURL: safeURL(value.storeURL), termsURL: safeURL(value.termsURL) ?? "https://ifttt.com/terms",
   }
 }
 
@@ -470,10 +472,18 @@ const TAPPED = ["turn_on", "turn_off", "proceed"]
 const RETRY_AFTER = [2000, 4000, 8000]
 const POLL_AFTER = [2000, 4000, 8000, 15_000, 30_000]
 const FOLLOW_FOR = 10 * 60_000
+/** A server's notice of a refused address is over after two seconds (F015). */
+const NOTICE_OVER = 2100
+/** Where nothing is under way, so many looks without a stream, and so many streams on a page: a browser has six connections to a server. */
+const RESTING_LOOKS = 2
+const RESTING_STREAMS = 2
 const ICON_AFTER = 2000
 
 /** The buttons on the page: two of one connection show the same. */
 const ALIVE = new Set()
+
+/** Below 0 when an answer is older than another of the same session, above 0 when it is newer. Another token is another session, which counts anew. */
+const age = (answer, shown) => (!shown || answer.token !== shown.token ? 1 : answer.revision - shown.revision)
 
 // MARK: - The element
 
@@ -483,10 +493,12 @@ export class ConnectButton extends HTMLElement {
   #root = this.attachShadow({ mode: "open", delegatesFocus: true })
   #internals = this.attachInternals()
   #answer = null          // what is drawn
-  #given = false          // drawn because the page said so, not the server
   #connected = null       // ends everything when the element leaves the page
   #loading = null         // ends the load that is going on
   #sending = false
+  #heard = null           // the newest answer that came meanwhile
+  #later = null           // the next look, of what passes by itself
+  #loads = 0              // how often the server has been asked to load again
   #counted = null         // the connection that was counted as shown
   #counting = Promise.resolve()
   #unsent = null          // the event that could not be sent, for the retry
@@ -532,21 +544,25 @@ export class ConnectButton extends HTMLElement {
       delete this.answer
       this.answer = answer
     }
+    // A page that one has gone back to may be as old as its history entry, and a button that was away as old as its last look.
+    const isOld = this.#connected || performance.getEntriesByType("navigation")[0]?.type === "back_forward"
     this.#connected = new AbortController()
     ALIVE.add(this)
     this.#listen(this.#connected.signal)
     const inside = this.querySelector(":scope > script[type='application/json']")
     if (!this.#answer && inside) {
-      try { this.answer = JSON.parse(inside.textContent) } catch { this.#given = false }
+      try { this.answer = JSON.parse(inside.textContent) } catch { /* As if there were none. */ }
     }
     if (!this.#answer || this.#answer.isLocal) return void this.#load()
     this.#follow()
-    this.#load(true)
+    this.#countShown()
+    if (isOld) this.#load(true)
   }
 
   disconnectedCallback() {
     this.#connected?.abort()
     this.#loading?.abort()
+    clearTimeout(this.#later)
     this.#unfollow()
     this.#settle()
     ALIVE.delete(this)
@@ -566,11 +582,12 @@ export class ConnectButton extends HTMLElement {
 
   attributeChangedCallback(name, before, now) {
     if (!this.isConnected || before === now || !this.#connected) return
-    if (name === "email") this.#suggest()
-    else if (!this.#given) {
-      this.#answer = null
-      this.#load()
-    }
+    if (name === "email") return this.#suggest()
+    this.#loading?.abort()
+    this.#unfollow()
+    if (this.#isPreview) return
+    this.#answer = null
+    this.#load()
   }
 
   /** What is drawn, as it was read: a copy. */
@@ -579,9 +596,9 @@ export class ConnectButton extends HTMLElement {
   set answer(value) {
     const answer = readAnswer(value)
     if (!answer) throw new TypeError("this is no answer of a Connect Button's server")
-    this.#given = true
+    if (!this.#isPreview && age(answer, this.#answer) < 0) return
     this.#loading?.abort()
-    this.#show(answer)
+    this.#show({ ...answer, open: null })
   }
 
   /** Asks the server again. */
@@ -593,6 +610,9 @@ export class ConnectButton extends HTMLElement {
     return `${base.origin}${base.pathname.replace(/\/+$/, "")}/${encodeURIComponent(this.getAttribute("connection") ?? "")}${route}`
       + (locale ? `?locale=${encodeURIComponent(locale.slice(0, 64))}` : "")
   }
+
+  /** Without a connection there is no server. */
+  get #isPreview() { return !this.hasAttribute("connection") }
 
   get #look() { return TOKENS.looks[this.#answer?.state.step ?? "loading"] }
 
@@ -629,7 +649,8 @@ export class ConnectButton extends HTMLElement {
     // A page with an open stream is not kept for going back to.
     on(window, "pagehide", () => this.#unfollow())
     on(window, "pageshow", event => { if (event.persisted) this.#lookAgain() })
-    for (const name of ["resume", "visibilitychange"]) on(document, name, () => { if (!document.hidden) this.#lookAgain() })
+    // Nor does one that nobody sees need any of the few connections that a browser has to a server.
+    for (const name of ["resume", "visibilitychange"]) on(document, name, () => { document.hidden ? this.#unfollow() : this.#lookAgain() })
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
       delete knob.dataset.key
       if (this.#answer) this.#dress(this.#answer.state)
@@ -646,7 +667,8 @@ export class ConnectButton extends HTMLElement {
 
   /** Fetches the state; when there is nothing to show yet, it says so and tries four times (2.5). A quiet load changes nothing when it fails. */
   async #load(quiet = false, tries = quiet ? 0 : RETRY_AFTER.length) {
-    if (quiet && (this.#given || this.#sending || this.#drag || !this.#answer)) return
+    const { isLocal, state } = this.#answer ?? {}
+    if (quiet && (this.#isPreview || this.#sending || this.#drag || !state || isLocal && state.step === "loading")) return
     this.#loading?.abort()
     const { signal } = this.#loading = new AbortController()
     if (!quiet) this.#showLocally("loading")
@@ -654,7 +676,7 @@ export class ConnectButton extends HTMLElement {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
         const answer = await ask(url, {}, signal)
-        if (!signal.aborted) this.#show({ ...answer, open: null })
+        if (!signal.aborted && age(answer, this.#answer) >= 0) this.#show({ ...answer, open: null })
         return
       } catch (error) {
         if (signal.aborted) return
@@ -680,9 +702,9 @@ export class ConnectButton extends HTMLElement {
   /** Tells the server what the person did. One at a time: what is done meanwhile is a double tap. */
   async #send(event, email) {
     if (this.#sending || !this.#answer) return
-    if (this.#given && !this.hasAttribute("connection")) return this.#settleBack()  // A preview has no server.
+    if (this.#isPreview) return this.#settleBack()
     this.#sending = true
-    this.#given = false
+    this.#heard = null
     this.#loading?.abort()
     this.#unsent = null
     const { signal } = this.#connected
@@ -691,9 +713,9 @@ export class ConnectButton extends HTMLElement {
       const answer = await this.#post(event, email, signal)
       if (signal.aborted) return
       this.#sending = false
-      // Another token is another session, which counts from the beginning.
-      if (answer.revision >= this.#answer.revision || answer.token !== this.#answer.token) this.#show(answer)
+      if (age(answer, this.#answer) >= 0) this.#show(answer)
       else this.#settleBack()
+      if (this.#heard) this.#hear(this.#heard)
       if (answer.open) this.#open(answer.open)
     } catch (error) {
       if (signal.aborted) return
@@ -713,7 +735,7 @@ export class ConnectButton extends HTMLElement {
   /** What is counted if the person agreed, and else told to nobody (W24). It outlives the page; nothing waits for it or fails with it. */
   #count(event, item) {
     const answer = this.#answer
-    if (!answer.isCounted || !this.hasAttribute("connection")) return
+    if (!answer.isCounted || this.#isPreview) return
     const [url, message] = [this.#url("/counts"), this.#message({ event, item })]
     // One after the other, so that they arrive as they happened.
     this.#counting = this.#counting.then(async () => {
@@ -731,17 +753,23 @@ export class ConnectButton extends HTMLElement {
   }
 
   async #post(event, email, signal) {
-    const message = () => this.#message({ event, email })
+    const seen = this.#answer
+    const send = () => ask(this.#url("/events"), this.#message({ event, email }), signal)
+    let fresh
     try {
-      return await ask(this.#url("/events"), message(), signal)
+      fresh = await send()
+      // What was about an older revision was not taken: a notice was over, or another tab was there first.
+      const isMissed = fresh.revision > seen.revision && !fresh.state.failure && !fresh.open
+      if (!isMissed || fresh.token !== seen.token) return fresh
     } catch (error) {
       if (error.status !== 403) throw error
-      // The session, and its token with it, was renewed. What the person saw has to be still so.
-      const fresh = await ask(this.#url(), {}, signal)
-      if (fresh.state.step !== this.#answer.state.step) return { ...fresh, open: null }
-      this.#answer = { ...this.#answer, token: fresh.token, revision: fresh.revision }
-      return ask(this.#url("/events"), message(), signal)
+      // The session, and its token with it, was renewed.
+      fresh = await ask(this.#url(), {}, signal)
     }
+    // It is said again, once, when what the person saw is still so.
+    if (fresh.state.step !== seen.state.step) return { ...fresh, open: null }
+    this.#answer = { ...this.#answer, token: fresh.token, revision: fresh.revision }
+    return send()
   }
 
   #open(url) {
@@ -750,11 +778,17 @@ export class ConnectButton extends HTMLElement {
     if (opened) opened.opener = null
   }
 
-  /** Follows what happens elsewhere while the server has something to tell. */
+  /** Whether something happens elsewhere, or passes by itself. */
+  get #isUnderWay() {
+    const { step, undo, failure } = this.#answer.state
+    return Boolean(FOLLOWED.includes(step) || undo || step === "email" && failure)
+  }
+
+  /** Follows what the server has to tell, as long as somebody sees it. */
   #follow() {
-    const { step, undo } = this.#answer.state
-    if (this.#given || this.#answer.isLocal || !(FOLLOWED.includes(step) || undo)) return this.#unfollow()
-    if (this.#following) return
+    if (document.hidden || this.#isPreview || this.#answer.isLocal) return this.#unfollow()
+    const isCrowded = [...ALIVE].filter(button => button.#following).length >= RESTING_STREAMS
+    if (this.#following || isCrowded && !this.#isUnderWay) return
     const { signal } = this.#following = new AbortController()
     const changes = new EventSource(this.#url("/changes"))
     signal.addEventListener("abort", () => changes.close())
@@ -762,7 +796,7 @@ export class ConnectButton extends HTMLElement {
       if (event.data.length > MOST_BYTES) return
       let answer = null
       try { answer = readAnswer(JSON.parse(event.data)) } catch { return }
-      if (answer && !this.#sending && answer.revision > this.#answer.revision) this.#show({ ...answer, open: null })
+      if (answer) this.#hear(answer)
     }
     changes.onerror = () => {
       changes.close()
@@ -770,13 +804,36 @@ export class ConnectButton extends HTMLElement {
     }
   }
 
+  /** Takes in an answer that nobody has asked for. */
+  #hear(answer) {
+    if (this.#sending) this.#heard = answer
+    else if (age(answer, this.#answer) > 0) this.#show({ ...answer, open: null })
+  }
+
   async #poll(signal) {
     const until = performance.now() + FOLLOW_FOR
-    for (let round = 0; !signal.aborted && performance.now() < until; round += 1) {
+    for (let round = 0; !signal.aborted && performance.now() < until && (round < RESTING_LOOKS || this.#isUnderWay); round += 1) {
       await this.#pause(POLL_AFTER[Math.min(round, POLL_AFTER.length - 1)], signal)
-      if (!signal.aborted && document.visibilityState === "visible") await this.#load(true)
+      if (!signal.aborted) await this.#load(true)
     }
     if (!signal.aborted) this.#unfollow()
+  }
+
+  /** Looks again at what is soon over: the notice of a refused address, and what the server could not load (2.5). */
+  #lookLater(before) {
+    const { isLocal, state, face } = this.#answer
+    const isRefused = state.step === "email" && state.failure
+    if (isRefused && before?.state.failure && age(this.#answer, before) === 0 && state.refusals === before.state.refusals) return
+    clearTimeout(this.#later)
+    const isFailed = state.step === "loading_failed"
+    if (!isFailed && state.step !== "loading") this.#loads = 0
+    if (isLocal) return
+    const plan = (milliseconds, body) => { this.#later = setTimeout(() => { if (!document.hidden) body() }, milliseconds) }
+    if (isRefused) plan(NOTICE_OVER, () => this.#load(true))
+    else if (isFailed && this.#loads < RETRY_AFTER.length && face.actions.some(action => action.kind === "retry")) {
+      plan(RETRY_AFTER[this.#loads], () => this.#send("retry"))
+      this.#loads += 1
+    }
   }
 
   #unfollow() {
@@ -818,6 +875,7 @@ export class ConnectButton extends HTMLElement {
   #act(kind) {
     if (kind === "about") return this.#tapFooter()
     if (kind === "cancel" && !this.#answer.face.actions.some(action => action.kind === "cancel")) return
+    if (kind === "retry") this.#loads = 0
     if (kind === "retry" && this.#unsent) return this.#send(...this.#unsent)
     if (kind === "retry" && this.#answer.isLocal) return this.#load()
     this.#send(kind)
@@ -1023,7 +1081,7 @@ export class ConnectButton extends HTMLElement {
     const { state, face } = answer
     const look = TOKENS.looks[state.step]
     const inside = this.#root.activeElement
-    const isFirst = !before || before.isLocal && before.state.step === "loading"
+    const isFirst = !before || before.state.step === "loading"
     this.#set("hidden", state.step === "hidden")
     this.#set("on", look.isOn)
     this.#set("busy", state.progress !== "none")
@@ -1051,10 +1109,12 @@ export class ConnectButton extends HTMLElement {
     if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst)
     this.#tell(before, state, look)
     if (!this.isConnected) return
+    if (this.#isPreview) return this.#unfollow()
     this.#follow()
+    this.#lookLater(before)
     this.#countShown()
-    if (answer.isLocal || this.#given) return
-    for (const twin of ALIVE) if (!twin.#given && !twin.#sending && twin.#url() === this.#url() && answer.revision > (twin.#answer?.revision ?? Infinity)) twin.#show({ ...answer, open: null })
+    if (answer.isLocal) return
+    for (const twin of ALIVE) if (!twin.#isPreview && twin.#answer && twin.#url() === this.#url()) twin.#hear(answer)
   }
 
   #set(name, isSet) {
@@ -1173,7 +1233,8 @@ export class ConnectButton extends HTMLElement {
     const isInvalid = state.failure?.kind === "invalid_email"
     field.toggleAttribute("aria-invalid", isInvalid)
     if (isInvalid) field.setAttribute("aria-invalid", "true")
-    if (!isInvalid || before?.state.step !== "email" || before.revision === this.#answer.revision || this.#isStill) return
+    const isNews = state.refusals === null ? before?.revision !== this.#answer.revision : state.refusals > before?.state.refusals
+    if (!isInvalid || before?.state.step !== "email" || !isNews || this.#isStill) return
     const frames = Array.from({ length: 67 }, (_, at) => ({ transform: `translateX(${at < 66 ? shaken(at / 60) : 0}px)` }))
     pill.animate(frames, { duration: 1100, id: "shake" })
   }
@@ -1323,7 +1384,7 @@ export class ConnectButton extends HTMLElement {
       h("ul", { role: "list" }, ...face.about.benefits.map((text, at) => h("li", {}, drawing([24, 24], stroke(BENEFITS[at])), h("span", {}, text)))),
       state.manageURL && this.#look.isOn ? h("a", { class: "pillow", ...outside(state.manageURL, "manage") }, face.about.manage) : null,
       state.storeURL ? h("a", { class: "pillow store", ...outside(state.storeURL, "") }, face.about.store) : null,
-      h("p", { class: "legal" }, ...this.#runs(face.about.legal, outside("https://ifttt.com/terms", "legal"))))
+      h("p", { class: "legal" }, ...this.#runs(face.about.legal, outside(state.termsURL, "legal"))))
     const about = this.#part.about = h("dialog", { class: "about", part: "about", "aria-labelledby": "about-title" }, sheet)
     close.addEventListener("click", () => about.close())
     about.addEventListener("click", event => {
