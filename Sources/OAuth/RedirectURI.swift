@@ -28,6 +28,13 @@ public struct RedirectURI: Sendable, Hashable {
         kind = .outOfBand
     }
 
+    /// The redirect of a sign-in that is not OAuth's, in which section 8.4 of RFC 8252 does not apply; whoever makes it has
+    /// checked it by that service's own rules.
+    package init(checked string: String, kind: Kind) {
+        self.string = string
+        self.kind = kind
+    }
+
     /// Checks a redirect URI. The text of ``outOfBand`` is one too.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for a private scheme without a period (RFC 8252, section

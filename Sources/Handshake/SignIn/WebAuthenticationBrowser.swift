@@ -1,4 +1,4 @@
-#if canImport(AuthenticationServices)
+#if canImport(AuthenticationServices) && !os(tvOS) && !os(watchOS)
     public import AuthenticationServices
     import Foundation
     import OAuth
@@ -7,7 +7,7 @@
     /// into (RFC 8252, appendix B.1 and B.2).
     ///
     /// It catches redirects to a private scheme and to a claimed `https:` address. For a loopback redirect use the
-    /// system's browser.
+    /// system's browser. The sheet closes when the task that shows it is cancelled.
     public struct WebAuthenticationBrowser: Browser {
         private let anchor: @MainActor @Sendable () -> ASPresentationAnchor
         private let isEphemeral: Bool
@@ -31,6 +31,8 @@
     private final class Presentation: NSObject, ASWebAuthenticationPresentationContextProviding {
         private let anchor: @MainActor @Sendable () -> ASPresentationAnchor
         private var session: ASWebAuthenticationSession?
+        /// Waits for the end; nil before there is a session and after it has ended.
+        private var waiting: CheckedContinuation<String, any Error>?
 
         init(anchor: @escaping @MainActor @Sendable () -> ASPresentationAnchor) {
             self.anchor = anchor
@@ -48,20 +50,33 @@
             }
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    let session = ASWebAuthenticationSession(url: url, callback: callback) { redirect, error in
-                        continuation.resume(with: Self.outcome(redirect, error))
+                    waiting = continuation
+                    // Sendable, for the system calls it on a queue of its own, where the main actor's closures trap.
+                    let session = ASWebAuthenticationSession(url: url, callback: callback) {
+                        @Sendable redirect, error in
+                        let outcome = Self.outcome(redirect, error)
+                        Task { @MainActor in self.end(outcome) }
                     }
                     session.presentationContextProvider = self
                     session.prefersEphemeralWebBrowserSession = isEphemeral
                     self.session = session
-                    if !session.start() {
-                        // A session that does not start never calls back.
-                        continuation.resume(throwing: HandshakeError.signInAbandoned(.closed))
-                    }
+                    // A session that does not start never calls back.
+                    if !session.start() { end(.failure(Self.notShown)) }
                 }
             } onCancel: {
-                Task { @MainActor in self.session?.cancel() }
+                Task { @MainActor in
+                    self.session?.cancel()
+                    // Whether a session that is cancelled from here calls back is not documented.
+                    self.end(.failure(CancellationError()))
+                }
             }
+        }
+
+        /// Ends the wait; only the first end counts.
+        private func end(_ outcome: Result<String, any Error>) {
+            let continuation = waiting
+            (waiting, session) = (nil, nil)
+            continuation?.resume(with: outcome)
         }
 
         private static func callback(for page: SignInPage) -> ASWebAuthenticationSession.Callback? {
@@ -76,13 +91,16 @@
             }
         }
 
+        private nonisolated static var notShown: HandshakeError {
+            .configuration(member: "browser", problem: "the browser session could not be shown")
+        }
+
         private nonisolated static func outcome(_ redirect: URL?, _ error: (any Error)?) -> Result<String, any Error> {
             if let redirect { return .success(redirect.absoluteString) }
             if let error = error as? ASWebAuthenticationSessionError, error.code == .canceledLogin {
                 return .failure(HandshakeError.signInAbandoned(.closed))
             }
-            return .failure(
-                HandshakeError.configuration(member: "browser", problem: "the browser session could not be shown"))
+            return .failure(notShown)
         }
     }
 #endif

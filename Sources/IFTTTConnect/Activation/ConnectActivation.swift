@@ -142,6 +142,8 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         /// Whether there is another way than the browser or the app, as of the last look.
         var isAppInstalled = false
         var canOpenPages = true
+        /// Whether the app could not be opened, so that this attempt does without it. Nil is no, as in what was stored before.
+        var cannotOpenApp: Bool?
     }
 
     // MARK: What every part uses

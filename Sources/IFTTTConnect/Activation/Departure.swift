@@ -9,6 +9,7 @@ extension ConnectActivation {
             circumstances.isAppInstalled && !(attempt.user?.isNew ?? false) || !circumstances.canOpenPages ? .app : .web
         attempt.isAway = true
         self.attempt = attempt
+        failure = nil
         let request = request(for: attempt, with: circumstances)
         state = .goingToService(kind)
         let destination = Destination(
@@ -35,7 +36,9 @@ extension ConnectActivation {
 
     mutating func openingFailed(_ ticket: Ticket) -> [Effect] {
         guard case .goingToService(let kind) = state, take(ticket, for: .comingBack) != nil else { return [] }
-        return giveUp(kind == .app ? .appNotOpened : .browserNotOpened)
+        guard kind == .app else { return giveUp(.browserNotOpened) }
+        guard attempt?.canOpenPages ?? false else { return giveUp(.appNotOpened) }
+        return goOnWithoutApp()
     }
 
     /// The page was closed. The attempt stays: whoever goes on by the link in a mail comes back later.

@@ -13,7 +13,8 @@ extension ConnectActivation {
         guard let purpose = take(ticket, for: .choose, .leave), attempt != nil else { return [] }
         switch result {
         case .failure(let reason): return giveUp(reason)
-        case .success(let circumstances):
+        case .success(var circumstances):
+            if attempt?.cannotOpenApp ?? false { circumstances.isAppInstalled = false }
             attempt?.isAppInstalled = circumstances.isAppInstalled
             attempt?.canOpenPages = circumstances.canOpenPages
             guard circumstances.isAppInstalled || circumstances.canOpenPages else {
@@ -44,6 +45,18 @@ extension ConnectActivation {
             return [.gather(ask(.leave))]
         }
         return askForEmail()
+    }
+
+    /// The app is not there any more, or the user kept it closed: IFTTT's pages lead to the same end. The reason is shown until
+    /// the user goes on.
+    mutating func goOnWithoutApp() -> [Effect] {
+        attempt?.cannotOpenApp = true
+        attempt?.isAppInstalled = false
+        attempt?.isAway = false
+        failure = .appNotOpened
+        guard attempt?.user != nil else { return askForEmail() }
+        state = .verifying
+        return [.gather(ask(.leave))]
     }
 
     private mutating func askForEmail() -> [Effect] {

@@ -60,6 +60,13 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
         QueryEncoding.address(rawValue, items: [(Self.stateName, state.reveal())])
     }
 
+    /// The address as a redirect of the floor below, whose rule for private schemes is OAuth's and not IFTTT's: an app's scheme
+    /// here needs no period (dossier 5 and 12).
+    var redirectURI: RedirectURI {
+        RedirectURI(
+            checked: rawValue, kind: scheme == "https" ? .claimed : scheme == "http" ? .loopback : .privateScheme)
+    }
+
     /// Whether a URL comes back to this address, whatever attempt it belongs to. An app asks this to know which of the
     /// URLs that it is opened with are the kit's.
     ///

@@ -188,6 +188,9 @@ public final class ConnectController: Sendable {
         guard mayRun else { return }
         signal.yield()
         await withDiscardingTaskGroup { group in
+            if let departures = surroundings.departures {
+                group.addTask { for await _ in departures() { self.send(.enteredBackground) } }
+            }
             for await _ in signals {
                 while !Task.isCancelled, let (effects, token) = handleNext() {
                     for effect in effects {

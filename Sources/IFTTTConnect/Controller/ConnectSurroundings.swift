@@ -18,11 +18,14 @@ public struct ConnectSurroundings: Sendable {
     public var canOpenPages: @Sendable () async -> Bool
     /// The mail programs that are installed.
     public var mailClients: @Sendable () async -> [MailClient]
-    /// Returns when there is a network again; nil where that cannot be known, and loading is then tried again by the user
-    /// alone.
+    /// Returns when there is a network again. On Apple's platforms the system says so; elsewhere this is nil, nobody knows,
+    /// and loading is tried again by the user alone.
     public var connectivity: (@Sendable () async -> Void)?
+    /// One element each time the app has gone to the background; nil where there is none, or where the app says so itself
+    /// (``ConnectActivation/Event/enteredBackground``).
+    public var departures: (@Sendable () -> AsyncStream<Void>)?
 
-    /// A device with a browser and nothing else; everything can be set.
+    /// A device with a browser and no other apps; everything can be set.
     public init(browser: some ConnectBrowser) {
         self.browser = browser
         oauthCode = { nil }
@@ -31,5 +34,8 @@ public struct ConnectSurroundings: Sendable {
         isAppInstalled = { false }
         canOpenPages = { true }
         mailClients = { [] }
+        #if canImport(Network)
+            connectivity = { await NetworkReturn.wait() }
+        #endif
     }
 }

@@ -188,11 +188,12 @@ struct RoughPathTests {
 
     // MARK: Leaving
 
-    @Test("F034: an app or a browser that cannot be opened is reported, and one can try again")
+    @Test("F034: an app or a browser that cannot be opened, and no other way, is told, and one can try again")
     func openingFailed() throws {
         for (hasApp, reason) in [(true, Failure.appNotOpened), (false, .browserNotOpened)] {
             var player = try shown()
             player.world.circumstances.isAppInstalled = hasApp
+            player.world.circumstances.canOpenPages = !hasApp
             player.world.circumstances.hasUserToken = true
             player.world.user = .login("ada_l")
             player.connect()
@@ -201,6 +202,29 @@ struct RoughPathTests {
             player.connect()
             #expect(player.activation.state == .goingToService(hasApp ? .app : .web))
         }
+    }
+
+    @Test("F034: an app that cannot be opened is told, and the pages take its place for this attempt")
+    func withoutTheApp() throws {
+        var player = try shown()
+        player.world.circumstances.isAppInstalled = true
+        player.world.circumstances.hasUserToken = true
+        player.world.user = .login("ada_l")
+        player.connect()
+        player.isSilent = true
+        player.play(.openingFailed(try #require(player.openTicket)))
+        #expect(player.activation.state == .verifying && player.activation.failure == .appNotOpened)
+        guard case .gather(let ticket)? = player.pending.last else {
+            Issue.record("\(player.pending)")
+            return
+        }
+        player.isSilent = false
+        player.play(.gathered(ticket, .success(player.world.circumstances)))
+        #expect(player.activation.state == .goingToService(.web) && player.activation.failure == nil)
+        #expect(try #require(player.destination?.url).contains("&username=ada_l"))
+        player.play(.cancel)
+        player.connect()
+        #expect(player.activation.state == .goingToService(.app))
     }
 
     @Test("F060: without a browser and without the app it cannot work")

@@ -207,10 +207,13 @@ struct ControllerTests {
     @Test("F034: a browser that cannot be opened is told")
     func notOpened() async throws {
         let controller = try controller(
-            ifttt(), tokens: nil, change: { $0.isAppInstalled = { true } },
-            visit: { _ in throw HandshakeError.configuration(member: "browser", problem: "none") })
-        let (_, outcome, _) = try await outcome(of: controller) { if $0 == .initial { controller.connect() } }
-        #expect(outcome == .failed(.appNotOpened))
+            ifttt(), tokens: nil, visit: { _ in throw HandshakeError.configuration(member: "browser", problem: "none") }
+        )
+        let (_, outcome, _) = try await outcome(of: controller) { state in
+            if state == .initial { controller.connect() }
+            if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+        }
+        #expect(outcome == .failed(.browserNotOpened))
     }
 
     @Test("a provider of the app that fails is told, and what it said is not")

@@ -1,0 +1,88 @@
+public import Handshake
+import OAuth
+import Synchronization
+
+/// The system's browser and a listener on this machine that catches the redirect: for terminals and desktops (RFC 8252,
+/// section 7.3).
+///
+/// Give ``returnAddress`` to the configuration. It has to be registered at IFTTT, so a fixed port is the rule there. One page
+/// is waited for at a time: opening another one, and ``close()``, end the wait for the one before.
+public struct LoopbackBrowser: ConnectBrowser {
+    /// Where the redirect arrives.
+    public let returnAddress: ReturnAddress
+
+    private let show: @Sendable (SignInPage) async throws -> Void
+    private let port: UInt16
+    private let path: String
+    private let page = OpenPage()
+    private let held: Held
+
+    /// Takes a port, and keeps it until the first page has been answered. Later pages take it again.
+    ///
+    /// - Parameters:
+    ///   - browser: what shows the page.
+    ///   - port: a fixed port; nil for one that is free now.
+    ///   - path: where the redirect arrives, beginning with a slash.
+    /// - Throws: ``ConnectError`` when the port is taken or the path is not one.
+    public init(_ browser: some Browser, port: UInt16? = nil, path: String = "/connect_callback") throws(ConnectError) {
+        do {
+            let listener = try LoopbackListener(port: port, path: path)
+            let address = try EndpointURL(listener.redirectURI.string, security: .allowingInsecureLoopback)
+            returnAddress = try ReturnAddress(listener.redirectURI.string)
+            self.port = UInt16(clamping: address.origin.port)
+            held = Held(listener)
+        } catch let error as ConnectError {
+            throw error
+        } catch {
+            throw .input(member: "redirect", problem: "\(error)")
+        }
+        self.path = path
+        show = { _ = try await browser.show($0) }
+    }
+
+    /// Shows the page and waits for its redirect.
+    ///
+    /// - Throws: `HandshakeError/signInAbandoned(_:)` when the wait was ended by ``close()`` or by another page, and what the
+    ///   system's browser throws.
+    public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
+        // Two listeners cannot have the port, and a listener serves one redirect.
+        try await page.show { [held, show, port, path] in
+            let listener = try held.take() ?? LoopbackListener(port: port, path: path)
+            let page = try destination.page(returningTo: listener.redirectURI)
+            return try await withThrowingTaskGroup(of: String?.self) { group in
+                group.addTask {
+                    try await listener.redirect { url in
+                        destination.isAnswered(by: url)
+                            ? .accepted(page: ResultPage.received(service: "IFTTT", language: .user).html)
+                            : .ignored(page: ResultPage.notForYou.html)
+                    }
+                }
+                group.addTask {
+                    try await show(page)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                while let result = try await group.next() {
+                    if let url = result { return url }
+                }
+                throw CancellationError()
+            }
+        }
+    }
+
+    /// Ends the wait; the port is free when this returns.
+    public func close() async {
+        await page.close()
+    }
+}
+
+/// The listener that holds the port before the first wait. A class, because a browser is a value and the port is not.
+private final class Held: Sendable {
+    private let listener: Mutex<LoopbackListener?>
+
+    init(_ listener: LoopbackListener) {
+        self.listener = Mutex(listener)
+    }
+
+    func take() -> LoopbackListener? { listener.withLock { $0.take() } }
+}

@@ -1,0 +1,39 @@
+public import Handshake
+import OAuth
+
+/// A browser of the floor below, such as the one that catches redirects on Apple's platforms.
+///
+/// One page is shown at a time: opening another one, and ``close()``, end the one before, whose task is cancelled.
+public struct PageBrowser: ConnectBrowser {
+    private let browser: any Browser
+    private let page = OpenPage()
+
+    public init(_ browser: some Browser) {
+        self.browser = browser
+    }
+
+    /// Shows the page.
+    ///
+    /// - Throws: `HandshakeError/signInAbandoned(_:)` when it was ended by ``close()`` or by another page, and what the browser
+    ///   throws.
+    public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
+        try await page.show { [browser] in
+            try await browser.show(destination.page(returningTo: destination.redirect.redirectURI))
+        }
+    }
+
+    /// Closes the page, and returns when it is closed.
+    public func close() async {
+        await page.close()
+    }
+}
+
+extension ConnectActivation.Destination {
+    /// The destination as a page of the floor below.
+    func page(returningTo redirect: RedirectURI) throws -> SignInPage {
+        let place = try EndpointURL(String(url.prefix { $0 != "?" }), security: .allowingInsecureLoopback)
+        return SignInPage(
+            url: url, redirectURI: redirect, service: "IFTTT", issuer: Issuer(originOf: place),
+            host: place.origin.authority)
+    }
+}

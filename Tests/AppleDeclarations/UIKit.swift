@@ -1,0 +1,34 @@
+// What the adapters use of Apple's UIKit, declared as Apple declares it and without any behaviour.
+// Isolation and sendability are part of the declaration: a check against anything else would prove nothing.
+public import Foundation
+
+@MainActor open class UIResponder: NSObject {}
+
+@MainActor open class UIApplication: UIResponder {
+    public struct OpenExternalURLOptionsKey: Hashable, Sendable {}
+    open class var shared: UIApplication { UIApplication() }
+    open func canOpenURL(_ url: URL) -> Bool { false }
+    @discardableResult
+    open func open(_ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:]) async -> Bool { false }
+    public class nonisolated var didEnterBackgroundNotification: NSNotification.Name {
+        NSNotification.Name("UIApplicationDidEnterBackgroundNotification")
+    }
+}
+
+/// Of Foundation on Apple's platforms, and not in swift-corelibs-foundation.
+extension NotificationCenter {
+    public final class Notifications: AsyncSequence, @unchecked Sendable {
+        public typealias Element = Notification
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async -> Notification? { nil }
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(Never) -> Notification? { nil }
+        }
+        public func makeAsyncIterator() -> Iterator { Iterator() }
+    }
+
+    public func notifications(named name: Notification.Name, object: AnyObject? = nil) -> Notifications {
+        Notifications()
+    }
+}
