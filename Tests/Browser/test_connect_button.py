@@ -27,7 +27,7 @@ STATES: dict[str, tuple[str, dict[str, Any]]] = {
     "email-invalid": ("email", {"email": "ada@", "failure": "invalid_email"}),
     "verifying": ("verifying", {"progress": "indeterminate", "cancellable": True}),
     "creating-account": ("creating_account", {"progress": "indeterminate", "email": "ada+test@example.com", "cancellable": True}),
-    "going-to-service": ("going_to_service", {"cancellable": True}),
+    "going-to-service": ("going_to_service", {"progress": "indeterminate", "cancellable": True}),
     "connecting": ("connecting", {"progress": 0.6}),
     "connected": ("connected", {}),
     "not-disconnected": ("connected", {"failure": "not_disconnected"}),
@@ -597,7 +597,7 @@ def test_a_failure_is_shown_inline_with_a_retry(page: Page, server: ButtonServer
     switch(page).click()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert footer(page).startswith("IFTTT couldn’t create your account.")
-    assert heard(page, "failure") == [["one", {"kind": "account_not_created", "detail": "for developers"}]]
+    assert heard(page, "failure") == [["one", {"kind": "account_not_created", "detail": "for developers", "during": "activation"}]]
     page.get_by_role("button", name="Try again").click()
     shown(page, "verifying")
     assert events(server) == ["turn_on", "retry"]
@@ -615,7 +615,7 @@ def test_a_refusal_for_asking_too_often_is_said_and_can_be_tried_again(page: Pag
         page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert footer(page).startswith("Too many tries. Wait a moment and try again.")
-    assert heard(page, "failure") == [["one", {"kind": "too_many", "detail": "HTTP 429"}]]
+    assert heard(page, "failure") == [["one", {"kind": "too_many", "detail": "HTTP 429", "during": "activation"}]]
     # It stands where it stood, and what was typed is still there.
     shown(page, step)
     expect(page.locator("connect-button [role=progressbar]")).to_have_count(0)
@@ -701,10 +701,11 @@ def test_the_buttons_own_locale_is_asked_for(page: Page, server: ButtonServer) -
 
 
 def test_a_button_that_is_moved_while_it_loads_goes_on_loading(page: Page, server: ButtonServer) -> None:
-    server.shows(server.script().answer("connect"), delay=0.3)
+    server.shows(server.script().answer("connect"), delay=(gate := Event()))
     page.goto(server.url())
     shown(page, "loading")
     page.evaluate("document.querySelector('main').append(one)")
+    gate.set()
     shown(page, "connect")
 
 

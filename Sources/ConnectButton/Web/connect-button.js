@@ -368,6 +368,7 @@ button, svg, [role=button] { transition: ${PRESS} }
 .footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
 .footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
+.footer [role=button] { padding-block: ${u(4)}; border-radius: ${u(4)} }
 .footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
 :host([footer=none]) .footer:not([data-needed]) { display: none }
 .mark { font-weight: ${T.heavy}; text-transform: none }
