@@ -54,8 +54,6 @@ document.addEventListener('securitypolicyviolation', event => heard.push(['viola
 ICON = ('<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="0 0 64 64"><path fill="#fff" d="M32 4a22 22 0 0 '
         '0-22 22c0 16 22 34 22 34s22-18 22-34A22 22 0 0 0 32 4zm0 30a8 8 0 1 1 0-16 8 8 0 0 1 0 16z"/></svg>')
 
-FOLLOWED = {"loading", "verifying", "creating_account", "going_to_service", "connecting", "disconnecting", "disconnected"}
-
 
 def word(key: str, locale: str, *names: str, count: int | None = None) -> str:
     """A text of the catalogue, filled in as the server does it."""
@@ -77,6 +75,10 @@ def runs(text: str) -> list[dict[str, str]]:
 
 RETRYABLE = {"offline", "unavailable", "too_many", "sign_in_expired", "account_not_created", "app_not_opened", "not_disconnected", "interrupted"}
 FAILURE_WORDS = {"invalid_email": "email_invalid"}
+
+
+Delay = float | threading.Event
+"""Seconds, or until somebody says so."""
 
 
 class Script:
@@ -214,9 +216,9 @@ class ButtonServer:
                     if outer.generation == generation:
                         outer.listening.remove(name)
 
-            def reply(self, reply: tuple[int, Any, float]) -> None:
+            def reply(self, reply: tuple[int, Any, Delay]) -> None:
                 status, body, delay = reply
-                time.sleep(delay)
+                delay.wait(10) if isinstance(delay, threading.Event) else time.sleep(delay)
                 if status == 0:
                     self.close_connection = True
                     self.connection.close()
@@ -249,7 +251,7 @@ class ButtonServer:
     def reset(self) -> None:
         self.closing = False
         self.generation += 1
-        self.states: dict[str, tuple[int, Any, float]] = {}
+        self.states: dict[str, tuple[int, Any, Delay]] = {}
         self.replies: dict[str, list[Any]] = {}
         self.messages: list[dict[str, Any]] = []
         self.asked: list[str] = []
@@ -267,10 +269,10 @@ class ButtonServer:
     def script(self, **options: Any) -> Script:
         return Script(self.origin, **options)
 
-    def shows(self, answer: dict[str, Any], connection: str = "one", delay: float = 0) -> None:
+    def shows(self, answer: dict[str, Any], connection: str = "one", delay: Delay = 0) -> None:
         self.states[connection] = (200, answer, delay)
 
-    def answers(self, *answers: Any, connection: str = "one", delay: float = 0) -> None:
+    def answers(self, *answers: Any, connection: str = "one", delay: Delay = 0) -> None:
         """What the next messages are answered with."""
         self.replies.setdefault(connection, []).extend(
             answer if callable(answer) or isinstance(answer, tuple) else (200, answer, delay) for answer in answers)

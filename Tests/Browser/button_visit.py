@@ -9,6 +9,29 @@ from playwright.sync_api import Page, expect
 from selector_page import ShadowPerson
 
 
+# Runs before the page's own scripts: while `held` is true, what is set moving stands still at its beginning and waits to be led. So a busy
+# machine has no part in what a test sees.
+HOLDING = """(() => { const { animate } = Element.prototype
+  Element.prototype.animate = function (...given) { const made = animate.apply(this, given); if (window.held) made.pause(); return made } })()"""
+
+
+def hold(page: Page) -> None:
+    """What is set moving from now on stands still."""
+    page.evaluate("window.held = true")
+
+
+def let_go(page: Page) -> None:
+    """What was held comes to its end at once."""
+    page.evaluate("window.held = false; for (const a of one.shadowRoot.getAnimations()) if (a.playState === 'paused') a.finish()")
+
+
+def frozen(page: Page, server: ButtonServer, answer: dict[str, Any], **attributes: Any) -> None:
+    """Opens a page whose clock goes on when the test says so."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1)
+    opened(page, server, answer, **attributes)
+
+
 def opened(page: Page, server: ButtonServer, answer: dict[str, Any] | None = None, **attributes: Any) -> ShadowPerson:
     if answer is not None:
         server.shows(answer)
@@ -56,7 +79,7 @@ def knob_place(page: Page) -> float:
     """0 at the left end, 1 at the right end."""
     return page.evaluate("""() => { const root = document.querySelector('connect-button').shadowRoot
       const [pill, knob] = ['.pill', '.knob'].map(s => root.querySelector(s).getBoundingClientRect())
-      return (knob.left - pill.left - 4) / (pill.width - knob.width - 8) }""")
+      const inset = 4 * knob.width / 62; return (knob.left - pill.left - inset) / (pill.width - knob.width - 2 * inset) }""")
 
 
 def heard_by(server: ButtonServer, page: Page, condition: Callable[[], bool]) -> None:
@@ -75,6 +98,14 @@ def hide(page: Page, hidden: bool = True) -> None:
 
 def events(server: ButtonServer) -> list[str]:
     return [message["event"] for message in server.messages]
+
+
+def knob_comes_to(page: Page, place: float) -> None:
+    """The knob is drawn with the next frame, whenever that is."""
+    deadline = time.monotonic() + 8
+    while abs(knob_place(page) - place) > 0.02:
+        assert time.monotonic() < deadline, f"the knob is at {knob_place(page)}, not at {place}"
+        page.wait_for_timeout(20)
 
 
 def drag(page: Page, start: float, path: list[float], *, delay: int = 16, lift: bool = True) -> None:

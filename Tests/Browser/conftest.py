@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import sandbox as stand_ins
 from button_page import ButtonServer, serving
+from button_visit import HOLDING
 from sandbox import RedirectCatcher, Sandbox, Service
 from shop_visit import Shop, open_shop
 
@@ -79,6 +80,7 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
         context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": height},  # type: ignore[arg-type]
                                        bypass_csp=False, **options)  # type: ignore[arg-type]
         context.set_default_timeout(15_000)
+        context.add_init_script(HOLDING)
         contexts.append((context, asked := []))
         context.on("request", lambda request: asked.append(request.url))
         return context.new_page()

@@ -36,6 +36,13 @@ class Shop:
         """One of the sandbox's logs."""
         return [json.loads(line) for line in http().get(f"{self.sandbox}/_sandbox/{name}", timeout=10).text.splitlines()]
 
+    def misbehave(self, *rules: str) -> None:
+        """Fault rules of the sandbox; without any it behaves again."""
+        if rules:
+            http().post(f"{self.sandbox}/_sandbox/faults", data="\n".join(rules).encode(), timeout=10).raise_for_status()
+        else:
+            http().delete(f"{self.sandbox}/_sandbox/faults", timeout=10).raise_for_status()
+
     def revoke_tokens(self) -> None:
         http().post(f"{self.sandbox}/_sandbox/revoke-user-token", timeout=10).raise_for_status()
 
@@ -113,7 +120,14 @@ def step(page: Page) -> str:
 def until(page: Page, *steps: str) -> None:
     page.wait_for_function(
         "steps => steps.includes(document.querySelector('connect-button')?.answer?.state.step)", arg=list(steps))
-    page.wait_for_timeout(700)  # what moves has come to rest, for the eye of axe
+    at_rest(page)
+
+
+def at_rest(page: Page) -> None:
+    """Until nothing moves that has an end, for the eye of axe."""
+    page.wait_for_function("""() => { const roots = [...document.querySelectorAll('connect-button')].map(e => e.shadowRoot)
+      return roots.every(root => !root.querySelector('.scrubbed, .celebrates, .pressed'))
+        && [document, ...roots].every(root => root.getAnimations().every(a => a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)) }""")
 
 
 def switch(page: Page) -> Locator:
@@ -174,7 +188,7 @@ def look(page: Page, name: str) -> None:
         for width in (size["width"], 320):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": size["height"]})
-            page.wait_for_timeout(400)
+            at_rest(page)
             path = Path(folder) / f"grocery-{name}-{scheme}-{width}.png" if folder else artefact(f"grocery-{name}-{scheme}-{width}")
             page.screenshot(path=path)
             assert violations(page) == [], f"{name}, {scheme}, {width} px"

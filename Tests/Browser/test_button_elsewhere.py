@@ -1,13 +1,14 @@
 """`<connect-button>` on pages that are not made for it: style sheets that reset everything, zoom, other directions, other
 documents, twins, servers and networks that fail, pages that sleep."""
 
+from threading import Event
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ButtonServer, heard, overflow
-from button_visit import drag, events, footer, knob_place, opened, preview, settled, shown, switch, until
+from button_visit import drag, events, footer, knob_comes_to, knob_place, opened, preview, settled, shown, switch, until
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
@@ -107,10 +108,7 @@ def test_zoomed_and_scaled_the_label_fits_and_the_knob_follows(open_page: OpenPa
     assert page.evaluate("getComputedStyle(one.shadowRoot.querySelector('.switch')).getPropertyValue('--fit')") == plain_size
     assert inside(page) == []
     drag(page, 0.14, [0.3, 0.5, 0.7], lift=False)
-    page.wait_for_timeout(60)
-    place = page.evaluate("""() => { const root = one.shadowRoot; const [pill, knob] = ['.pill', '.knob'].map(s => root.querySelector(s).getBoundingClientRect())
-      const unit = knob.width / 62; return (knob.left - pill.left - 4 * unit) / (pill.width - knob.width - 8 * unit) }""")
-    assert place == pytest.approx(0.7, abs=0.02)
+    knob_comes_to(page, 0.7)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -161,11 +159,12 @@ def test_a_direction_that_turns_while_the_page_is_open_turns_the_button(page: Pa
 def test_a_button_that_is_taken_away_during_a_request_comes_back_as_its_server_has_it(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connect"))
-    server.answers(script.answer("connected", revision=2), delay=0.6)
+    server.answers(script.answer("connected", revision=2), delay=(gate := Event()))
     switch(page).click()
     until(page, "one.shadowRoot.querySelector('.bar.sweeps')")
     page.evaluate("window.kept = one; kept.remove()")
-    page.wait_for_timeout(700)
+    gate.set()
+    page.wait_for_timeout(300)
     assert page.evaluate("kept.answer.state.step") == "connect", "nobody is there who could be told"
     page.evaluate("document.querySelector('main').append(kept)")
     shown(page, "connected")
@@ -188,7 +187,7 @@ def test_nothing_goes_on_moving_on_a_button_that_was_taken_away_and_cannot_ask(p
 def test_a_button_that_is_moved_under_the_finger_is_as_before(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connect"))
     drag(page, 0.1, [0.3, 0.5], lift=False)
-    page.wait_for_timeout(60)
+    knob_comes_to(page, 0.5)
     page.evaluate("document.querySelector('main').append(one)")
     page.mouse.up()
     settled(page)

@@ -1,13 +1,14 @@
 """How `<connect-button>` keeps to its server: what a page brings along, what is newer and what is older, what passes by itself, who listens."""
 
 import json
+from threading import Event
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ButtonServer, heard
-from button_visit import events, footer, heard_by, hide, opened, preview, shown, switch, until
+from button_visit import events, footer, frozen, heard_by, hide, opened, preview, shown, switch, until
 
 
 def brought(page: Page, server: ButtonServer, answer: dict[str, Any], **attributes: Any) -> None:
@@ -118,12 +119,12 @@ def test_an_older_answer_overwrites_nothing_whoever_brings_it(page: Page, server
 def test_a_slow_look_does_not_undo_what_came_meanwhile(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connecting", revision=2))
-    server.shows(script.answer("connecting", revision=2), delay=0.4)
-    page.evaluate("one.refresh()")
+    server.shows(script.answer("connecting", revision=2), delay=(gate := Event()))
+    page.evaluate("() => { window.looked = false; one.refresh().then(() => { looked = true }) }")
     server.pushed["one"] = script.answer("connected", revision=3)
     shown(page, "connected")
-    heard_by(server, page, lambda: len(server.asked) == 2)
-    page.wait_for_timeout(600)
+    gate.set()
+    until(page, "looked")
     shown(page, "connected")
 
 
@@ -131,9 +132,12 @@ def test_what_is_heard_while_a_wish_is_on_its_way_is_not_lost(page: Page, server
     script = server.script()
     opened(page, server, script.answer("connect"))
     heard_by(server, page, lambda: server.listening == ["one"])
-    server.answers(script.answer("verifying", revision=2), delay=0.4)
+    server.answers(script.answer("verifying", revision=2), delay=(gate := Event()))
     switch(page).click()
     server.pushed["one"] = script.answer("email", revision=3)
+    page.wait_for_timeout(300)
+    shown(page, "connect")
+    gate.set()
     shown(page, "email")
     assert events(server) == ["turn_on"]
 
@@ -169,18 +173,17 @@ def refused(server: ButtonServer, revision: int, refusals: int | None = None) ->
 @pytest.mark.parametrize("raised", [0, 1], ids=["same revision", "next revision"])
 def test_the_notice_of_a_refused_address_passes_after_two_seconds(page: Page, server: ButtonServer, raised: int) -> None:
     """Whether or not its end counts as a change at the server."""
-    page.clock.install()
     script = server.script()
-    opened(page, server, script.answer("email"))
+    frozen(page, server, script.answer("email"))
     server.answers(refused(server, 2, 1))
     page.get_by_role("textbox").fill("ada@")
     page.keyboard.press("Enter")
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
     server.shows(script.answer("email", revision=2 + raised, email="ada@"))
-    page.clock.run_for(1200)
-    page.wait_for_timeout(50)
+    page.clock.run_for(2000)
+    page.wait_for_timeout(100)
     assert footer(page) == "Enter a valid email address."
-    page.clock.run_for(900)
+    page.clock.run_for(100)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
     expect(page.get_by_role("textbox")).to_have_value("ada@")
     expect(page.get_by_role("textbox")).not_to_have_attribute("aria-invalid", "true")
@@ -200,9 +203,8 @@ def test_an_address_that_is_put_right_just_when_the_notice_ends_is_taken_at_the_
 
 
 def test_what_the_server_could_not_load_is_tried_again_after_two_four_and_eight_seconds(page: Page, server: ButtonServer) -> None:
-    page.clock.install()
     script = server.script()
-    opened(page, server, script.answer("loading_failed", failure="unavailable"))
+    frozen(page, server, script.answer("loading_failed", failure="unavailable"))
     server.answers(*[script.answer("loading_failed", revision=2 + count, failure="unavailable") for count in range(3)])
     for count, wait in enumerate((2000, 4000, 8000)):
         page.clock.run_for(wait - 100)

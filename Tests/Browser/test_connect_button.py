@@ -4,13 +4,14 @@ import gzip
 import json
 import re
 import time
+from threading import Event
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import CATALOGUE, VECTORS, ButtonServer, heard, minified, overflow, plain, word
-from button_visit import Finger, drag, events, footer, knob_place, opened, preview, released, settled, shown, switch, until
+from button_visit import Finger, drag, events, footer, hold, knob_comes_to, knob_place, let_go, opened, preview, released, settled, shown, switch, until
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
@@ -26,7 +27,7 @@ STATES: dict[str, tuple[str, dict[str, Any]]] = {
     "email-invalid": ("email", {"email": "ada@", "failure": "invalid_email"}),
     "verifying": ("verifying", {"progress": "indeterminate", "cancellable": True}),
     "creating-account": ("creating_account", {"progress": "indeterminate", "email": "ada+test@example.com", "cancellable": True}),
-    "going-to-service": ("going_to_service", {"cancellable": True}),
+    "going-to-service": ("going_to_service", {"progress": "indeterminate", "cancellable": True}),
     "connecting": ("connecting", {"progress": 0.6}),
     "connected": ("connected", {}),
     "not-disconnected": ("connected", {"failure": "not_disconnected"}),
@@ -127,9 +128,10 @@ def test_a_tap_turns_on_and_says_which_state_it_saw(page: Page, server: ButtonSe
 def test_double_taps_are_one(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connect"))
-    server.answers(script.answer("verifying", revision=2), delay=0.3)
+    server.answers(script.answer("verifying", revision=2), delay=(gate := Event()))
     switch(page).dblclick()
     switch(page).click(force=True)
+    gate.set()
     shown(page, "verifying")
     assert events(server) == ["turn_on"]
 
@@ -262,11 +264,13 @@ def test_arriving_is_drawn_with_a_check_mark_while_the_switch_is_on_already(page
     script = server.script()
     opened(page, server, script.answer("connecting", progress="indeterminate"))
     until(page, "performance.now() > 500")
+    hold(page)
     server.pushed["one"] = script.answer("connected", revision=2)
     expect(page.locator("#one .celebrates")).to_have_count(1)
     expect(switch(page)).to_be_checked()
-    page.wait_for_timeout(900)
+    page.evaluate("for (const a of one.shadowRoot.querySelector('.check').getAnimations({ subtree: true })) a.currentTime = 1000")
     page.screenshot(path=artefact("connect-button-check-mark"))
+    let_go(page)
     settled(page)
     assert knob_place(page) == pytest.approx(1, abs=0.01)
 
@@ -282,12 +286,10 @@ def test_connected_on_load_is_there_at_once(page: Page, server: ButtonServer) ->
 def test_the_knob_follows_the_finger(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connect"))
     drag(page, 0.1, [0.2, 0.4, 0.6], lift=False)
-    page.wait_for_timeout(60)
-    assert knob_place(page) == pytest.approx(0.6, abs=0.02)
+    knob_comes_to(page, 0.6)
     page.screenshot(path=artefact("connect-button-dragged"))
     page.mouse.move(page.locator("#one .pill").bounding_box()["x"] - 100, 0)
-    page.wait_for_timeout(60)
-    assert knob_place(page) == pytest.approx(0.001, abs=0.01)
+    knob_comes_to(page, 0.001)
     page.mouse.up()
     settled(page)
     assert server.messages == []
@@ -320,9 +322,7 @@ def test_a_drag_towards_the_email_field_shows_it_coming(page: Page, server: Butt
     opened(page, server, script.answer("connect", following="email"))
     server.answers(script.answer("email", revision=2))
     drag(page, 0.1, [0.3, 0.6, 0.9], lift=False)
-    page.wait_for_timeout(60)
-    opacity = page.evaluate("['.email', '.ground.grey'].map(s => Number(getComputedStyle(one.shadowRoot.querySelector(s)).opacity))")
-    assert opacity == pytest.approx([2 / 3, 0.9], abs=0.05)
+    until(page, "['.email', '.ground.grey'].every((s, at) => Math.abs(getComputedStyle(one.shadowRoot.querySelector(s)).opacity - [2 / 3, 0.9][at]) < 0.05)")
     page.mouse.up()
     shown(page, "email")
     expect(page.get_by_role("textbox")).to_be_visible()
@@ -355,7 +355,7 @@ def test_dragging_moves_by_transform_and_opacity_alone(page: Page, server: Butto
       new MutationObserver(list => { for (const m of list) if (m.attributeName === 'style') for (const name of m.target.style) touched.add(name) })
         .observe(root.querySelector('.body'), { subtree: true, attributes: true, attributeFilter: ['style'] }) }""")
     drag(page, 0.1, [0.2, 0.3, 0.4, 0.5, 0.6], lift=False)
-    page.wait_for_timeout(60)
+    knob_comes_to(page, 0.6)
     assert page.evaluate("shifts") == 0
     assert {name for name in page.evaluate("[...touched]") if not name.startswith("--")} <= {"transform", "opacity"}
     page.mouse.up()
@@ -597,7 +597,7 @@ def test_a_failure_is_shown_inline_with_a_retry(page: Page, server: ButtonServer
     switch(page).click()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert footer(page).startswith("IFTTT couldn’t create your account.")
-    assert heard(page, "failure") == [["one", {"kind": "account_not_created", "detail": "for developers"}]]
+    assert heard(page, "failure") == [["one", {"kind": "account_not_created", "detail": "for developers", "during": "activation"}]]
     page.get_by_role("button", name="Try again").click()
     shown(page, "verifying")
     assert events(server) == ["turn_on", "retry"]
@@ -615,7 +615,7 @@ def test_a_refusal_for_asking_too_often_is_said_and_can_be_tried_again(page: Pag
         page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert footer(page).startswith("Too many tries. Wait a moment and try again.")
-    assert heard(page, "failure") == [["one", {"kind": "too_many", "detail": "HTTP 429"}]]
+    assert heard(page, "failure") == [["one", {"kind": "too_many", "detail": "HTTP 429", "during": "activation"}]]
     # It stands where it stood, and what was typed is still there.
     shown(page, step)
     expect(page.locator("connect-button [role=progressbar]")).to_have_count(0)
@@ -701,10 +701,11 @@ def test_the_buttons_own_locale_is_asked_for(page: Page, server: ButtonServer) -
 
 
 def test_a_button_that_is_moved_while_it_loads_goes_on_loading(page: Page, server: ButtonServer) -> None:
-    server.shows(server.script().answer("connect"), delay=0.3)
+    server.shows(server.script().answer("connect"), delay=(gate := Event()))
     page.goto(server.url())
     shown(page, "loading")
     page.evaluate("document.querySelector('main').append(one)")
+    gate.set()
     shown(page, "connect")
 
 

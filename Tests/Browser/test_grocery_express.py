@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from conftest import OpenPage
 from shop_visit import CONNECTION, OTHER, Hand, Shop, leave, look, open_connection, say_yes, settings, step, switch, until
@@ -155,6 +155,71 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     until(page, "confirm_disconnect")
     hand.press(page.locator("connect-button .choices button").first)
     until(page, "disconnected", "connect")
+
+
+def refuse(page: Page, shop: Shop) -> None:
+    """Up to the notice that an address is none."""
+    hand = Hand(page, "pointer")
+    open_connection(page, shop)
+    hand.press(switch(page))
+    until(page, "email")
+    hand.write(page.locator("connect-button input[type=email]"), "new@")
+    hand.press(page.locator("connect-button .email button"))
+    expect(page.locator("connect-button .footer[data-tone=error]")).to_have_count(1)
+
+
+def test_a_refused_address_is_said_to_be_one_and_the_right_one_is_taken_at_the_first_try(shop: Shop, page: Page) -> None:
+    refuse(page, shop)
+    field = page.locator("connect-button input[type=email]")
+    expect(page.locator("connect-button .footer[data-tone=error]")).to_have_count(0)
+    expect(field).not_to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_value("new@")
+    field.fill("new@example.test")
+    page.locator("connect-button .email button").click()
+    page.wait_for_url(f"{shop.sandbox}/**")
+
+
+def test_the_right_address_is_taken_also_when_the_page_has_not_heard_that_the_notice_is_over(shop: Shop, page: Page) -> None:
+    page.route("**/changes*", lambda route: route.abort())
+    refuse(page, shop)
+    # Behind another tab, nothing is heard.
+    page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_timeout(2600)
+    expect(page.locator("connect-button .footer[data-tone=error]")).to_have_count(1)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/events") else None)
+    page.locator("connect-button input[type=email]").fill("new@example.test")
+    page.locator("connect-button .email button").click()
+    page.wait_for_url(f"{shop.sandbox}/**")
+    assert 1 <= len(sent) <= 2, "said again where the end of the notice counts as a change"
+
+
+def test_a_service_that_comes_back_is_loaded_from_without_anybodys_help(shop: Shop, page: Page) -> None:
+    def look_in_vain(route: Route) -> None:
+        """The shop's own look, for its page, was before."""
+        shop.misbehave("ifttt GET /v2/connections/* => status 503")
+        route.continue_()
+
+    page.route(re.compile(rf"/own/{CONNECTION}$"), look_in_vain, times=1)
+    page.goto(f"{shop.origin}/connections/{CONNECTION}")
+    until(page, "loading_failed")
+    expect(page.locator("connect-button .footer[data-tone=error]")).to_have_count(1)
+    shop.misbehave()
+    until(page, "connect")
+
+
+def test_who_comes_back_connected_is_welcomed_with_a_check_mark(shop: Shop, page: Page) -> None:
+    hand = Hand(page, "pointer")
+    settings(page, shop, own_configuration=False)
+    open_connection(page, shop)
+    leave(page, hand, shop, "new@example.test")
+    page.add_init_script("window.held = true")
+    say_yes(page, hand, shop)
+    pill = page.locator("connect-button .pill[data-step=connected]")
+    expect(pill).to_have_class(re.compile("celebrates"))
+    assert page.evaluate("sessionStorage.length") == 0
+    page.reload()
+    expect(pill).not_to_have_class(re.compile("celebrates"))
 
 
 def test_offline_is_said_where_one_looks_and_as_long_as_it_is_so(shop: Shop, page: Page) -> None:

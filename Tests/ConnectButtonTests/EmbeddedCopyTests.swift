@@ -33,14 +33,17 @@ struct EmbeddedCopyTests {
         #expect(ConnectButtonScript.reservation.contains("calc(329 * max(1px, .0625rem))"))
     }
 
-    @Test("the component asks for nothing elsewhere and evaluates no text")
+    @Test("the component asks for nothing elsewhere, evaluates no text, and stores one mark alone")
     func harmless() throws {
         let script = String(decoding: ConnectButtonScript.javaScript, as: UTF8.self)
         for word in [
-            "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "localStorage", "sessionStorage",
+            "innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function", "localStorage", "indexedDB",
             "cookie", "import(",
         ] {
             #expect(!script.contains(word), "\(word)")
         }
+        // That the tab is on its way to the service (F036).
+        let uses = script.ranges(of: "sessionStorage").count
+        #expect(uses == 3 && script.ranges(of: /sessionStorage\.\w+Item\(AWAY\b/).count == uses)
     }
 }

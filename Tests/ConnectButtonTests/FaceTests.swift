@@ -69,6 +69,9 @@ struct FaceTests {
         #expect(face(.email, .invalidEmail).actions.isEmpty)
         #expect(face(.email, .invalidEmail).tone == .error)
         #expect(face(.email, .unavailable).actions.isEmpty, "confirming again is the retry")
+        // As the activation has it: whoever is asked can say no.
+        #expect(face(.email) { $0.isCancellable = true }.actions.map(\.kind) == [.cancel, .about])
+        #expect(face(.email, .invalidEmail) { $0.isCancellable = true }.actions.map(\.kind) == [.cancel])
     }
 
     @Test("the account's address is named, and a word mark in it is not one")

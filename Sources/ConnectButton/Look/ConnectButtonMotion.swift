@@ -13,6 +13,9 @@ public struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     public let pulseOpacity = 0.4
     public let pressOpacity = 0.8
     public let pressDelay = 0.1
+    /// How long what is held takes to be seen so.
+    public let highlight = 0.1
+    /// How long the flash of a quick tap takes, in and out.
     public let press = 0.15
     /// A finger that moved this far, in points, drags or scrolls and no longer taps.
     public let slop = 10.0

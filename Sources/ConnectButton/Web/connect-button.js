@@ -4,8 +4,8 @@
  *     <script type="module" src="/connect/connect-button.js"></script>
  *     <connect-button connection="aB3dE5fG" base="/connect"></connect-button>
  *
- * It draws what its server says and tells the server what the person does; it decides nothing, stores nothing and identifies
- * nobody. It needs nothing else, makes no HTML from text and runs under `default-src 'none'; script-src 'self';
+ * It draws what its server says and tells the server what the person does; it decides nothing and identifies nobody, and stores
+ * nothing but, in the tab's session storage while the person is at the service, the connection's id. It needs nothing else, makes no HTML from text and runs under `default-src 'none'; script-src 'self';
  * connect-src 'self'; img-src` of the icons. Light or dark is the `color-scheme` around it; all lengths follow the text size.
  *
  * For a page that does not move while the module loads, put this into its style sheet (`ConnectButtonScript.reservation`):
@@ -37,7 +37,9 @@
  * `connection` it is a prefetched one: it is drawn without asking, and what follows is as if it had been asked for. Without it is a
  * preview, which has no server. `refresh()` asks the server.
  *
- * Events, none of which bubbles: `change` (`detail` is `{ step, isOn }`; also when a failure is over), `failure` (`{ kind, detail }`, for the developer).
+ * Events, none of which bubbles: `change` (`detail` is `{ step, isOn }`; also when a failure is over) and `failure` (`{ kind, detail, during }`, for the
+ * developer; `during` is loading, activation or deactivation). Activated is a change to a step that is on from one that is not, nor
+ * `loading` or `disconnecting`; deactivated is a change to `disconnected`.
  *
  * Custom properties: --connect-button-pill, -ink, -progress, -footer, -error, -focus, -font. Parts: pill, knob, footer, about.
  * Sections (4.5), rows (F010) and weaknesses (W1) in comments are the IFTTT dossier's.
@@ -45,7 +47,7 @@
 
 // Written by `HANDSHAKE_WRITE_EMBEDDED=1 swift test --filter EmbeddedCopyTests`; that test compares them, too.
 // >>> embedded
-const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"emailSquareFrom":0.25,"heavyPart":0.5,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
+const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"emailSquareFrom":0.25,"heavyPart":0.5,"highlight":0.1,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
 const WORD_NAMES = ["loading","works_with","try_again","offline","unavailable","too_many","unknown_connection","not_allowed"]
 const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste offline. Zkontrolujte připojení k internetu.","IFTTT právě neodpovídá.","Příliš mnoho pokusů. Chvíli počkejte a zkuste to znovu.","Toto propojení není dostupné.","Váš účet nemůže toto propojení používat."],"da":["Indlæser …","Fungerer med IFTTT","Prøv igen","Du er offline. Tjek din internetforbindelse.","IFTTT svarer ikke lige nu.","For mange forsøg. Vent lidt, og prøv igen.","Denne forbindelse er ikke tilgængelig.","Din konto kan ikke bruge denne forbindelse."],"de":["Wird geladen …","Funktioniert mit IFTTT","Erneut versuchen","Du bist offline. Prüfe deine Internetverbindung.","IFTTT antwortet gerade nicht.","Zu viele Versuche. Warte kurz und versuche es erneut.","Diese Verbindung ist nicht verfügbar.","Dein Konto kann diese Verbindung nicht nutzen."],"en-GB":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t responding at the moment.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection."],"en-US":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t answering right now.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection."],"es":["Cargando…","Funciona con IFTTT","Reintentar","Estás sin conexión. Comprueba tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"es-419":["Cargando…","Funciona con IFTTT","Reintentar","No tienes conexión. Revisa tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"fi":["Ladataan…","Toimii IFTTT:n kanssa","Yritä uudelleen","Ei verkkoyhteyttä. Tarkista internetyhteytesi.","IFTTT ei vastaa juuri nyt.","Liian monta yritystä. Odota hetki ja yritä uudelleen.","Tämä yhteys ei ole käytettävissä.","Tilisi ei voi käyttää tätä yhteyttä."],"fr":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Patientez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"fr-CA":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion à Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Attendez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"it":["Caricamento…","Funziona con IFTTT","Riprova","Sei offline. Controlla la connessione a internet.","IFTTT non risponde in questo momento.","Troppi tentativi. Attendi un momento e riprova.","Questo collegamento non è disponibile.","Il tuo account non può usare questo collegamento."],"ja":["読み込み中…","IFTTTと連携","もう一度試す","オフラインです。インターネット接続を確認してください。","IFTTTが応答していません。","試行回数が多すぎます。しばらく待ってからもう一度お試しください。","この接続は利用できません。","お使いのアカウントではこの接続を利用できません。"],"ko":["불러오는 중…","IFTTT와 연동","다시 시도","오프라인입니다. 인터넷 연결을 확인하세요.","지금 IFTTT가 응답하지 않습니다.","시도 횟수가 너무 많습니다. 잠시 후 다시 시도하세요.","이 연결을 사용할 수 없습니다.","사용 중인 계정으로는 이 연결을 쓸 수 없습니다."],"nb":["Laster inn …","Fungerer med IFTTT","Prøv igjen","Du er frakoblet. Sjekk internettforbindelsen.","IFTTT svarer ikke akkurat nå.","For mange forsøk. Vent litt, og prøv igjen.","Denne tilkoblingen er ikke tilgjengelig.","Kontoen din kan ikke bruke denne tilkoblingen."],"nl":["Laden…","Werkt met IFTTT","Opnieuw proberen","Je bent offline. Controleer je internetverbinding.","IFTTT reageert nu niet.","Te veel pogingen. Wacht even en probeer het opnieuw.","Deze verbinding is niet beschikbaar.","Je account kan deze verbinding niet gebruiken."],"pl":["Wczytywanie…","Działa z IFTTT","Spróbuj ponownie","Jesteś offline. Sprawdź połączenie z internetem.","IFTTT teraz nie odpowiada.","Zbyt wiele prób. Odczekaj chwilę i spróbuj ponownie.","To połączenie jest niedostępne.","Twoje konto nie może używać tego połączenia."],"pt-BR":["Carregando…","Funciona com IFTTT","Tentar de novo","Você está off-line. Verifique sua conexão com a internet.","A IFTTT não está respondendo agora.","Muitas tentativas. Aguarde um momento e tente de novo.","Esta conexão não está disponível.","Sua conta não pode usar esta conexão."],"pt-PT":["A carregar…","Funciona com IFTTT","Tentar novamente","Está offline. Verifique a sua ligação à internet.","A IFTTT não está a responder.","Demasiadas tentativas. Aguarde um momento e tente novamente.","Esta ligação não está disponível.","A sua conta não pode usar esta ligação."],"ru":["Загрузка…","Работает с IFTTT","Повторить","Нет сети. Проверьте подключение к интернету.","IFTTT сейчас не отвечает.","Слишком много попыток. Подождите немного и повторите.","Это подключение недоступно.","Ваш аккаунт не может использовать это подключение."],"sv":["Laddar …","Fungerar med IFTTT","Försök igen","Du är offline. Kontrollera internetanslutningen.","IFTTT svarar inte just nu.","För många försök. Vänta en stund och försök igen.","Den här anslutningen är inte tillgänglig.","Ditt konto kan inte använda den här anslutningen."],"zh-Hans":["正在加载…","与 IFTTT 搭配使用","重试","您已离线。请检查互联网连接。","IFTTT 暂时没有响应。","尝试次数过多。请稍候再试。","此连接不可用。","您的账户无法使用此连接。"],"zh-Hant":["正在載入…","與 IFTTT 搭配使用","再試一次","您目前離線。請檢查網際網路連線。","IFTTT 目前沒有回應。","嘗試次數過多。請稍候再試。","此連結無法使用。","您的帳號無法使用此連結。"]}
 // <<< embedded
@@ -280,6 +282,7 @@ const u = points => `calc(${points} * var(--u))`
 const curve = points => `cubic-bezier(${points.join(", ")})`
 const shade = name => `light-dark(${C[name].light}, ${C[name].dark})`
 const EASE = curve(M.easeInOut)
+const PRESS = `opacity var(--press, ${M.press}s) ${EASE}`
 const LINE = T.footer * T.footerLineHeight
 // In little room, a watch's or that of a very large text, insets and knob give way to the words.
 const KNOB = `min(${u(G.knobDiameter)}, 30cqi)`
@@ -298,21 +301,22 @@ const STYLE = `
 i { position: absolute; padding-inline-start: 1px; padding-left: 0 }
 * { box-sizing: border-box } .switch > span, .footer, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
-button:not([aria-disabled=true]), a { cursor: pointer }
+button:not([aria-disabled=true]), a, [role=button] { cursor: pointer }
+button, svg, [role=button] { transition: ${PRESS} }
 :focus { outline: none }
 :focus-visible { outline: ${u(3)} solid var(--connect-button-focus, ${shade("focus")}); outline-offset: ${u(2)} }
 .body { --pill: var(--connect-button-pill, ${shade("pill")}); --ink: var(--connect-button-ink, ${shade("pillInk")});
   --neutral: var(--connect-button-progress, ${shade("progress")}) }
 .pill { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); min-block-size: ${u(G.height)}; border-radius: ${u(G.cornerRadius)}; background: var(--pill);
   color: var(--ink); touch-action: pan-y; user-select: none; -webkit-user-select: none; -webkit-touch-callout: none; container-type: inline-size;
-  transition: opacity ${M.press}s ${EASE} }
-.pill.pressed { opacity: ${M.pressOpacity} }
+  transition: ${PRESS} }
+.pressed { --press: ${M.highlight}s; opacity: ${M.pressOpacity} } .flashes { --press: ${M.press}s }
 .pill > * { grid-area: 1 / 1 }
 .grounds { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; contain: strict }
 .ground { position: absolute; inset: 0; opacity: 0; transition: opacity ${M.change}s ${EASE} }
 .ground.brand { background: var(--brand) } .ground.grey { background: ${shade("emailTrack")} }
 [data-ground=brand] .ground.brand, [data-ground=email] .ground.grey { opacity: 1 }
-[data-ground=brand], [data-ground=email], .celebrates { background: none; transition: opacity ${M.press}s ${EASE}, background 0s ${M.change}s }
+[data-ground=brand], [data-ground=email], .celebrates { background: none; transition: ${PRESS}, background 0s ${M.change}s }
 [data-ground=brand] { --ink: var(--brand-ink); --neutral: var(--brand-progress) }
 .bar { position: absolute; inset: 0; background: var(--neutral); opacity: 0; transform: translateX(-100%);
   transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
@@ -336,8 +340,9 @@ button:not([aria-disabled=true]), a { cursor: pointer }
   box-shadow: 0 ${u(G.knobShadowOffset)} ${u(G.knobShadowRadius)} rgb(0 0 0 / ${G.knobShadowOpacity}); will-change: transform;
   font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1; transition: transform ${M.change}s ${EASE}, opacity ${M.change}s ${EASE} }
 [data-knob=start] .knob, [data-knob=end] .knob { opacity: 1 }
-.knob img { inline-size: min(${u(G.icon)}, 16cqi); block-size: min(${u(G.icon)}, 16cqi); object-fit: contain; grid-area: 1 / 1 }
-.knob .black { filter: brightness(0) } .knob .white { filter: brightness(0) invert(1) }
+/* As delivered, and IFTTT delivers white: on a bright knob an edge keeps it to be seen. */
+.knob img { inline-size: min(${u(G.icon)}, 16cqi); block-size: min(${u(G.icon)}, 16cqi); object-fit: contain; grid-area: 1 / 1;
+  filter: drop-shadow(0 0 1px light-dark(var(--edge-light), var(--edge-dark))) }
 .scrubbed * { transition: none !important }
 .email { position: relative; display: flex; opacity: 0; visibility: hidden; transition: opacity ${M.change}s ${EASE}, visibility ${M.change}s }
 [data-input=email] .email { opacity: 1; visibility: visible; transition: opacity ${M.emailMorph * (1 - M.emailFieldsFrom)}s linear ${M.emailMorph * M.emailFieldsFrom}s, visibility 0s }
@@ -348,7 +353,7 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
 .email button { flex: none; inline-size: min(${u(G.confirm)}, 30cqi); border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
   background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
-.email button:active { background: var(--confirm-pressed) } .email button:active svg { opacity: .8 }
+.email .pressed { background: var(--confirm-pressed); opacity: 1 } .email .pressed svg { opacity: ${M.pressOpacity} }
 [dir=rtl] .email button svg { transform: scaleX(-1) }
 .choices { position: relative; display: flex; flex-wrap: wrap; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
 .choices button { flex: 1 1 ${u(90)}; min-inline-size: 0; min-block-size: ${u(44)}; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
@@ -363,8 +368,8 @@ button:not([aria-disabled=true]), a { cursor: pointer }
 .footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
 .footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
+.footer [role=button] { padding-block: ${u(4)}; border-radius: ${u(4)} }
 .footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
-.footer button:active { opacity: ${M.pressOpacity} }
 :host([footer=none]) .footer:not([data-needed]) { display: none }
 .mark { font-weight: ${T.heavy}; text-transform: none }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
@@ -379,7 +384,7 @@ dialog::backdrop { background: rgb(0 0 0 / .5) }
 .close { display: grid; place-items: center; inline-size: ${u(44)}; block-size: ${u(44)}; margin: ${u(-10)} ${u(-12)} ${u(10)} auto; border-radius: 50% }
 .pair { display: flex; align-items: center; gap: ${u(24)} } .pair a, .pair > span { display: grid; place-items: center; inline-size: ${u(44)}; block-size: ${u(44)};
   border-radius: ${u(8)}; font-size: ${u(24)}; font-weight: ${T.heavy}; color: inherit; text-decoration: none }
-.pair img { inline-size: 100%; block-size: 100%; object-fit: contain; filter: brightness(0) invert(1) } [dir=rtl] .pair svg { transform: scaleX(-1) }
+.pair img { inline-size: 100%; block-size: 100%; object-fit: contain } [dir=rtl] .pair svg { transform: scaleX(-1) }
 h2 { margin: ${u(16)} 0 0; font-size: ${u(T.aboutTitle)}; line-height: 1.2; font-weight: ${T.demiBold} } dialog a { color: inherit }
 h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
 [dir=rtl] dialog { text-align: right } ul { list-style: none; margin: ${u(36)} 0; padding: 0; display: grid; gap: ${u(24)} } li { display: flex; gap: ${u(24)} } li svg { flex: none; color: ${C.aboutSecondary.dark} }
@@ -472,6 +477,8 @@ const TAPPED = ["turn_on", "turn_off", "proceed"]
 const RETRY_AFTER = [2000, 4000, 8000]
 const POLL_AFTER = [2000, 4000, 8000, 15_000, 30_000]
 const FOLLOW_FOR = 10 * 60_000
+/** Which connection's service this tab has gone to: it comes back to a new page, and is welcomed there. */
+const AWAY = "connect-button-away"
 /** A server's notice of a refused address is over after two seconds (F015). */
 const NOTICE_OVER = 2100
 /** Where nothing is under way, so many looks without a stream, and so many streams on a page: a browser has six connections to a server. */
@@ -506,9 +513,11 @@ export class ConnectButton extends HTMLElement {
   #drag = null
   #released = null        // where the knob was let go, while the server is asked
   #label = ""
+  #typed = false          // the text in the email field is the person's
   #iconTried = 0
   #pointerType = ""
   #press = null           // a touch that is felt, or about to be
+  #swiped = false         // it went too far to be a tap
 
   constructor() {
     super()
@@ -582,7 +591,8 @@ export class ConnectButton extends HTMLElement {
 
   attributeChangedCallback(name, before, now) {
     if (!this.isConnected || before === now || !this.#connected) return
-    if (name === "email") return this.#suggest()
+    if (name === "email") return this.#answer?.state.step === "email" ? this.#suggest() : undefined
+    if (name === "connection") this.#emptyField()
     this.#loading?.abort()
     this.#unfollow()
     if (this.#isPreview) return
@@ -623,21 +633,40 @@ export class ConnectButton extends HTMLElement {
   // MARK: Talking with the server
 
   #listen(signal) {
-    const { pill, switch: control, form, knob } = this.#part
+    const { body, pill, switch: control, form, knob } = this.#part
     const on = (target, type, body, options) => target.addEventListener(type, body, { signal, ...options })
     on(control, "click", event => this.#tapped(event))
     on(form, "submit", event => {
       event.preventDefault()
       this.#send("email", this.#part.field.value.trim())
     })
-    on(form, "input", () => this.#part.field.removeAttribute("aria-invalid"))
+    on(form, "input", () => {
+      this.#typed = true
+      this.#part.field.removeAttribute("aria-invalid")
+    })
     on(form, "keydown", event => { if (event.key === "Escape") this.#act("cancel") })
     on(this.#part.choices, "keydown", event => { if (event.key === "Escape") this.#act("keep") })
-    on(pill, "pointerdown", event => this.#pressed(event))
+    on(body, "pointerdown", event => this.#pressed(event))
+    on(body, "pointermove", ({ clientX, clientY }) => {
+      if (!this.#press || Math.hypot(clientX - this.#press.x, clientY - this.#press.y) <= M.slop) return
+      this.#swiped = true
+      this.#settle()
+    })
+    on(body, "pointerup", () => this.#relax())
+    on(body, "pointercancel", () => this.#settle())
+    on(body, "pointerout", event => { if (this.#press && !this.#press.isOver && !this.#press.target.contains(event.relatedTarget)) this.#settle() })
+    on(body, "click", event => {
+      // A key has not moved, and is no second click.
+      if (event.detail && this.#swiped) {
+        event.preventDefault()
+        return event.stopImmediatePropagation()
+      }
+      if (event.detail <= 1) this.#settle(this.#pressable(event.target))
+    }, { capture: true })
+    on(pill, "pointerdown", event => this.#grasped(event))
     on(pill, "pointermove", event => this.#moved(event))
     on(pill, "pointerup", event => this.#lifted(event))
     on(pill, "pointercancel", event => this.#lifted(event, true))
-    on(pill, "pointerleave", () => this.#settle())
     // A finger is captured by the switch until the pill takes it over: that loss is none.
     on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
@@ -651,10 +680,6 @@ export class ConnectButton extends HTMLElement {
     on(window, "pageshow", event => { if (event.persisted) this.#lookAgain() })
     // Nor does one that nobody sees need any of the few connections that a browser has to a server.
     for (const name of ["resume", "visibilitychange"]) on(document, name, () => { document.hidden ? this.#unfollow() : this.#lookAgain() })
-    on(matchMedia("(prefers-color-scheme: dark)"), "change", () => {
-      delete knob.dataset.key
-      if (this.#answer) this.#dress(this.#answer.state)
-    })
     const sizes = new ResizeObserver(() => {
       this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
       if (this.#look.knob === "hidden") this.#placeKnob(0)  // where it faded out may be outside by now
@@ -773,9 +798,23 @@ export class ConnectButton extends HTMLElement {
   }
 
   #open(url) {
-    if (this.getAttribute("target") !== "_blank") return location.assign(url)
+    if (this.getAttribute("target") !== "_blank") {
+      try { sessionStorage.setItem(AWAY, this.getAttribute("connection")) } catch { /* Then nobody is welcomed back. */ }
+      return location.assign(url)
+    }
     const opened = window.open(url, "_blank")
     if (opened) opened.opener = null
+  }
+
+  /** Whether this tab is back from the service with this connection. It is told once. */
+  #comesBack() {
+    const { isLocal, state } = this.#answer
+    if (isLocal || this.#isPreview || state.step === "loading" || state.step === "going_to_service") return false
+    try {
+      if (sessionStorage.getItem(AWAY) !== this.getAttribute("connection")) return false
+      sessionStorage.removeItem(AWAY)
+      return true
+    } catch { return false }
   }
 
   /** Whether something happens elsewhere, or passes by itself. */
@@ -843,33 +882,46 @@ export class ConnectButton extends HTMLElement {
 
   // MARK: What the person does
 
-  /** A touch is felt a moment later, so that scrolling wins over it (F061). */
-  #touched({ clientX, clientY }) {
-    this.#settle()
-    const press = this.#press = { x: clientX, y: clientY, timer: setTimeout(() => this.#part.pill.classList.add("pressed"), M.pressDelay * 1000) }
-    return press
+  /** What answers to a press (F061): the pill while a tap on it is one, and each of the buttons in it and under it. */
+  #pressable(target) {
+    const { pill } = this.#part
+    return target.closest("form button, .choices button, .footer button, .footer [role=button]")
+      ?? (pill.contains(target) && TAPPED.includes(this.#look.input) && !this.#sending ? pill : null)
   }
 
-  /** A tap that was too quick to be felt flashes. */
-  #settle(isTap = false) {
-    const { pill } = this.#part
-    clearTimeout(this.#press?.timer)
-    if (isTap && !pill.classList.contains("pressed")) {
-      pill.classList.add("pressed")
-      this.#press = { timer: setTimeout(() => this.#settle(), M.press * 1000) }
-    } else {
-      pill.classList.remove("pressed")
-      this.#press = null
-    }
+  /** A touch is felt a moment later, so that scrolling wins over it. */
+  #pressed(event) {
+    this.#settle()
+    this.#swiped = false
+    const target = event.isPrimary && event.button === 0 ? this.#pressable(event.target) : null
+    if (!target) return
+    const timer = setTimeout(() => target.classList.add("pressed"), M.pressDelay * 1000)
+    this.#press = { target, x: event.clientX, y: event.clientY, timer }
+  }
+
+  /** A lifted finger is no longer felt; whether that was a tap is said next. */
+  #relax() {
+    if (!this.#press) return
+    clearTimeout(this.#press.timer)
+    Object.assign(this.#press, { isOver: true, timer: setTimeout(() => this.#settle(), M.press * 1000) })
+  }
+
+  /** Ends a press. What is tapped too quickly to be felt flashes. */
+  #settle(tapped = null) {
+    const { target, timer } = this.#press ?? {}
+    clearTimeout(timer)
+    const isFelt = tapped && tapped === target && target.classList.contains("pressed")
+    target?.classList.remove("pressed", "flashes")
+    this.#press = null
+    if (!tapped || isFelt) return
+    tapped.classList.add("pressed", "flashes")
+    this.#press = { target: tapped }
+    this.#relax()
   }
 
   #tapped(event) {
-    if (this.#drag?.moved || event.detail > 1) return
-    this.#drag = null
     const { input } = this.#look
-    if (!TAPPED.includes(input)) return
-    this.#settle(true)
-    this.#send(input)
+    if (event.detail <= 1 && TAPPED.includes(input)) this.#send(input)
   }
 
   #act(kind) {
@@ -887,17 +939,16 @@ export class ConnectButton extends HTMLElement {
     return [event.clientX - box.left, box.width]
   }
 
-  #pressed(event) {
-    const { input, isOn } = this.#look
+  /** A finger on the switch may be about to drag it. */
+  #grasped(event) {
+    const { input, isOn, knob } = this.#look
     this.#drag = null
     this.#pointerType = event.pointerType
-    if (!event.isPrimary || event.button !== 0 || this.#sending || !TAPPED.includes(input)) return
-    this.#touched(event)
-    if (this.#look.knob === "hidden") return
+    if (!event.isPrimary || event.button !== 0 || this.#sending || knob === "hidden" || !TAPPED.includes(input)) return
     const [x, width] = this.#place(event)
     const fromKnob = isOn !== this.#isRightToLeft ? width - x : x
-    this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, moved: false, active: false, samples: [],
-                   grasped: fromKnob <= (G.labelInsetAtKnob + M.slop) * this.#part.knob.getBoundingClientRect().width / G.knobDiameter }
+    if (fromKnob > (G.labelInsetAtKnob + M.slop) * this.#part.knob.getBoundingClientRect().width / G.knobDiameter) return
+    this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, active: false, samples: [] }
   }
 
   /** What one of the dossier's points is here. */
@@ -905,11 +956,9 @@ export class ConnectButton extends HTMLElement {
 
   #moved(event) {
     const drag = this.#drag
-    if (this.#press && Math.hypot(event.clientX - this.#press.x, event.clientY - this.#press.y) > M.slop) this.#settle()
     if (!drag || event.pointerId !== drag.id) return
     const [dx, dy] = [Math.abs(event.clientX - drag.x), Math.abs(event.clientY - drag.y)]
-    if (dx > M.slop || dy > M.slop) drag.moved = true
-    if (!drag.active && drag.grasped && !drag.ended && dx > M.slop && dx > dy) this.#begin(drag, event)
+    if (!drag.active && dx > M.slop && dx > dy) this.#begin(drag, event)
     if (!drag.active) return
     const [x, width] = this.#place(event)
     Object.assign(drag, { at: x, width })
@@ -930,12 +979,9 @@ export class ConnectButton extends HTMLElement {
   #lifted(event, isCancelled = false) {
     const drag = this.#drag
     if (!drag || event.pointerId !== drag.id) return
-    // The click that follows still has to know that the finger moved.
-    drag.id = null
-    setTimeout(() => { if (this.#drag === drag) this.#drag = null })
+    this.#drag = null
     if (!drag.active) return
     drag.active = false
-    drag.ended = true
     cancelAnimationFrame(drag.frame)
     const [first, last] = [drag.samples[0], drag.samples.at(-1)]
     const isFresh = last && event.timeStamp - last.time < 100 && last.time > first.time
@@ -958,12 +1004,16 @@ export class ConnectButton extends HTMLElement {
     this.#part.coming?.remove()
     this.#part.coming = h("span", { "aria-hidden": "true" }, face.toggled)
     label.after(this.#part.coming)
+    if (drag.look.input === "email") {
+      this.#part.morph = this.#morph({ fill: "both" })
+      for (const move of this.#part.morph) move.pause()
+    }
     this.#scrub(0)
   }
 
   /** Draws the change as far as the finger has done it: transforms and opacities alone. */
   #scrub(part) {
-    const { label, coming, knob, form, pill } = this.#part
+    const { label, coming, morph, form, pill } = this.#part
     const isOn = this.#look.knob === "end"
     this.#placeKnob(isOn ? 1 - part : part)
     const { ground, input } = this.#drag?.look ?? this.#released?.look ?? this.#look
@@ -971,7 +1021,7 @@ export class ConnectButton extends HTMLElement {
     if (input === "email") {
       form.style.visibility = "visible"
       form.style.opacity = Math.max(0, (part - M.emailFieldsFrom) / (1 - M.emailFieldsFrom))
-      knob.style.opacity = Math.min(1, (1 - part) / (1 - M.emailFieldsFrom))
+      for (const move of morph ?? []) move.currentTime = part * M.emailMorph * 1000
     }
     label.style.opacity = 1 - part
     if (coming) coming.style.opacity = input === "email" ? 0 : Math.max(0, (part - M.labelInFrom) / (1 - M.labelInFrom))
@@ -988,15 +1038,16 @@ export class ConnectButton extends HTMLElement {
 
   /** A critically damped spring that starts with the finger's velocity. */
   #spring(from, to, velocity) {
-    const pulse = 6.6 / M.change
+    const released = this.#released
+    const seconds = released.look.input === "email" ? M.emailMorph : M.change
+    const pulse = 6.6 / seconds
     const away = from - to
     const push = velocity + pulse * away
     const began = performance.now()
-    const released = this.#released
     const step = now => {
       if (this.#released !== released) return
       const time = Math.max(0, now - began) / 1000
-      const isOver = this.#isStill || time >= M.change
+      const isOver = this.#isStill || time >= seconds
       released.part = isOver ? to : Math.min(Math.max(to + (away + push * time) * Math.exp(-pulse * time), 0), 1)
       this.#scrub(released.part)
       if (!isOver) requestAnimationFrame(step)
@@ -1007,31 +1058,32 @@ export class ConnectButton extends HTMLElement {
   }
 
   #stopScrubbing() {
-    const { body, label, coming, knob, form, pill } = this.#part
+    const { body, label, coming, morph, form, pill } = this.#part
     this.#released = null
     coming?.remove()
-    this.#part.coming = null
-    for (const element of [label, knob, form, pill.querySelector(".ground.grey")]) element.style.opacity = ""
+    for (const move of morph ?? []) move.cancel()
+    this.#part.coming = this.#part.morph = null
+    for (const element of [label, form, pill.querySelector(".ground.grey")]) element.style.opacity = ""
     form.style.visibility = ""
     this.#rest()
     body.offsetWidth  // What follows is a change of its own.
     body.classList.remove("scrubbed")
   }
 
-  /** The knob travels, squares itself towards the field, loses its icon, and gives way to the button that confirms. */
-  #morph() {
+  /** The knob travels, squares itself towards the field, loses icon and shadow, and gives way to the button that confirms. */
+  #morph(timing) {
     const { knob } = this.#part
-    this.#placeKnob(1)
-    if (this.#isStill) return
     const round = `${G.cornerRadius * this.#unit}px`
     const square = this.#isRightToLeft ? `${round} 0px 0px ${round}` : `0px ${round} ${round} 0px`
-    const timing = { duration: M.emailMorph * 1000, easing: EASE, id: "morph" }
     const place = part => `translateX(${part * this.#way}px)`
-    knob.animate([{ transform: place(0) }, { offset: M.emailSquareFrom, transform: place(M.emailSquareFrom) },
-                  { transform: `${place(1)} scale(${G.confirm / G.knobDiameter})` }], timing)
-    knob.animate([{ borderRadius: round }, { offset: M.emailSquareFrom, borderRadius: round }, { borderRadius: square }], timing)
-    knob.animate([{ opacity: 1 }, { offset: M.emailFieldsFrom, opacity: 1 }, { opacity: 0 }], timing)
-    knob.firstElementChild?.animate([{ opacity: 1 }, { offset: M.emailSquareFrom, opacity: 1 }, { opacity: 0 }], timing)
+    const [half, late] = [M.emailSquareFrom, M.emailFieldsFrom]
+    const move = (element, ...frames) => element.animate(frames, { duration: M.emailMorph * 1000, id: "morph", ...timing })
+    return [
+      move(knob, { transform: place(0) }, { offset: half, transform: place(half) }, { transform: `${place(1)} scale(${G.confirm / G.knobDiameter})` }),
+      move(knob, { borderRadius: round }, { offset: half, borderRadius: round }, { borderRadius: square }),
+      move(knob, { boxShadow: getComputedStyle(knob).boxShadow }, { boxShadow: "none" }),
+      move(knob, { opacity: 1 }, { offset: late, opacity: 1 }, { opacity: 0 }),
+      ...[...knob.children].map(icon => move(icon, { opacity: 1 }, { offset: half, opacity: 1 }, { opacity: 0 }))]
   }
 
   /** Where the knob is when nobody moves it. A hidden one waits where it was last. */
@@ -1096,17 +1148,20 @@ export class ConnectButton extends HTMLElement {
     this.#drawFooter(state, face)
     this.#drawProgress(state.progress, state.undo)
     if (this.#released) this.#stopScrubbing()
-    else if (look.input === "email" && before?.state.step === "connect" && !isFirst) this.#morph()
-    else this.#rest()
+    else if (look.input === "email" && before?.state.step === "connect" && !isFirst) {
+      this.#placeKnob(1)
+      if (!this.#isStill) this.#morph({ easing: EASE })
+    } else this.#rest()
     if (isFirst) {
       this.#part.body.offsetWidth
       this.#part.body.classList.remove("scrubbed")
     }
-    if (before && celebrates(before.state.step, state.step)) this.#celebrate()
+    const isBack = this.#comesBack()
+    if (celebrates(isBack ? "going_to_service" : before?.state.step, state.step)) this.#celebrate()
     else this.#part.pill.classList.remove("celebrates")
     this.#keepFocus(inside, look, before)
     // Looking again, and finding what was there, is no news.
-    if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst)
+    if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst && !isBack)
     this.#tell(before, state, look)
     if (!this.isConnected) return
     if (this.#isPreview) return this.#unfollow()
@@ -1135,8 +1190,9 @@ export class ConnectButton extends HTMLElement {
     for (const [scheme, colors] of [["light", light], ["dark", dark]]) {
       set(`--knob-${scheme}`, colors.knob)
       set(`--knob-ink-${scheme}`, colors.knobInk)
+      set(`--edge-${scheme}`, contrast(color(colors.knob), WHITE) < 3 ? "rgb(0 0 0 / .8)" : "transparent")
     }
-    const key = JSON.stringify([service?.icon, service?.shortName, light.knobInk, dark.knobInk])
+    const key = JSON.stringify([service?.icon, service?.shortName])
     if (knob.dataset.key === key) return
     knob.dataset.key = key
     this.#iconTried = 0
@@ -1144,7 +1200,7 @@ export class ConnectButton extends HTMLElement {
     if (connection?.primary.icon) new Image().src = connection.primary.icon  // For the About page.
   }
 
-  /** The icon in the knob's ink. Until it is there, and when it never comes, the service's first letter (W30). */
+  /** The icon. Until it is there, and when it never comes, the service's first letter in the knob's ink (W30). */
   #drawIcon(service) {
     const { knob } = this.#part
     knob.replaceChildren(h("span", {}, [...(service?.shortName ?? "")][0]?.toLocaleUpperCase() ?? ""))
@@ -1152,9 +1208,7 @@ export class ConnectButton extends HTMLElement {
     const icon = h("img", { alt: "", decoding: "async", draggable: "false", referrerpolicy: "no-referrer" })
     const { key } = knob.dataset
     icon.addEventListener("load", () => {
-      if (knob.dataset.key !== key) return
-      icon.className = getComputedStyle(knob).color === "rgb(255, 255, 255)" ? "white" : "black"
-      knob.replaceChildren(icon)
+      if (knob.dataset.key === key) knob.replaceChildren(icon)
     })
     icon.addEventListener("error", () => {
       if (knob.dataset.key === key && (this.#iconTried += 1) <= 2 && this.isConnected) {
@@ -1174,7 +1228,7 @@ export class ConnectButton extends HTMLElement {
     form.inert = look.input !== "email"
     choices.hidden = look.input !== "choice"
     const attributes = { "aria-label": face.name || face.label, role: isSwitch ? "switch" : null, "aria-checked": isSwitch ? String(look.isOn) : null,
-                         "aria-disabled": isIdle ? "true" : null, "aria-busy": state.progress !== "none" || look.pulses ? "true" : null }
+                         "aria-disabled": isIdle ? "true" : null, "aria-busy": isIdle && state.progress !== "none" || look.pulses ? "true" : null }
     for (const [name, value] of Object.entries(attributes)) value === null ? control.removeAttribute(name) : control.setAttribute(name, value)
   }
 
@@ -1213,23 +1267,29 @@ export class ConnectButton extends HTMLElement {
       style.setProperty("--fit", fit.toFixed(3))
       classList.toggle("wraps", fit === least)
     }
-    if (!this.#drag?.active && !this.#released) this.#rest()
+    if (!this.#drag?.active && !this.#released && !this.#part.pill.classList.contains("celebrates")) this.#rest()
   }
 
   #suggest() {
     const { field } = this.#part
-    if (!field.dataset.typed) field.value = this.#answer?.state.email || (this.getAttribute("email") ?? "").trim().slice(0, 254)
+    const text = this.#answer.state.email || (this.getAttribute("email") ?? "").trim().slice(0, 254)
+    if (!this.#typed && field.value !== text) field.value = text
   }
 
-  /** The person's own text is kept; back at Connect the field is emptied. */
+  #emptyField() {
+    this.#typed = false
+    this.#part.field.value = ""
+  }
+
+  /** What the person has typed, or deleted, is kept; back at Connect the field is emptied. */
   #drawEmail(state, face, before) {
     const { field, confirm, pill } = this.#part
     field.setAttribute("aria-label", face.emailField)
     field.placeholder = face.emailField
     confirm.setAttribute("aria-label", face.emailConfirm)
-    if (state.step === "connect" || state.step === "connected") field.value = ""
+    if (this.#look.knob !== "hidden") this.#emptyField()
     if (state.step !== "email") return
-    if (before?.state.step !== "email" || !field.value) this.#suggest()
+    this.#suggest()
     const isInvalid = state.failure?.kind === "invalid_email"
     field.toggleAttribute("aria-invalid", isInvalid)
     if (isInvalid) field.setAttribute("aria-invalid", "true")
@@ -1264,16 +1324,25 @@ export class ConnectButton extends HTMLElement {
 
   #drawFooter(state, face) {
     const { footer } = this.#part
-    const key = JSON.stringify([face.footer, face.tone, face.actions, Boolean(face.about)])
+    // Where something else is offered or asked, a tap is about that.
+    const isOther = state.step === "confirm_disconnect" || face.actions.some(({ kind }) => kind === "retry" || kind === "undo" || kind === "about")
+    const opensAbout = face.about && !isOther
+    const key = JSON.stringify([face.footer, face.tone, face.actions, Boolean(opensAbout)])
     if (footer.dataset.key === key) return
     const isFirst = footer.dataset.key === undefined
     footer.dataset.key = key
     footer.dataset.tone = face.tone
     footer.toggleAttribute("data-needed", face.tone === "error" || face.actions.length > 0)
-    const opensAbout = face.tone === "lead" && face.about
-    const text = h(opensAbout ? "button" : "p", opensAbout ? { class: "text lead", type: "button", "aria-haspopup": "dialog" } : { class: `text ${face.tone}` },
-      ...this.#runs(face.footer))
+    // A sentence flows on into what can be done, which a button's box does not.
+    const isAlone = face.actions.length === 0
+    const role = !opensAbout ? {} : isAlone ? { type: "button", "aria-haspopup": "dialog" } : { role: "button", tabindex: 0, "aria-haspopup": "dialog" }
+    const text = h(!opensAbout ? "p" : isAlone ? "button" : "span", { class: `text ${face.tone}`, ...role }, ...this.#runs(face.footer))
     if (opensAbout) text.addEventListener("click", () => this.#tapFooter())
+    if (role.role) text.addEventListener("keydown", event => {
+      if (event.key !== "Enter" && event.key !== " ") return
+      event.preventDefault()
+      text.click()
+    })
     footer.replaceChildren(text, ...face.actions.flatMap(action => [" ", this.#button(action, "action")]))
     if (!isFirst && !this.#isStill) footer.animate([{ opacity: 0 }, { opacity: 1 }], { duration: M.change * 1000, easing: EASE })
   }
@@ -1353,7 +1422,9 @@ export class ConnectButton extends HTMLElement {
     const isOver = before?.state.failure && !state.failure
     if (before?.state.step !== state.step || isOver) this.dispatchEvent(new CustomEvent("change", { detail: { step: state.step, isOn: look.isOn } }))
     if (state.failure && JSON.stringify(before?.state.failure) !== JSON.stringify(state.failure)) {
-      this.dispatchEvent(new CustomEvent("failure", { detail: { ...state.failure } }))
+      const wasOn = look.isOn || before?.state.step === "disconnecting" || before && TOKENS.looks[before.state.step].isOn
+      const during = state.step === "loading_failed" ? "loading" : wasOn ? "deactivation" : "activation"
+      this.dispatchEvent(new CustomEvent("failure", { detail: { ...state.failure, during } }))
     }
   }
 

@@ -292,6 +292,7 @@ struct RoughPathTests {
         player.play(.disconnect, .confirmDisconnection)
         #expect(player.activation.state == .disconnected)
         #expect(player.outcomes == [.disconnected(try Balcony.connection(.disabled))])
+        #expect(player.effects.last == .start(try #require(player.deadline), seconds: 2))
         player.play(.deadlinePassed(try #require(player.deadline)))
         #expect(player.states.suffix(4) == [.confirmingDisconnection, .disconnecting, .disconnected, .initial])
     }

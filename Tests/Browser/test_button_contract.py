@@ -1,0 +1,133 @@
+"""What a page may rely on: the attributes and events of `<connect-button>`, each as it is documented (F112)."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from button_page import ROOT, SCRIPT, ButtonServer, heard
+from button_visit import drag, opened, shown, switch, until
+
+GUIDE = (ROOT / "Sources/ConnectButton/ConnectButton.docc/ConnectButton.md").read_text()
+HEADER = SCRIPT.read_text().split("*/")[0]
+
+
+def test_every_attribute_is_documented_and_every_documented_one_is_read(page: Page) -> None:
+    source = SCRIPT.read_text().split("*/", 1)[1]
+    own = set(re.findall(r'this\.(?:get|has)Attribute\("([a-z]+)"\)', source)) | set(re.findall(r":host\(\[([a-z]+)=", source))
+    table = GUIDE.split("| attribute | says |")[1].split("\n\n")[0]
+    assert own == set(re.findall(r"(?m)^\| `([a-z]+)` \|", table))
+    assert own == set(re.findall(r"(?m)^ \*   ([a-z]+) {2,}", HEADER.split("Attributes\n")[1].split("\n *\n")[0]))
+
+
+def test_every_event_is_documented_with_all_that_it_tells(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect", failure="interrupted"))
+    told = dict((name, detail) for name, _, detail in page.evaluate("heard"))
+    assert set(told) == set(re.findall(r'new CustomEvent\("(\w+)"', SCRIPT.read_text())) == {"change", "failure"}
+    for name, detail in told.items():
+        text = ", ".join(detail)
+        assert f"| `{name}` | `{{ {text} }}` |" in GUIDE and re.search(rf"`{name}` \([^)]*`\{{ {text} \}}`", HEADER), (name, text)
+
+
+def test_events_are_heard_at_the_element_alone(page: Page, server: ButtonServer) -> None:
+    page.add_init_script("window.bubbled = []; for (const name of ['change', 'failure']) document.addEventListener(name, () => bubbled.push(name))")
+    opened(page, server, server.script().answer("connect", failure="interrupted"))
+    assert heard(page, "change") and heard(page, "failure") and page.evaluate("bubbled") == []
+
+
+# The four results that the SDK's wrappers call back with: activated, not activated, deactivated, not deactivated.
+
+def results(page: Page) -> list[str]:
+    """What a page makes of the events, as the guide tells it."""
+    found, is_on = [], None
+    for name, _, detail in page.evaluate("heard"):
+        if name == "failure":
+            found.append(f"{detail['during']} failed")
+        else:
+            if detail["isOn"] and is_on is False:
+                found.append("activated")
+            if detail["step"] == "disconnected":
+                found.append("deactivated")
+            # Coming back from `disconnecting` is to have stayed on.
+            is_on = None if detail["step"] in ("loading", "disconnecting") else detail["isOn"]
+    return found
+
+
+def walk(page: Page, server: ButtonServer, *steps: dict[str, Any]) -> list[str]:
+    first, *rest = steps
+    opened(page, server, server.script().answer(**first))
+    for revision, options in enumerate(rest, 2):
+        server.pushed["one"] = server.script().answer(revision=revision, **options)
+        until(page, f"one.answer.revision === {revision}")
+    return results(page)
+
+
+@pytest.mark.parametrize(("steps", "expected"), [
+    ("connect verifying going_to_service connecting connected", ["activated"]),
+    ("connect verifying pending connected", ["activated"]),
+    ("connected", []),
+    ("pending connected", []),
+    ("connected confirm_disconnect connected", []),
+    ("connected disconnecting connected", []),
+    ("connected confirm_disconnect disconnecting disconnected connect", ["deactivated"]),
+    ("connect verifying connect!account_not_created", ["activation failed"]),
+    ("connect going_to_service connecting connect!interrupted connect", ["activation failed"]),
+    ("connect going_to_service connect!cancelled", ["activation failed"]),
+    ("email email!invalid_email", ["activation failed"]),
+    ("connected confirm_disconnect disconnecting connected!not_disconnected", ["deactivation failed"]),
+    ("connected confirm_disconnect disconnecting connect!sign_in_expired", ["deactivation failed"]),
+    ("pending disconnecting pending!sign_in_expired", ["deactivation failed"]),
+    ("loading loading_failed!unknown_connection", ["loading failed"]),
+])
+def test_the_four_results_can_be_told_apart(page: Page, server: ButtonServer, steps: str, expected: list[str]) -> None:
+    assert walk(page, server, *({"step": step.split("!")[0], "failure": (step.split("!") + [None])[1]} for step in steps.split())) == expected
+
+
+@pytest.mark.parametrize(("step", "during"), [("connect", "activation"), ("email", "activation"), ("connected", "deactivation"), ("confirm_disconnect", "deactivation")])
+def test_a_wish_that_does_not_reach_the_server_is_told_apart_too(page: Page, server: ButtonServer, step: str, during: str) -> None:
+    opened(page, server, server.script().answer(step, email="ada@example.com"))
+    server.answers((503, {}, 0))
+    page.locator("#one .switch, #one .email button, #one .choices button").locator("visible=true").first.click()
+    expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
+    assert heard(page, "failure") == [["one", {"kind": "unavailable", "detail": "HTTP 503", "during": during}]]
+
+
+def test_a_load_that_fails_is_neither(page: Page, server: ButtonServer) -> None:
+    server.states["one"] = (404, {}, 0)
+    page.goto(server.url())
+    shown(page, "loading_failed")
+    assert heard(page, "failure")[0][1]["during"] == "loading"
+
+
+# The attributes that the other suites do not turn
+
+def test_base_says_where_the_routes_are(page: Page, server: ButtonServer) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.removeprefix(server.origin)))
+    page.goto(server.url(base="/own/routes/"))
+    until(page, "Boolean(window.button)")
+    shown(page, "loading_failed")
+    assert "/own/routes/one" in asked
+
+
+def test_another_connection_is_another_button(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    server.shows(server.script(short="Kalender").answer("connected"), "two")
+    opened(page, server, script.answer("email", email="ada@example.com"))
+    page.get_by_role("textbox").fill("grace@example.com")
+    page.evaluate("one.setAttribute('connection', 'two')")
+    shown(page, "connected")
+    server.shows(script.answer("email", email="ada@example.com"))
+    page.evaluate("one.setAttribute('connection', 'one')")
+    shown(page, "email")
+    expect(page.get_by_role("textbox")).to_have_value("ada@example.com")
+
+
+def test_a_drag_tells_the_page_as_a_tap_does(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect"))
+    server.answers(server.script().answer("verifying", revision=2))
+    drag(page, 0.1, [0.4, 0.7, 0.9])
+    shown(page, "verifying")
+    assert heard(page, "change")[-1] == ["one", {"step": "verifying", "isOn": False}]
+    expect(switch(page)).not_to_be_checked()
