@@ -100,8 +100,10 @@ extension ConnectActivation {
     mutating func restore() -> [Effect] {
         awaited = nil
         deadline = nil
+        hasAppFailed = false
         switch state {
         case .idle: return []
+        case .unavailable: return [.gather(ask(.prepare), .means)]
         case .enteringEmail(let entry):
             state = .enteringEmail(EmailEntry(entry.text))
             return []

@@ -2,7 +2,7 @@
 extension ConnectActivation {
     mutating func appear() -> [Effect] {
         guard state == .idle else { return [] }
-        if let connection { return show(connection) }
+        if let connection { return show(connection) + [.gather(ask(.prepare), .means)] }
         return load()
     }
 
@@ -26,8 +26,9 @@ extension ConnectActivation {
         switch state {
         case .initial, .connected, .pendingConfiguration:
             // A user at the service is waited for; asking must not put another answer in that one's place.
-            guard awaited == nil || awaited?.purpose == .refresh else { return [] }
+            guard [nil, .refresh, .prepare].contains(awaited?.purpose) else { return [] }
             return [.fetch(ask(.refresh))]
+        case .unavailable: return [.gather(ask(.prepare), .means)]
         default: return []
         }
     }
@@ -48,15 +49,34 @@ extension ConnectActivation {
 
     private mutating func loaded(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
-        case .success(let fetched): return show(fetched)
+        case .success(let fetched):
+            adopt(fetched)
+            // Whether it can work here is known before it is shown (dossier 3.2).
+            return [.gather(ask(.prepare), .means)]
         case .failure(.unauthorized) where !hasDroppedToken:
             // A token that has expired must not keep the button from being shown (dossier 10.2, W10).
             return [drop(ticket), .fetch(ask(.load))]
         case .failure(let reason):
             state = .loadingFailed
             failure = reason
-            return [.watchConnectivity]
+            // Only what the network keeps away can come with it.
+            return reason == .unreachable ? [.watchConnectivity] : []
         }
+    }
+
+    /// It was looked what there is to go on with; where that failed, the user is told when it is needed.
+    mutating func prepared() -> [Effect] {
+        guard let connection else { return [] }
+        // What is on can be turned off without a way to anywhere.
+        if let means, !means.hasWay, connection.status != .enabled { return hide() }
+        return state == .loading || state == .unavailable ? show(connection) : []
+    }
+
+    /// There is no way to the service from here, and nothing to be shown (dossier 3.2).
+    mutating func hide() -> [Effect] {
+        guard state != .unavailable else { return [] }
+        attempt = nil
+        return endDeadline() + fail(.browserNotOpened, to: .unavailable)
     }
 
     private mutating func show(_ fetched: Connection) -> [Effect] {
@@ -84,7 +104,7 @@ extension ConnectActivation {
             // Why a button that was on is off: nobody has turned it off.
             failure = state == .initial && connection?.status == .unknown ? .unauthorized : nil
         }
-        return []
+        return means == nil ? [.gather(ask(.prepare), .means)] : []
     }
 
     /// Takes over what the service says.
@@ -92,9 +112,8 @@ extension ConnectActivation {
         if fetched.status != .unknown { hasDroppedToken = false }
         switch fetched.status {
         case .enabled:
-            // The service has no word for "pending". What it has is a configuration with nothing in it.
-            let isEmpty = fetched.userConnection.map { $0.features.isEmpty && !fetched.features.isEmpty } ?? false
-            isPendingConfiguration = isPendingConfiguration || (configuration.skipsConfiguration && isEmpty)
+            // Where the user's part is not told, what is known stays.
+            isPendingConfiguration = fetched.isUnconfigured ?? isPendingConfiguration
             connection = fetched
         case .disabled, .neverEnabled:
             isPendingConfiguration = false
@@ -111,6 +130,7 @@ extension ConnectActivation {
     /// - Parameter fetched: the connection as anybody sees it; nil keeps what is known of it otherwise.
     mutating func forgetUser(seeing fetched: Connection? = nil) {
         isPendingConfiguration = false
+        means?.hasUserToken = false
         connection = (fetched ?? connection)?.with(.unknown)
     }
 

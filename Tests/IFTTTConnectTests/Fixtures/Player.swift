@@ -34,6 +34,8 @@ struct Player {
     /// Whether the world keeps its answers to itself.
     var isSilent = false
     private(set) var destination: ConnectActivation.Destination?
+    /// What was gathered, in order.
+    private(set) var needs: [ConnectActivation.Need] = []
     private(set) var openTicket: ConnectActivation.Ticket?
     private(set) var deadline: ConnectActivation.Deadline?
     private var wasAway = false
@@ -119,7 +121,9 @@ struct Player {
         }
         switch effect {
         case .fetch(let ticket): take(.fetched(ticket, wasAway ? world.connectionAfter : world.connection))
-        case .gather(let ticket): take(.gathered(ticket, .success(world.circumstances)))
+        case .gather(let ticket, let need):
+            needs.append(need)
+            take(.gathered(ticket, .success(world.circumstances)))
         case .lookUpUser(let ticket): take(.userLookedUp(ticket, world.user))
         case .lookUpAccount(let ticket, _): take(.accountLookedUp(ticket, world.account))
         case .enable(let ticket): take(.enabled(ticket, world.enabling))
