@@ -211,11 +211,11 @@ struct RoughPathTests {
             player.play(.openingFailed(try #require(player.openTicket)))
             #expect(player.activation.state == .initial && player.activation.failure == reason)
             player.connect()
-            #expect(player.activation.state == .goingToService(.web))
+            #expect(player.activation.state == .goingToService(hasApp ? .app : .web))
         }
     }
 
-    @Test("F034: an app that cannot be opened is told, and the pages take its place for this attempt")
+    @Test("F034: an app that cannot be opened is told, and the pages take its place")
     func withoutTheApp() throws {
         var player = try shown()
         player.world.circumstances.isAppInstalled = true
