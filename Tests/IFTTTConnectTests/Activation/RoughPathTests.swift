@@ -225,7 +225,7 @@ struct RoughPathTests {
         player.isSilent = true
         player.play(.openingFailed(try #require(player.openTicket)))
         #expect(player.activation.state == .verifying && player.activation.failure == .appNotOpened)
-        guard case .gather(let ticket)? = player.pending.last else {
+        guard case .gather(let ticket, _)? = player.pending.last else {
             Issue.record("\(player.pending)")
             return
         }
