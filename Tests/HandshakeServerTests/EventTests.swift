@@ -182,7 +182,7 @@ struct EventTests {
     func expiredToken() async throws {
         let world = try await World.start()
         let server = try await world.buttons()
-        let tokens = server.routes.userTokens(for: .init(id: "ada"))
+        let tokens = try server.routes.userTokens(for: .init(id: "ada"))
         try await tokens.store(try #require(UserToken(Secret("utk_sandbox_revoked"))))
         #expect(try await server.state("ada").step == "connect")
         #expect(try await tokens.token() == nil)
