@@ -228,6 +228,7 @@ struct EventTests {
         let script = try await server.wire.send("GET", "/connect/connect-button.js")
         #expect(Data(script.body) == ConnectButtonScript.javaScript && script["X-Content-Type-Options"] == "nosniff")
         #expect(script["Content-Type"] == "text/javascript; charset=utf-8")
+        #expect(script["Cache-Control"] == "public, no-cache")
         let tag = try #require(script["ETag"])
         for known in [tag, "W/\(tag)", "\"other\", \(tag)"] {
             let again = try await server.wire.send(

@@ -195,7 +195,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private func component(_ request: Request) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/javascript; charset=utf-8", .eTag: script.tag, .xContentTypeOptions: "nosniff",
-            .cacheControl: "public, max-age=300",
+            // Asked for again each time, and sent again only when it is another: an old script never meets a new server.
+            .cacheControl: "public, no-cache",
         ]
         headers[.crossOriginResourcePolicy] = "same-origin"
         let known = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []
