@@ -59,23 +59,25 @@ struct Shop: Sendable {
                 return offer
             }
             var settings = try ConnectButtonSettings(at: address, offering: offers)
-            settings.hosts = hosts
             settings.analytics = analytics
             Self.lend(sandbox, visits, service, to: &settings)
             _ = sandbox.registerRedirectURL(settings.returnAddress)
             let client = Client(
                 service: ifttt, id: partner.id, redirect: .uri(try RedirectURI(settings.returnAddress)))
             let accounts = try Handshake(client, vault: vault)
-            // Two vaults for two ways to use the same connections; an app has one.
             routes.append(
-                ConnectButtonRoutes(settings, vault: MemoryVault(), accounts: accounts) { [visits] request, _ in
+                try ConnectButtonRoutes(settings, accounts: accounts) { [visits] request, _ in
                     visits.known(request).flatMap { visit in
-                        visit.customer.map { ConnectButtonUser(id: $0, suggestedEmail: visit.email) }
+                        visit.customer.flatMap { try? ConnectButtonUser(id: $0, suggestedEmail: visit.email) }
                     }
                 })
         }
         (own, hosted) = (routes[0], routes[1])
-        webhooks = try WebhookRoutes(serviceKey: Secret(partner.serviceKey), vault: vault) { webhook in
+        webhooks = try WebhookRoutes(serviceKey: Secret(partner.serviceKey), vault: vault) { [routes] webhook in
+            // Whatever it says, an open page hears how it stands. IFTTT names customers as the shop does.
+            for buttons in routes where Self.connections.contains(webhook.connection.rawValue) {
+                try await buttons.refresh(webhook.connection, for: try ConnectButtonUser(id: webhook.user))
+            }
             Logger(label: "GroceryExpress").info(
                 "IFTTT says", metadata: ["event": "\(webhook.event.name)", "connection": "\(webhook.connection)"])
         }

@@ -92,7 +92,7 @@ struct ShopRoutes: Sendable {
         var answer: ConnectButtonAnswer?
         if visit.isPrefetched, let customer = visit.customer {
             answer = try await shop.buttons(of: visit).answer(
-                for: ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
+                for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
                 in: ConnectButtonLocale(preferred: [visit.locale]))
         }
         let asks = try await asksWhetherToCount(visit)
@@ -148,7 +148,8 @@ struct ShopRoutes: Sendable {
         }
         do throws(any Error) {
             _ = try await shop.service.update(id, to: wanted, for: customer)
-            try await shop.own.configurationSaved(id, for: ConnectButtonUser(id: customer, suggestedEmail: visit.email))
+            try await shop.own.configurationSaved(
+                id, for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email))
         } catch let error as ConnectError {
             return try await configuration(id.rawValue, visit, Entry(fields: entry.fields, problem: error.description))
         }
@@ -170,7 +171,7 @@ struct ShopRoutes: Sendable {
     private func forget(_ visit: Visit) async throws -> Response {
         if let customer = visit.customer {
             shop.visits.logOut(customer)
-            for buttons in [shop.own, shop.hosted] { try await buttons.forget(ConnectButtonUser(id: customer)) }
+            for buttons in [shop.own, shop.hosted] { try await buttons.forget(try ConnectButtonUser(id: customer)) }
         }
         return .seeOther("/settings?done=forgotten")
     }

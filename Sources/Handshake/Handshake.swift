@@ -13,6 +13,9 @@ public final class Handshake: Sendable {
     /// The registrations that users sign in through.
     public let clients: [Client]
 
+    /// Where the accounts rest: for what a server keeps beside them.
+    package var vault: any Vault { environment.vault }
+
     let environment: Environment
     let refreshMargin: Double
     private let accounts = Mutex<[AccountID: Held]>([:])

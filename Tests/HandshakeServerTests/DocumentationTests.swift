@@ -24,14 +24,13 @@ private enum DocumentedServer {
     ) async throws {
         let connection = try ConnectionID("aB3dE5fG")
         let address = try PublicAddress("https://garden.example/connect")
-        var settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
+        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
         let redirect = try RedirectURI(settings.returnAddress)
         let client = Client(service: ifttt, id: "lumen_garden", redirect: .uri(redirect))
         let handshake = try Handshake(client, vault: vault)
-        settings.hosts = Hosts(of: ifttt)
-        let buttons = ConnectButtonRoutes<BasicRequestContext>(settings, vault: vault, accounts: handshake) {
+        let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) {
             request, _ in
-            try await signedInUser(request).map { ConnectButtonUser(id: $0.id, suggestedEmail: $0.email) }
+            try await signedInUser(request).map { try ConnectButtonUser(id: $0.id, suggestedEmail: $0.email) }
         }
         let router = Router()
         buttons.add(to: router.group("connect"))

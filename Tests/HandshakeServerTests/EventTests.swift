@@ -182,7 +182,7 @@ struct EventTests {
     func expiredToken() async throws {
         let world = try await World.start()
         let server = try await world.buttons()
-        let tokens = server.routes.userTokens(for: .init(id: "ada"))
+        let tokens = try server.routes.userTokens(for: .init(id: "ada"))
         try await tokens.store(try #require(UserToken(Secret("utk_sandbox_revoked"))))
         #expect(try await server.state("ada").step == "connect")
         #expect(try await tokens.token() == nil)
@@ -228,6 +228,7 @@ struct EventTests {
         let script = try await server.wire.send("GET", "/connect/connect-button.js")
         #expect(Data(script.body) == ConnectButtonScript.javaScript && script["X-Content-Type-Options"] == "nosniff")
         #expect(script["Content-Type"] == "text/javascript; charset=utf-8")
+        #expect(script["Cache-Control"] == "public, no-cache")
         let tag = try #require(script["ETag"])
         for known in [tag, "W/\(tag)", "\"other\", \(tag)"] {
             let again = try await server.wire.send(

@@ -28,9 +28,8 @@ struct ForgettingTests {
     @Test("a user whom one process forgets is forgotten in all, with every connection and the token; no other is")
     func forget() async throws {
         let world = try await World.start()
-        var settings = try ConnectButtonSettings(
+        let settings = try ConnectButtonSettings(
             at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("mAnyFt05"))])
-        settings.hosts = try world.hosts()
         // The other process no longer offers what the user has turned on.
         let (one, two) = (try await world.buttons(), try await world.buttons(settings))
         let page = try await one.state("ada")
@@ -108,7 +107,8 @@ struct ForgettingTests {
         let vault = WatchedVault()
         let world = try await World.start(vault: vault)
         var settings = try world.standardSettings()
-        let analytics = ConnectAnalytics(in: vault, log: World.log)
+        let analytics = ConnectAnalytics(
+            in: vault, through: .init(hosts: try world.hosts()), log: World.log)
         settings.analytics = analytics
         let server = try await world.buttons(settings)
         try await analytics.allow(for: "new")
@@ -126,7 +126,8 @@ struct ForgettingTests {
     func withoutList() async throws {
         let vault = WatchedVault()
         let world = try await World.start(vault: vault)
-        let analytics = ConnectAnalytics(in: vault, log: World.log)
+        let analytics = ConnectAnalytics(
+            in: vault, through: .init(hosts: try world.hosts()), log: World.log)
         var settings = try world.standardSettings()
         settings.analytics = analytics
         let server = try await world.buttons(settings)
@@ -178,7 +179,7 @@ struct ForgettingTests {
         settings.time = TimeSource(now: world.time.now, clock: HurriedClock())
         settings.streams = .init()
         let listening = try await world.buttons(settings) { request in
-            let user = ConnectButtonUser(id: "new")
+            let user = try ConnectButtonUser(id: "new")
             let count = asked.withLock { count in
                 count += 1
                 return count
@@ -187,7 +188,7 @@ struct ForgettingTests {
             switch change {
             case .nothing: break
             case .loggedOut: return nil
-            case .somebodyElse: return ConnectButtonUser(id: "ada")
+            case .somebodyElse: return try ConnectButtonUser(id: "ada")
             case .unrecognised: throw HTTPError(.serviceUnavailable)
             case .forgotten: try await server.routes.forget(user)
             case .begunAnew:

@@ -2,6 +2,7 @@ import ConnectButton
 import Handshake
 import Hummingbird
 import IFTTTConnect
+import OAuth
 import Sandbox
 import Synchronization
 import Testing
@@ -14,14 +15,14 @@ final class LimitTests: Sendable {
     private let now = Mutex(1_735_689_600.0)
 
     private func start(
-        _ limit: (inout ConnectButtonSettings) -> Void
+        _ limit: (inout ConnectButtonSettings) throws -> Void
     ) async throws -> (world: World, server: ButtonServer, transport: WatchedTransport) {
         let transport = WatchedTransport()
         let world = try await World.start(
             time: TimeSource(now: { [self] in now.withLock { $0 } }, clock: ContinuousClock()))
         var settings = try world.standardSettings()
         settings.transport = transport
-        limit(&settings)
+        try limit(&settings)
         return (world, try await world.buttons(settings), transport)
     }
 
@@ -37,7 +38,7 @@ final class LimitTests: Sendable {
 
     @Test("messages beyond the limit are refused with when to come back; others are not concerned")
     func messages() async throws {
-        let (world, server, _) = try await start { $0.limits.messages = .init(burst: 2, interval: 10) }
+        let (world, server, _) = try await start { $0.limits.messages = try Rate(burst: 2, interval: .seconds(10)) }
         var page = try await server.state()
         page = try await server.send(.turnOn, page)
         page = try await server.send(.cancel, page)
@@ -54,7 +55,9 @@ final class LimitTests: Sendable {
 
     @Test("nobody finds out address by address who has an IFTTT account, by trying or by trying again")
     func lookUps() async throws {
-        let (world, server, transport) = try await start { $0.limits.accountLookUps = .init(burst: 2, interval: 60) }
+        let (world, server, transport) = try await start {
+            $0.limits.accountLookUps = try Rate(burst: 2, interval: .seconds(60))
+        }
         for guess in ["one@example.test", "two@example.test"] {
             let email = try await server.send(.turnOn, try await server.state())
             let away = try await server.send(.email(guess), email)
@@ -74,13 +77,65 @@ final class LimitTests: Sendable {
         await world.sandbox.stop()
     }
 
-    @Test(
-        "limits that are no numbers are limits all the same",
-        arguments: [(0, 0), (-5, -1), (1, Double.nan), (1, .infinity), (.max, 1e300)])
+    @Test("a rate that is none is told when the app starts", arguments: [(0, 1.0), (-5, 1), (1, 0), (1, -1), (1, 1e9)])
     func odd(burst: Int, interval: Double) {
-        let limit = RateLimit(ConnectButtonSettings.Rate(burst: burst, interval: interval))
-        #expect(limit.take("ada", now: 1_000) == nil)
-        if burst < 2 { #expect(limit.take("ada", now: 1_000).map { (1...86_400).contains($0) } ?? false) }
+        #expect(throws: HandshakeServerError.self) { try Rate(burst: burst, interval: .seconds(interval)) }
+    }
+
+    @Test("settings with which nothing works make no routes, and say what is wrong")
+    func settings() async throws {
+        let world = try await World.start()
+        let changes: [(String, @Sendable (inout ConnectButtonSettings) -> Void)] = [
+            ("freshness", { $0.freshness = .seconds(-1) }), ("patience", { $0.patience = .zero }),
+            ("streams", { $0.streams.interval = .zero }), ("streams", { $0.streams.userInterval = .seconds(1e9) }),
+            ("streams", { $0.streams.most = 0 }), ("streams", { $0.streams.restingInterval = .seconds(-3) }),
+            ("analytics", { $0.analytics = ConnectAnalytics(in: MemoryVault()) }),
+        ]
+        for (member, change) in changes {
+            var settings = try world.standardSettings()
+            change(&settings)
+            await #expect { try await world.buttons(settings) } throws: { error in
+                if case HandshakeServerError.configuration(member, _) = error { true } else { false }
+            }
+        }
+        await world.sandbox.stop()
+    }
+
+    @Test("accounts without IFTTT make no routes")
+    func accounts() throws {
+        let service = try #require(
+            try Service.builtIn("recurse-center", at: "http://127.0.0.1:1", security: .allowingInsecureLoopback))
+        let settings = try ConnectButtonSettings(
+            at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("aB3dE5fG"))])
+        let accounts = try Handshake(Client(service: service, id: "x"), vault: MemoryVault())
+        #expect(throws: HandshakeServerError.self) {
+            try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: accounts) { _, _ in nil }
+        }
+    }
+
+    @Test("nobody is a user without an identifier")
+    func nobody() {
+        #expect(throws: HandshakeServerError.self) { try ConnectButtonUser(id: "") }
+    }
+
+    @Test("a lifetime of attempts that is none is told when the app starts, and one that is counts")
+    func lifetime() async throws {
+        for seconds in [0.0, -1, 1e9] {
+            var offer = ConnectButtonOffer(try ConnectionID("aB3dE5fG"))
+            offer.attemptLifetime = .seconds(seconds)
+            #expect(throws: HandshakeServerError.self) {
+                try ConnectButtonSettings(at: try PublicAddress(World.address), offering: [offer])
+            }
+        }
+        let world = try await World.start(
+            time: TimeSource(now: { [self] in now.withLock { $0 } }, clock: ContinuousClock()))
+        let server = try await world.buttons(try world.settings { $0.attemptLifetime = .seconds(86_400) })
+        let (_, url) = try await server.leave()
+        now.withLock { $0 += 7200 }
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
+        #expect(try await server.state().step == "connected")
+        await server.server.stop()
+        await world.sandbox.stop()
     }
 
     @Test("a time for taking back that is no time is told when the app starts", arguments: [-1, .infinity, .nan])

@@ -21,7 +21,9 @@ struct LookTests {
     private let transport = HeldTransport()
 
     /// A world whose clock stands still, and a server whose IFTTT does not answer. What is known is known from another one.
-    private func scene(isKnown: Bool) async throws -> (world: World, server: ButtonServer, place: ConnectSessions.Place) {
+    private func scene(
+        isKnown: Bool
+    ) async throws -> (world: World, server: ButtonServer, place: ConnectSessions.Place) {
         let clock = clock
         let world = try await World.start(
             time: TimeSource(now: { Self.start + clock.now.offset / .seconds(1) }, clock: clock))
@@ -32,10 +34,10 @@ struct LookTests {
             await other.server.stop()
         }
         settings.transport = transport
-        settings.freshness = -1
+        settings.freshness = .zero
         let server = try await world.buttons(settings)
         let offer = try requireValue(server.routes.sessions.settings.offers.first)
-        return (world, server, ConnectSessions.Place(user: ConnectButtonUser(id: "new"), offer: offer))
+        return (world, server, ConnectSessions.Place(user: try ConnectButtonUser(id: "new"), offer: offer))
     }
 
     private func finished(_ server: ButtonServer, _ place: ConnectSessions.Place) async {
@@ -60,8 +62,8 @@ struct LookTests {
     @Test("where nothing is known a page waits for three seconds, is told that it is loading, and hears the rest")
     func unknown() async throws {
         let (world, server, place) = try await scene(isKnown: false)
-        async let first = server.state()
-        async let second = server.state()
+        async let first = server.stateNow()
+        async let second = server.stateNow()
         // Both who wait, and the question's own end.
         await clock.sleepers(3)
         clock.advance(by: ConnectSessions.patience)
@@ -89,7 +91,7 @@ struct LookTests {
     @Test("a question that is never answered is given up before its process counts as dead")
     func givenUp() async throws {
         let (world, server, place) = try await scene(isKnown: false)
-        async let state = server.state()
+        async let state = server.stateNow()
         await clock.sleeper(for: ConnectSessions.longestQuestion)
         #expect(ConnectSessions.longestQuestion < .seconds(ConnectSessions.lease))
         clock.advance(by: ConnectSessions.longestQuestion)
@@ -155,8 +157,8 @@ struct LookTests {
     func follows() async throws {
         let world = try await World.start()
         var settings = try world.standardSettings()
-        settings.freshness = -1
-        settings.streams.lifetime = .seconds(2)
+        settings.freshness = .zero
+        settings.streams.lifetime = .seconds(6)
         let server = try await world.buttons(settings)
         let (_, url) = try await server.leave()
         _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
@@ -168,6 +170,37 @@ struct LookTests {
         #expect(try await server.state().step == "connected")
         let heard = try await listening.value.text
         #expect(heard.contains(#""step":"connect""#))
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a webhook that says that a connection was turned off reaches the open button, and makes nobody a session")
+    func webhook() async throws {
+        let world = try await World.start()
+        var settings = try world.standardSettings()
+        settings.freshness = .seconds(3600)
+        settings.streams.lifetime = .seconds(6)
+        let server = try await world.buttons(settings)
+        let (_, url) = try await server.leave()
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
+        #expect(try await server.state().step == "connected")
+        let router = Router()
+        try WebhookRoutes<BasicRequestContext>(serviceKey: world.serviceKey, vault: world.vault, log: World.log) {
+            webhook in
+            for user in ["new", "ada"] {
+                try await server.routes.refresh(webhook.connection, for: try ConnectButtonUser(id: user))
+            }
+        }.add(to: router)
+        let receiver = try await RunningServer.start(router)
+        #expect(world.sandbox.setWebhookPrefix(receiver.origin))
+        let listening = Task {
+            try await server.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
+        }
+        let token = try #require(try await server.routes.userTokens(for: .init(id: "new")).token())
+        _ = try await ConnectAPI(.user(token), at: world.hosts()).disable(try ConnectionID("aB3dE5fG"))
+        #expect(try await listening.value.text.contains(#""step":"connect""#))
+        #expect(try await world.vault.keys(of: .activation).keys.count == 1)
+        await receiver.stop()
         await server.server.stop()
         await world.sandbox.stop()
     }

@@ -69,6 +69,19 @@ struct RedirectTests {
         await world.sandbox.stop()
     }
 
+    @Test(
+        "a redirect that comes where nobody is signed in is kept for nobody: it may be a stranger's who was led there")
+    func strangersRedirect() async throws {
+        // Edsger has begun, and sent the link to IFTTT to somebody else, who comes back without a log-in here.
+        let (world, server, redirect) = try await begin("edsger")
+        let back = try await server.visit(redirect, as: nil)
+        #expect(back.status == 303 && back["Location"] == "/garden" && back["Set-Cookie"] == nil)
+        #expect(try await server.settledState("edsger").step == "going_to_service")
+        #expect(try await server.routes.userTokens(for: .init(id: "edsger")).token() == nil)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     @Test("a redirect counts once; its replay and its back button change nothing")
     func replay() async throws {
         let (world, server, redirect) = try await begin()
@@ -161,7 +174,7 @@ struct ProcessTests {
         let page = try await server.state()
         let sessions = server.routes.sessions
         let place = ConnectSessions.Place(
-            user: ConnectButtonUser(id: "new"), offer: try #require(sessions.settings.offers.first))
+            user: try ConnectButtonUser(id: "new"), offer: try #require(sessions.settings.offers.first))
         // As a process leaves it that dies while it asks IFTTT.
         try await world.vault.update(place.key) { record in
             let stored = try #require(await record.contents)

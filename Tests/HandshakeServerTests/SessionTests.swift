@@ -17,7 +17,7 @@ struct SessionTests {
         let vault = WatchedVault()
         let world = try await World.start(vault: vault)
         var settings = try world.standardSettings()
-        settings.freshness = 3600
+        settings.freshness = .seconds(3600)
         let server = try await world.buttons(settings)
         let first = try await server.state()
         let writes = vault.writes
@@ -142,7 +142,7 @@ struct SessionTests {
         #expect(try await before.state().step == "connect")
         await before.server.stop()
         let server = try await world.buttons(try world.settings { $0.skipsConfiguration = true }) { _ in
-            ConnectButtonUser(id: "new", suggestedEmail: "moved@example.test")
+            try ConnectButtonUser(id: "new", suggestedEmail: "moved@example.test")
         }
         let answer = try await server.send(.turnOn, try await server.state())
         #expect(answer.step == "email" && answer.text.contains("moved@example.test"))

@@ -17,12 +17,13 @@ struct WebhookTests {
     private let time = TimeSource(now: { WebhookTests.now }, clock: ContinuousClock())
 
     private func server(
-        _ inbox: Inbox, vault: any Vault = MemoryVault(), time: TimeSource? = nil, patience: Duration = .seconds(10)
+        _ inbox: Inbox, vault: any Vault = MemoryVault(), time: TimeSource? = nil,
+        limits: WebhookLimits = WebhookLimits()
     ) async throws -> RunningServer {
         let router = Router()
         let routes = try WebhookRoutes<BasicRequestContext>(
-            serviceKey: Secret(Self.key), former: Secret("key-of-last-year"), vault: vault, time: time ?? self.time,
-            patience: patience, log: World.log
+            serviceKey: Secret(Self.key), former: Secret("key-of-last-year"), vault: vault, limits: limits,
+            time: time ?? self.time, log: World.log
         ) { try inbox.take($0) }
         routes.add(to: router)
         return try await RunningServer.start(router)
@@ -82,6 +83,7 @@ struct WebhookTests {
         let server = try await server(inbox)
         let answer = try await post(server, "{", key: key?.trimmingCharacters(in: .whitespaces) == Self.key ? "x" : key)
         #expect(answer.status == 401 && answer.string("code") == "unauthorized" && inbox.webhooks.isEmpty)
+        #expect(answer["WWW-Authenticate"] == "IFTTT-Service-Key")
         await server.stop()
     }
 
@@ -137,13 +139,28 @@ struct WebhookTests {
 
     @Test(
         "a webhook of another time is refused",
-        arguments: [-900.5, 900.5, -86_400, 1e9, -now])
+        arguments: [-86_400.5, 300.5, 1e9, -now])
     func otherTime(offset: Double) async throws {
         let inbox = Inbox()
         let server = try await server(inbox)
         #expect(try await post(server, body(sentAt: Self.now + offset)).status == 422 && inbox.webhooks.isEmpty)
-        #expect(try await post(server, body(sentAt: Self.now + (offset < 0 ? -899 : 899))).status == 200)
+        #expect(try await post(server, body(sentAt: Self.now + (offset < 0 ? -86_399 : 299))).status == 200)
         await server.stop()
+    }
+
+    @Test(
+        "limits with which nothing could be taken make no route",
+        arguments: [\WebhookLimits.late, \.early, \.patience, \.handling])
+    func oddLimits(limit: any WritableKeyPath<WebhookLimits, Duration> & Sendable) throws {
+        for value in [Duration.seconds(-1), .seconds(1e12)] {
+            var limits = WebhookLimits()
+            limits[keyPath: limit] = value
+            #expect(throws: HandshakeServerError.self) {
+                _ = try WebhookRoutes<BasicRequestContext>(
+                    serviceKey: Secret("k"), vault: MemoryVault(), limits: limits
+                ) { _ in }
+            }
+        }
     }
 
     @Test(
@@ -167,7 +184,9 @@ struct WebhookTests {
     @Test("too long, too slow or of another type is refused")
     func limits() async throws {
         let inbox = Inbox()
-        let server = try await server(inbox, patience: .milliseconds(50))
+        var quick = WebhookLimits()
+        quick.patience = .milliseconds(50)
+        let server = try await server(inbox, limits: quick)
         #expect(try await post(server, String(repeating: " ", count: ConnectWebhook.limit + 1)).status == 413)
         #expect(try await post(server, body(), type: "text/plain").status == 415)
         let head =
@@ -251,7 +270,9 @@ struct WebhookTests {
         let clock = Mutex(Self.now)
         let time = TimeSource(now: { clock.withLock { $0 } }, clock: ContinuousClock())
         let (inbox, vault) = (Inbox(), MemoryVault())
-        let server = try await server(inbox, vault: vault, time: time)
+        var limits = WebhookLimits()
+        limits.late = .seconds(900)
+        let server = try await server(inbox, vault: vault, time: time, limits: limits)
         #expect(try await post(server, body()).status == 200)
         clock.withLock { $0 += 3600 }
         // One that stands in the same record, so that it is written.

@@ -76,7 +76,7 @@ private enum ReadmeExamples {
         _ connection: ConnectionID, signedInUser: @escaping @Sendable (Request) async throws -> ConnectButtonUser?
     ) throws {
         let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
-        let buttons = ConnectButtonRoutes<BasicRequestContext>(settings, vault: vault, accounts: handshake) {
+        let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) {
             request, _ in
             try await signedInUser(request)
         }

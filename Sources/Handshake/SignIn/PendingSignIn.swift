@@ -6,6 +6,8 @@ import OAuth
 struct PendingSignIn: Sendable {
     let request: AuthorizationRequest
     let account: AccountID
+    /// What whoever began it wants to know again when the redirect comes.
+    var note: String?
 
     /// The record that holds it. The state itself is not part of the name.
     var vaultKey: VaultKey {
@@ -30,6 +32,7 @@ private struct StoredSignIn: Codable {
     let verifier: String
     let expiresAt: Double
     let url: String
+    let note: String?
 }
 
 extension PendingSignIn {
@@ -38,7 +41,7 @@ extension PendingSignIn {
             StoredSignIn(
                 account: account, server: StoredServer(request.server), redirectURI: request.redirectURI.string,
                 scopes: request.scopes, state: request.state.reveal(), nonce: request.nonce?.reveal(),
-                verifier: request.verifier.secret.reveal(), expiresAt: request.expiresAt, url: request.url))
+                verifier: request.verifier.secret.reveal(), expiresAt: request.expiresAt, url: request.url, note: note))
     }
 
     init(stored bytes: [UInt8]) throws(HandshakeError) {
@@ -47,6 +50,7 @@ extension PendingSignIn {
             throw .vault(.damaged(what: "a pending sign-in", reason: "it is not of this version"))
         }
         account = stored.account
+        note = stored.note
         do {
             request = AuthorizationRequest(
                 restoring: try stored.server.metadata(), clientID: stored.account.client,

@@ -29,6 +29,16 @@ package struct ResultPage: Sendable {
         title: Words.pageIgnoredTitle.text(in: .user), text: Words.pageIgnoredText.text(in: .user), mark: "?",
         language: .user)
 
+    /// Nobody is logged in to the app.
+    package static let logIn = ResultPage(
+        title: Words.pageLogInTitle.text(in: .user), text: Words.pageLogInText.text(in: .user), mark: "?",
+        language: .user)
+
+    /// It does not work now, and may work later.
+    package static let later = ResultPage(
+        title: Words.pageLaterTitle.text(in: .user), text: Words.pageLaterText.text(in: .user), mark: "–",
+        language: .user)
+
     /// The hash by which the Content-Security-Policy allows the page's one style sheet.
     package static let styleHash = "sha256-" + Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()
 

@@ -61,7 +61,26 @@ extension Handshake {
     public func beginSignIn(
         as name: String = AccountID.defaultName, to service: String? = nil, timeout: Duration = .seconds(600)
     ) async throws -> BegunSignIn {
-        try await begin(try client(of: service), name: name, redirectURI: nil, timeout: timeout)
+        try await beginSignIn(as: name, to: service, timeout: timeout, noting: nil)
+    }
+
+    /// The same, with something to be known again when the redirect comes; see ``note(ofSignIn:)``.
+    package func beginSignIn(
+        as name: String, to service: String?, timeout: Duration = .seconds(600), noting note: String?
+    ) async throws -> BegunSignIn {
+        try await begin(try client(of: service), name: name, redirectURI: nil, timeout: timeout, note: note)
+    }
+
+    /// What was noted when the sign-in with a state was begun; nil when there is no such sign-in, or no note.
+    ///
+    /// - Throws: ``HandshakeError/vault(_:)``.
+    package func note(ofSignIn state: Secret) async throws -> String? {
+        do {
+            return try await environment.vault.record(PendingSignIn.vaultKey(state: state))
+                .flatMap { try PendingSignIn(stored: $0).note }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
     }
 
     /// Finishes a sign-in with the redirect URL that came back.
@@ -114,7 +133,7 @@ extension Handshake {
 
 extension Handshake {
     private func begin(
-        _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration
+        _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration, note: String? = nil
     ) async throws -> BegunSignIn {
         let server = try await environment.server(of: client.service)
         let uri: RedirectURI
@@ -128,7 +147,7 @@ extension Handshake {
         }
         let pending = PendingSignIn(
             request: try authorizationRequest(to: server, client: client, redirectURI: uri, timeout: timeout),
-            account: AccountID(client, name: name))
+            account: AccountID(client, name: name), note: note)
         do {
             let bytes = try pending.stored()
             try await environment.vault.update(pending.vaultKey) { try await $0.replace(with: bytes) }

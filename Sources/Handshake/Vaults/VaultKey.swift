@@ -24,6 +24,8 @@ public struct VaultKey: Sendable, Codable {
         case delivery
         /// What a server counts of a user who agreed to it: the component is a digest of the user. The record is the consent.
         case analytics
+        /// What a server makes a user's anti-forgery tokens of: the component is a digest of the user.
+        case antiForgery = "anti_forgery"
     }
 
     public let kind: Kind

@@ -14,6 +14,10 @@ enum Words: String, Sendable, CaseIterable {
     case pageRefusedText = "page_refused_text"
     case pageIgnoredTitle = "page_ignored_title"
     case pageIgnoredText = "page_ignored_text"
+    case pageLogInTitle = "page_log_in_title"
+    case pageLogInText = "page_log_in_text"
+    case pageLaterTitle = "page_later_title"
+    case pageLaterText = "page_later_text"
 
     /// The text in a language, with `%1$@`, `%2$@` … replaced by the arguments.
     func text(in language: Language, _ arguments: String...) -> String {

@@ -40,12 +40,14 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     /// The app's name, as IFTTT is told where a button was shown.
     public let appName: String?
 
+    /// Where the events go.
+    let hosts: Hosts
     private let users: CountedUsers
     private let api: ConnectAPI
     private let random: RandomSource
     private let log: Logger
     /// How often one user's page may say something: far more than a person can do.
-    private let pace = RateLimit(burst: 30, interval: 2)
+    private let pace = RateLimit(Rate(30, oneEach: .seconds(2)))
     private let state = Mutex(State())
 
     private struct State {
@@ -84,6 +86,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     ) {
         users = CountedUsers(vault: vault, time: connections.time)
         self.appName = appName
+        hosts = connections.hosts
         self.log = log
         random = connections.random
         api = ConnectAPI(at: connections.hosts, transport: connections.transport, time: connections.time)
@@ -102,7 +105,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     ///
     /// - Throws: ``HandshakeServerError/vault(_:)``, and `CancellationError`; the user is then counted as before.
     public func refuse(for user: String) async throws {
-        try await consenting { try await users.vault.remove(CountedUser.key(user)) }
+        _ = try await consenting { try await users.vault.remove(CountedUser.key(user)) }
         state.withLock { $0.due.forget(CountedUser.key(user)) }
     }
 

@@ -17,8 +17,8 @@ import OAuth
 /// back.
 ///
 /// ```swift
-/// let buttons = ConnectButtonRoutes<BasicRequestContext>(settings, vault: vault, accounts: handshake) { request, _ in
-///     try await session(of: request).map { ConnectButtonUser(id: $0.user) }
+/// let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) { request, _ in
+///     try await session(of: request).map { try ConnectButtonUser(id: $0.user) }
 /// }
 /// buttons.add(to: router.group("connect"))
 /// ```
@@ -57,16 +57,20 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     ///
     /// - Parameters:
     ///   - settings: what the buttons are about.
-    ///   - vault: where the users' sessions rest; all processes share it.
-    ///   - accounts: where user tokens rest, with a client of `Service/ifttt` and the same vault.
+    ///   - accounts: where user tokens rest, with one client of `Service/ifttt`: that client's service says where IFTTT is. The
+    ///     users' sessions rest in the same vault; all processes share it.
     ///   - log: where warnings go; no secret and no query ever does.
-    ///   - user: who sends a request, by the app's own session; nil when nobody is signed in.
+    ///   - user: who sends a request, by the app's own session; nil when nobody is signed in. It is asked **again, with the same
+    ///     request and the same context**, for as long as a stream of changes is open
+    ///     (``ConnectButtonSettings/Streams/userInterval``): look the session up that the request's cookie names. What a
+    ///     middleware has put into the context says who the user was, and would never log anybody out.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for settings that cannot work, for accounts without a
+    ///   client of IFTTT, and for analytics that go to another IFTTT.
     public init(
-        _ settings: ConnectButtonSettings, vault: any Vault, accounts: Handshake,
-        log: Logger = Logger(label: "handshake.server"),
+        _ settings: ConnectButtonSettings, accounts: Handshake, log: Logger = Logger(label: "handshake.server"),
         user: @escaping @Sendable (Request, Context) async throws -> ConnectButtonUser?
-    ) {
-        sessions = ConnectSessions(settings: settings, vault: vault, accounts: accounts, log: log)
+    ) throws(HandshakeServerError) {
+        sessions = try ConnectSessions(settings: settings, accounts: accounts, log: log)
         gate = Gate(address: settings.address)
         reader = ContentReader(time: settings.time, patience: settings.patience)
         streams = ChangeStreams(settings.streams)
@@ -126,6 +130,20 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         try await placing(user, connection) { place in _ = try await sessions.configured(place) }
     }
 
+    /// Asks IFTTT anew how a connection stands, and tells the pages that are open: for a webhook that says that it was turned
+    /// on, changed or turned off (``ConnectWebhook/Event``).
+    ///
+    /// IFTTT is asked behind the caller; what it answers is known a moment later, and an open page hears it within
+    /// ``ConnectButtonSettings/Streams/restingInterval``. Nothing happens for a user who has seen no button of the connection.
+    ///
+    /// - Parameters:
+    ///   - connection: which connection.
+    ///   - user: whose. A webhook names users as the partner's user-information endpoint does; find the app's own identifier.
+    /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
+    public func refresh(_ connection: ConnectionID, for user: ConnectButtonUser) async throws {
+        try await placing(user, connection) { place in try await sessions.lookAnew(at: place) }
+    }
+
     /// Removes everything that these routes keep of a user: the sessions of all connections, those that are no longer
     /// offered among them, the user token, and the consent to be counted with what was counted. For an account of the app
     /// that is deleted.
@@ -177,7 +195,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private func component(_ request: Request) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/javascript; charset=utf-8", .eTag: script.tag, .xContentTypeOptions: "nosniff",
-            .cacheControl: "public, max-age=300",
+            // Asked for again each time, and sent again only when it is another: an old script never meets a new server.
+            .cacheControl: "public, no-cache",
         ]
         headers[.crossOriginResourcePolicy] = "same-origin"
         let known = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.filter { $0 != " " } } ?? []

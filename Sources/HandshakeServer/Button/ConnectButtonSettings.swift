@@ -10,8 +10,6 @@ public struct ConnectButtonSettings: Sendable {
     public var page: LocalPath
     /// The connections, each with what it is about. Buttons of other connections are answered with 404.
     public let offers: [ConnectButtonOffer]
-    /// Where IFTTT is.
-    public var hosts: Hosts
     /// How requests reach it.
     public var transport: any Transport
     public var time: TimeSource
@@ -28,9 +26,9 @@ public struct ConnectButtonSettings: Sendable {
     public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
     /// Counts what users do to the buttons, those who agreed; nil counts nothing.
     public var analytics: ConnectAnalytics?
-    /// How old, in seconds, what IFTTT said may be before it is asked again behind the answer to a page that is opened.
-    public var freshness: Double
-    /// How long the content of a message may take to arrive.
+    /// How old what IFTTT said may be before it is asked again behind the answer to a page that is opened; zero asks every time.
+    public var freshness: Duration
+    /// How long the content of a message may take to arrive; from a millisecond to an hour.
     public var patience: Duration
     /// Server-sent events: how often the vault is looked at, after which silence something is sent, and how long one
     /// stream lives.
@@ -42,28 +40,15 @@ public struct ConnectButtonSettings: Sendable {
     /// answered with 429 and when to try again, and has changed nothing.
     public struct Limits: Sendable, Hashable {
         /// Messages, of all buttons together: 30 at once and one each second unless stated.
-        public var messages = Rate(burst: 30, interval: 1)
+        public var messages = Rate(30, oneEach: .seconds(1))
         /// Questions whether an address has an IFTTT account: 5 at once and one each minute unless stated. Whoever is
         /// signed in could otherwise find out whose addresses have one.
-        public var accountLookUps = Rate(burst: 5, interval: 60)
+        public var accountLookUps = Rate(5, oneEach: .seconds(60))
 
         public init() {}
     }
 
-    /// So many at once, and one more after each interval.
-    public struct Rate: Sendable, Hashable {
-        /// How many at once; at least one.
-        public var burst: Int
-        /// Seconds until there is room for one more.
-        public var interval: Double
-
-        public init(burst: Int, interval: Double) {
-            self.burst = burst
-            self.interval = interval
-        }
-    }
-
-    /// What streams of changes may cost.
+    /// What streams of changes may cost. Every time is from a millisecond to a day, every number at least one.
     public struct Streams: Sendable, Hashable {
         /// How often the vault is looked at, so that changes made by another process are seen.
         public var interval: Duration = .milliseconds(500)
@@ -92,11 +77,14 @@ public struct ConnectButtonSettings: Sendable {
     /// - Parameters:
     ///   - address: where the routes are reached from outside.
     ///   - offers: the connections.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for one that is given twice, and
-    ///   for a time to take back that is none.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for one that is given twice,
+    ///   for a time to take back that is none, and for a lifetime of attempts that is none.
     public init(at address: PublicAddress, offering offers: [ConnectButtonOffer]) throws(HandshakeServerError) {
         guard !offers.isEmpty, Set(offers.map(\.connection)).count == offers.count else {
             throw .configuration(member: "offers", problem: "one for each connection, and at least one")
+        }
+        guard offers.allSatisfy({ (.seconds(60) ... .seconds(30 * 86_400)).contains($0.attemptLifetime) }) else {
+            throw .configuration(member: "attemptLifetime", problem: "it is from a minute to 30 days")
         }
         for case .undoable(let seconds) in offers.map(\.disconnection) where !(seconds.isFinite && seconds >= 0) {
             // No session could be stored with it.
@@ -105,7 +93,6 @@ public struct ConnectButtonSettings: Sendable {
         self.address = address
         self.offers = offers
         page = .root
-        hosts = .production
         transport = .platform
         time = .system
         random = .system
@@ -113,13 +100,35 @@ public struct ConnectButtonSettings: Sendable {
         partnerToken = { _ in nil }
         inviteCode = { nil }
         ended = { _, _, _ in }
-        freshness = 10
+        freshness = .seconds(10)
         patience = .seconds(10)
         streams = Streams()
         limits = Limits()
     }
 
+    /// What nobody could work with.
+    func check() throws(HandshakeServerError) {
+        let (times, days) = (Duration.milliseconds(1) ... .seconds(86_400), Duration.zero ... .seconds(365 * 86_400))
+        guard days.contains(freshness) else {
+            throw .configuration(member: "freshness", problem: "it is from zero to a year")
+        }
+        guard times.contains(patience), patience <= .seconds(3600) else {
+            throw .configuration(member: "patience", problem: "it is from a millisecond to an hour")
+        }
+        let pauses = [
+            streams.interval, streams.restingInterval, streams.attention, streams.heartbeat, streams.lifetime,
+            streams.userInterval,
+        ]
+        guard pauses.allSatisfy(times.contains), streams.most >= 1, streams.mostPerUser >= 1 else {
+            throw .configuration(
+                member: "streams", problem: "every time is from a millisecond to a day, every number at least one")
+        }
+    }
+
     /// The address that is to be registered at IFTTT.
+    ///
+    /// It takes the redirects of users whom a button has sent away, and nobody else's. A `ConnectURL` that stands in a mail or a web page has
+    /// no attempt, so its redirect is none that is waited for: give it a page of the app's own to come back to.
     public var returnAddress: String { "\(address)/return" }
 }
 
@@ -132,6 +141,8 @@ public struct ConnectButtonOffer: Sendable, Hashable {
     public var page: LocalPath?
     /// What turning off asks of the user.
     public var disconnection = ConnectActivation.Disconnection.confirmed
+    /// How long IFTTT's redirect is waited for: an hour unless stated. It may come by mail; from a minute to 30 days.
+    public var attemptLifetime = Duration.seconds(3600)
     /// Where the user token is taken from.
     public var tokenDelivery = ConnectActivation.TokenDelivery.redirect
 
@@ -147,7 +158,13 @@ public struct ConnectButtonUser: Sendable, Hashable {
     /// What the email field begins with; nothing is sent before the user confirms it.
     public var suggestedEmail: String
 
-    public init(id: String, suggestedEmail: String = "") {
+    /// - Parameters:
+    ///   - id: the app's own identifier.
+    ///   - suggestedEmail: what the email field begins with.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty identifier: everybody without one would have
+    ///   the same session, and the same token.
+    public init(id: String, suggestedEmail: String = "") throws(HandshakeServerError) {
+        guard !id.isEmpty else { throw .configuration(member: "user", problem: "the identifier is empty") }
         self.id = id
         self.suggestedEmail = suggestedEmail
     }

@@ -21,7 +21,8 @@ extension ConnectSessions {
     /// - Throws: ``RequestRefusal`` when nothing is known and this process is busy with too many.
     func look(at place: Place, in locale: ConnectButtonLocale) async throws -> ConnectSession {
         let entry = looks.enter(place.key)
-        var session = try await entry == .free ? begin(place, locale) : stored(at: place)
+        let freshness = settings.freshness / .seconds(1)
+        var session = try await entry == .free ? begin(place, locale, freshness: freshness) : stored(at: place)
         if session?.isKnown != true, entry != .full {
             await looks.end(of: place.key, within: Self.patience, on: settings.time.clock)
             session = try await stored(at: place) ?? session
@@ -30,16 +31,31 @@ extension ConnectSessions {
         return session
     }
 
+    /// Asks IFTTT anew behind the caller, however fresh what is known; who has no session gets none.
+    func lookAnew(at place: Place) async throws {
+        guard try await stored(at: place) != nil else { return }
+        var entry = looks.enter(place.key)
+        if entry == .underway {
+            // It may have been answered before what the caller knows of has happened.
+            await looks.end(of: place.key, within: Self.patience, on: settings.time.clock)
+            entry = looks.enter(place.key)
+        }
+        guard entry == .free else { return }
+        _ = try await begin(place, nil, freshness: 0)
+    }
+
     /// The session as it is in the vault; nil when there is none.
     func stored(at place: Place) async throws -> ConnectSession? {
         try await vault.record(place.key).flatMap(ConnectSession.init(stored:))
     }
 
     /// Begins a look and leaves it to itself.
-    private func begin(_ place: Place, _ locale: ConnectButtonLocale) async throws -> ConnectSession? {
-        let (now, freshness) = (settings.time.now(), settings.freshness)
+    private func begin(
+        _ place: Place, _ locale: ConnectButtonLocale?, freshness: Double
+    ) async throws -> ConnectSession? {
+        let now = settings.time.now()
         let turn = Turn(locale: locale) { session in
-            guard abs(now - session.lookedAt) > freshness else { return [] }
+            guard abs(now - session.lookedAt) >= freshness else { return [] }
             session.lookedAt = now
             return session.activation.state == .loadingFailed
                 ? session.activation.handle(.retryLoading) : session.activation.handle(.refresh)
@@ -67,8 +83,11 @@ extension ConnectSessions {
         let isHarmless = begun.effects.allSatisfy { $0.isFetch || !$0.isQuestion }
         do {
             // A user's wish that was overdue is done also while the server goes down.
-            guard isHarmless else { return _ = try await finish(begun, at: place) }
-            _ = try await cancelWhenGracefulShutdown { try await finish(begun, at: place) }
+            if isHarmless {
+                _ = try await cancelWhenGracefulShutdown { try await finish(begun, at: place) }
+            } else {
+                _ = try await finish(begun, at: place)
+            }
         } catch is CancellationError {
             await abandon(begun.session, at: place)
         } catch {

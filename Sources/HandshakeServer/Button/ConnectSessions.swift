@@ -17,15 +17,29 @@ struct ConnectSessions: Sendable {
     static let lease = 60.0
 
     let settings: ConnectButtonSettings
-    let vault: any Vault
     let accounts: Handshake
+    /// Where IFTTT is, by the client whose accounts the user tokens are.
+    let hosts: Hosts
+    var vault: any Vault { accounts.vault }
     let log: Logger
     let accountLookUps: RateLimit
     let looks = UnattendedLooks(most: 256)
 
-    init(settings: ConnectButtonSettings, vault: any Vault, accounts: Handshake, log: Logger) {
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for settings with which nothing works, or which say
+    ///   something else than the accounts.
+    init(settings: ConnectButtonSettings, accounts: Handshake, log: Logger) throws(HandshakeServerError) {
+        try settings.check()
+        let clients = accounts.clients.filter { $0.service.name == Service.ifttt.name }
+        guard clients.count == 1, let client = clients.first else {
+            throw .configuration(
+                member: "accounts", problem: "they need one client of \(Service.ifttt.name), and have \(clients.count)")
+        }
+        let hosts = Hosts(of: client.service)
+        guard settings.analytics.map({ $0.hosts == hosts }) ?? true else {
+            throw .configuration(member: "analytics", problem: "they go to another IFTTT than the accounts' client")
+        }
+        self.hosts = hosts
         self.settings = settings
-        self.vault = vault
         self.accounts = accounts
         self.log = log
         accountLookUps = RateLimit(settings.limits.accountLookUps)
@@ -219,7 +233,8 @@ struct ConnectSessions: Sendable {
             locale: locale)
         configuration.disconnection = place.offer.disconnection
         configuration.tokenDelivery = place.offer.tokenDelivery
-        configuration.addresses = ActivationAddresses(settings.hosts)
+        configuration.addresses = ActivationAddresses(hosts)
+        configuration.attemptLifetime = place.offer.attemptLifetime / .seconds(1)
         configuration.appName = settings.analytics?.appName
         return configuration
     }

@@ -3,76 +3,70 @@ import HTTPTypes
 import Hummingbird
 import OAuth
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-/// The cookies of the sign-in routes (RFC 6265; `oauth-security.md` B).
+/// The one cookie of the sign-in routes (RFC 6265; `oauth-security.md` B): a secret by which a browser is known again.
 ///
-/// Where the server is reached by TLS their names begin with `__Host-`: no subdomain and no network can plant one.
+/// Where the server is reached by TLS its name begins with `__Host-`: no subdomain and no network can plant one. It is the
+/// same for all sign-ins of a browser, so beginning many fills no header.
 struct SignInCookies: Sendable {
     let address: PublicAddress
     let random: RandomSource
 
-    private var prefix: String { address.isSecure ? "__Host-" : "" }
+    private var name: String { (address.isSecure ? "__Host-" : "") + "handshake-browser" }
 
-    /// Binds a sign-in to this browser: it is there for one state, and says where to go afterwards.
-    func binding(of state: Secret, to page: LocalPath) -> String {
-        field(name(of: state), value: Base64URL.encode(page.rawValue.utf8), seconds: 600)
-    }
-
-    /// Where to go after the sign-in with this state; nil when it was begun in another browser. What a browser sends
-    /// is read as anything else from outside.
-    func page(of state: Secret, in request: Request) -> LocalPath? {
-        guard let text = value(of: name(of: state), in: request), let bytes = Base64URL.decode(text),
-            let path = String(validating: bytes, as: UTF8.self)
-        else { return nil }
-        return LocalPath(rawValue: path)
-    }
-
-    /// Removes the binding.
-    func unbinding(of state: Secret) -> String {
-        field(name(of: state), value: "", seconds: 0)
-    }
-
-    /// The secret that this browser's anti-forgery tokens are made of, and the field that sets it when it is new.
-    func secret(in request: Request) -> (secret: String, field: String?) {
-        if let known = knownSecret(in: request) { return (known, nil) }
-        let secret = Base64URL.encode(random.bytes(32))
-        return (secret, field(prefix + "handshake-token", value: secret, seconds: nil))
-    }
-
-    func knownSecret(in request: Request) -> String? {
-        guard let secret = value(of: prefix + "handshake-token", in: request), secret.utf8.count == 43 else {
-            return nil
-        }
-        return secret
-    }
-
-    /// An anti-forgery token: for one browser, one user and one service.
-    static func token(_ secret: String, user: String, service: String) -> String {
-        Base64URL.encode(SHA256.hash(data: Array("\(secret)\u{0}\(user)\u{0}\(service)".utf8)))
-    }
-
-    private func name(of state: Secret) -> String {
-        let digest = Base64URL.encode(SHA256.hash(data: Array(state.reveal().utf8)))
-        return "\(prefix)handshake-sign-in-\(digest)"
-    }
-
-    private func field(_ name: String, value: String, seconds: Int?) -> String {
-        "\(name)=\(value); Path=/; HttpOnly; SameSite=Lax" + (address.isSecure ? "; Secure" : "")
-            + (seconds.map { "; Max-Age=\($0)" } ?? "")
-    }
-
-    private func value(of name: String, in request: Request) -> String? {
+    /// Who a browser is; nil for one that is not known yet. What a browser sends is read as anything else from outside.
+    func browser(of request: Request) -> Browser? {
         for field in request.headers[values: .cookie] {
             for pair in field.split(separator: ";") {
                 let pair = pair.drop { $0 == " " }
-                if pair.hasPrefix(name + "=") { return String(pair.dropFirst(name.utf8.count + 1)) }
+                guard pair.hasPrefix(name + "=") else { continue }
+                return Browser(secret: String(pair.dropFirst(name.utf8.count + 1)))
             }
         }
         return nil
+    }
+
+    /// A browser that was not known before, and the field that makes it so.
+    func newBrowser() -> (browser: Browser, field: String) {
+        let secret = Base64URL.encode(random.bytes(32))
+        let field = "\(name)=\(secret); Path=/; HttpOnly; SameSite=Lax" + (address.isSecure ? "; Secure" : "")
+        return (Browser(digestOf: secret), field)
+    }
+
+    /// A browser, by the digest of its secret.
+    struct Browser: Sendable {
+        let digest: String
+
+        init?(secret: String) {
+            guard secret.utf8.count == 43 else { return nil }
+            self.init(digestOf: secret)
+        }
+
+        fileprivate init(digestOf secret: String) {
+            digest = Base64URL.encode(SHA256.hash(data: Array(secret.utf8)))
+        }
+    }
+}
+
+/// What is noted of a sign-in that was begun: in which browser, and where to go afterwards.
+struct SignInNote: Sendable {
+    let browser: String
+    let page: LocalPath
+
+    init(browser: SignInCookies.Browser, page: LocalPath) {
+        (self.browser, self.page) = (browser.digest, page)
+    }
+
+    /// Reads a note; nil for none of ours.
+    init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let page = LocalPath(rawValue: String(parts[1])) else { return nil }
+        (browser, self.page) = (String(parts[0]), page)
+    }
+
+    /// The note; neither part has a space.
+    var text: String { "\(browser) \(page.rawValue)" }
+
+    func isOf(_ browser: SignInCookies.Browser) -> Bool {
+        Secret(self.browser).matches(Secret(browser.digest))
     }
 }

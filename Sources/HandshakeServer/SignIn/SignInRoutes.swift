@@ -14,15 +14,23 @@ public import OAuth
 ///
 /// | route | does |
 /// |---|---|
-/// | `GET :service` | `{"connected", "token"}`: whether the user is connected, and the anti-forgery token for disconnecting |
+/// | `GET :service` | `{"connected", "state", "token"}`: how the user's account stands, and the anti-forgery token for disconnecting |
 /// | `GET :service/start?return_to=/PATH` | sends the browser to the service |
 /// | `GET :service/callback` | takes the redirect, stores the grant, sends the browser to `return_to` |
 /// | `POST :service/disconnect` | `{"token"}`: revokes what the service can revoke, and forgets |
 ///
 /// Grants are kept under the user's identifier. A redirect counts in the browser in which the sign-in was begun and
 /// for the user who began it (RFC 6749, section 10.12); the vault holds what it is checked against, so any process
-/// finishes what another has begun. The browser is sent to the app's own paths alone. Call
-/// `Handshake.removeExpiredSignIns()` now and then.
+/// finishes what another has begun. The browser is sent to the app's own paths alone. Sign-ins that nobody finished are
+/// removed once an hour, while others are begun.
+///
+/// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`, `ended` (the user
+/// has to connect anew) or `signing_out`. The other two routes by `GET` are navigations: what they refuse they tell on a page,
+/// or as JSON where `Accept` asks for that. A sign-in is begun by a link of the app's own pages: the link of another site's is
+/// refused.
+///
+/// The app's own session cookie has to be `SameSite=Lax`, or `None`. With `Strict` no browser sends it along when it comes back
+/// from the service.
 public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
     private let address: PublicAddress
@@ -30,7 +38,9 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let reader: ContentReader
     private let cookies: SignInCookies
     private let time: TimeSource
-    private let limit = RateLimit(burst: 20, interval: 3)
+    private let tokens: AntiForgeryTokens
+    private let cleaning: SignInCleaning
+    private let limit: RateLimit
     private let log: Logger
     private let respond: @Sendable (SignInOutcome, LocalPath, Request) async -> Response?
     private let user: @Sendable (Request, Context) async throws -> String?
@@ -66,6 +76,9 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         gate = Gate(address: address)
         reader = ContentReader(time: surroundings.time, patience: .seconds(10))
         cookies = SignInCookies(address: address, random: surroundings.random)
+        tokens = AntiForgeryTokens(vault: handshake.vault, random: surroundings.random)
+        cleaning = SignInCleaning(of: handshake, time: surroundings.time, log: surroundings.log)
+        limit = RateLimit(surroundings.limit)
         time = surroundings.time
         log = surroundings.log
         self.respond = respond
@@ -75,16 +88,23 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     /// Adds the routes to a router, or to the group whose path is that of the address.
     public func add(to router: some RouterMethods<Context>) {
         router.get(":service") { request, context in
-            await answering { try await state(request, try await visitor(request, context)) }
+            await answering { try await state(try await visitor(request, context)) }
         }
         router.get(":service/start") { request, context in
-            await answering { try await start(request, try await visitor(request, context)) }
+            await answering(navigation: request) {
+                try gate.checkSite(of: request)
+                return try await start(request, try await visitor(request, context))
+            }
         }
         router.get(":service/callback") { request, context in
-            await answering { try await callback(request, try await visitor(request, context)) }
+            await answering(navigation: request) {
+                try await callback(request, try await visitor(request, context))
+            }
         }
         router.get("callback") { request, context in
-            await answering { try await callback(request, try await visitor(request, context)) }
+            await answering(navigation: request) {
+                try await callback(request, try await visitor(request, context))
+            }
         }
         router.post(":service/disconnect") { request, context in
             await answering {
@@ -115,16 +135,15 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         return Visitor(user: user, service: client.service, redirect: redirect.string)
     }
 
-    private func state(_ request: Request, _ visitor: Visitor) async throws -> Response {
-        let (secret, field) = cookies.secret(in: request)
+    private func state(_ visitor: Visitor) async throws -> Response {
         let account = try await handshake.account(visitor.user, of: visitor.service.name)
-        let token = SignInCookies.token(secret, user: visitor.user, service: visitor.service.name)
+        let state = account?.status.state
+        let token = try await tokens.token(of: visitor.user, for: visitor.service.name)
         let body: JSONValue = .object([
-            "service": .string(visitor.service.name), "connected": .bool(account != nil), "token": .string(token),
+            "service": .string(visitor.service.name), "connected": .bool(state?.isUsable ?? false),
+            "state": .string(state?.word ?? "absent"), "token": .string(token.reveal()),
         ])
-        var response = Response.json(Data(body.json.utf8))
-        if let field { response.headers[.setCookie] = field }
-        return response
+        return .json(Data(body.json.utf8))
     }
 
     private func start(_ request: Request, _ visitor: Visitor) async throws -> Response {
@@ -133,9 +152,14 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             throw RequestRefusal(.badRequest, "invalid_parameters", "return_to has to be a path of this app")
         }
         try limit.check(visitor.user, now: time.now())
-        let begun = try await handshake.beginSignIn(as: visitor.user, to: visitor.service.name)
+        cleaning.beginIfDue()
+        let known = cookies.browser(of: request)
+        let new = known == nil ? cookies.newBrowser() : nil
+        guard let browser = known ?? new?.browser else { throw RequestRefusal.internalError }
+        let begun = try await handshake.beginSignIn(
+            as: visitor.user, to: visitor.service.name, noting: SignInNote(browser: browser, page: page).text)
         var response = Response.seeOther(begun.page.url)
-        response.headers[.setCookie] = cookies.binding(of: begun.request.state, to: page)
+        if let new { response.headers[.setCookie] = new.field }
         return response
     }
 
@@ -143,8 +167,10 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         // The registered address, not the one that the request names: a Host field is anybody's to write.
         let url = visitor.redirect + "?" + (request.uri.query ?? "")
         guard let state = try? AuthorizationResponse(redirectURL: url).returnedState,
-            let page = cookies.page(of: state, in: request)
+            let note = try await handshake.note(ofSignIn: state).flatMap(SignInNote.init),
+            let browser = cookies.browser(of: request), note.isOf(browser)
         else { return Self.notForYou }
+        let page = note.page
         let outcome: SignInOutcome
         do {
             // The code is used up with the first try: it is finished also when nobody waits for the answer any more.
@@ -159,7 +185,6 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         }
         var response =
             await respond(outcome, page, request) ?? Self.response(to: outcome, page, visitor.service, request)
-        response.headers.append(HTTPField(name: .setCookie, value: cookies.unbinding(of: state)))
         response.headers[.referrerPolicy] = "no-referrer"
         response.headers[.cacheControl] = "no-store"
         return response
@@ -168,9 +193,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private func disconnect(_ request: Request, _ visitor: Visitor) async throws -> Response {
         let content = try await reader.content(of: request, type: "application/json", limit: 4096)
         let given = (try? JSONValue(parsing: Array(content)))?.object?["token"]?.string ?? ""
-        guard let secret = cookies.knownSecret(in: request),
-            Secret(SignInCookies.token(secret, user: visitor.user, service: visitor.service.name)).matches(
-                Secret(given))
+        guard try await tokens.token(of: visitor.user, for: visitor.service.name).matches(Secret(given))
         else { throw RequestRefusal(.forbidden, "stale_token", "The page is older than the session; load it again") }
         let report = try await handshake.account(visitor.user, of: visitor.service.name)?.signOut()
         let body: JSONValue = .object([
@@ -190,25 +213,36 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     ) -> Response {
         guard case .failed(let error) = outcome else { return .seeOther(page.rawValue) }
         let refusal = RequestRefusal(error.status, error.code, "The sign-in did not succeed")
-        guard request.headers[.accept]?.contains("application/json") != true else { return refusal.response }
+        guard !request.asksForJSON else { return refusal.response }
         let html = ResultPage.refused(service: service.displayName, language: .user).html
         return .page(html, styleHash: ResultPage.styleHash, status: error.status)
     }
 
-    /// Runs a route's body; what it throws becomes its answer.
-    private func answering(_ body: () async throws -> Response) async -> Response {
+    /// Runs a route's body; what it throws becomes its answer, for a navigation one that people can read.
+    private func answering(
+        navigation request: Request? = nil, _ body: () async throws -> Response
+    ) async -> Response {
         do {
             return try await body()
-        } catch let refusal as RequestRefusal {
-            return refusal.response
-        } catch let error as any HTTPResponseError & Sendable {
-            return RequestRefusal(error).response
-        } catch let error as HandshakeError {
-            log.error("a sign-in route failed", metadata: ["reason": "\(error.code)"])
-            return RequestRefusal(error.status, error.code, "It did not succeed", retryAfter: 5).response
         } catch {
+            let refusal = refusal(for: error)
+            return request.map(refusal.response(to:)) ?? refusal.response
+        }
+    }
+
+    private func refusal(for error: any Error) -> RequestRefusal {
+        switch error {
+        case let refusal as RequestRefusal: return refusal
+        case let error as any HTTPResponseError & Sendable: return RequestRefusal(error)
+        case let error as HandshakeError:
+            log.error("a sign-in route failed", metadata: ["reason": "\(error.code)"])
+            return RequestRefusal(error.status, error.code, "It did not succeed", retryAfter: 5)
+        case is VaultError:
+            log.error("a sign-in route failed", metadata: ["reason": "the vault"])
+            return RequestRefusal.busy
+        default:
             log.error("a sign-in route failed", metadata: ["reason": "\(type(of: error))"])
-            return RequestRefusal.internalError.response
+            return RequestRefusal.internalError
         }
     }
 }
@@ -227,6 +261,8 @@ public struct SignInSurroundings: Sendable {
     public var random: RandomSource
     /// Where warnings go; no secret and no query ever does.
     public var log: Logger
+    /// How often a user may begin a sign-in, counted in each process: 20 at once and one more every three seconds unless stated.
+    public var limit = Rate(20, oneEach: .seconds(3))
 
     public init(
         time: TimeSource = .system, random: RandomSource = .system, log: Logger = Logger(label: "handshake.server")
@@ -234,6 +270,25 @@ public struct SignInSurroundings: Sendable {
         self.time = time
         self.random = random
         self.log = log
+    }
+}
+
+extension AccountStatus.State {
+    /// Whether requests can be made with it.
+    fileprivate var isUsable: Bool {
+        switch self {
+        case .signedIn, .refreshUncertain: true
+        case .ended, .signingOut: false
+        }
+    }
+
+    fileprivate var word: String {
+        switch self {
+        case .signedIn: "signed_in"
+        case .refreshUncertain: "refresh_uncertain"
+        case .ended: "ended"
+        case .signingOut: "signing_out"
+        }
     }
 }
 

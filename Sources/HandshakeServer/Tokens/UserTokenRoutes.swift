@@ -20,31 +20,37 @@ public import OAuth
 /// | `POST provisional_access_code` | 201 `{"provisional_access_code"}`, good once and for 48 hours |
 ///
 /// Whose token it is, the app's own session decides, never the request: otherwise anybody is handed anybody's. Errors
-/// have the shape of the dossier, section 2.4. How often a user may ask is bounded in each process.
+/// have the shape of the dossier, section 2.4. How often a user may ask is counted in each process; beyond that the answer is
+/// 429, with when to come back.
 public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     private let service: ConnectService
     private let gate: Gate
     private let time: TimeSource
-    private let limit = RateLimit(burst: 10, interval: 6)
+    private let limit: RateLimit
     private let log: Logger
     private let partner: @Sendable (Request, Context) async throws -> PartnerUser?
+
+    /// Ten questions at once, and one more every six seconds.
+    public static var standardLimit: Rate { Rate(10, oneEach: .seconds(6)) }
 
     /// Prepares routes.
     ///
     /// - Parameters:
     ///   - service: calls IFTTT with the service key.
     ///   - address: where the routes are reached from outside.
+    ///   - limit: how often a user may ask.
     ///   - time: what time it is.
     ///   - log: where warnings go; no secret ever does.
     ///   - partner: who sends a request: by the app's session, or by the code of the partner's OAuth server that it
     ///     carries; nil when that is nobody.
     public init(
-        _ service: ConnectService, at address: PublicAddress, time: TimeSource = .system,
-        log: Logger = Logger(label: "handshake.server"),
+        _ service: ConnectService, at address: PublicAddress, limit: Rate = Self.standardLimit,
+        time: TimeSource = .system, log: Logger = Logger(label: "handshake.server"),
         partner: @escaping @Sendable (Request, Context) async throws -> PartnerUser?
     ) {
         self.service = service
         gate = Gate(address: address)
+        self.limit = RateLimit(limit)
         self.time = time
         self.log = log
         self.partner = partner

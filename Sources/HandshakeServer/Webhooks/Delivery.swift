@@ -8,6 +8,9 @@ import IFTTTConnect
 /// changed meanwhile, and not the time, which an attempt to deliver may bring anew. A connection has one partner service
 /// (dossier 0), so the webhooks of two services in one vault are never taken for each other.
 struct Delivery: Sendable, Equatable {
+    /// How many records there are.
+    static let records = 4096
+
     /// Its digest: nobody finds two webhooks that share these bits.
     let tag: Tag
     /// The record in which it is remembered.
@@ -21,8 +24,8 @@ struct Delivery: Sendable, Equatable {
     init(_ webhook: ConnectWebhook, tolerance: Double) {
         // No identifier of a connection has a zero byte, so no two pairs are one text.
         let digest = Array(SHA256.hash(data: Array("\(webhook.connection)\0\(webhook.requestID)".utf8)))
-        tag = Tag(digest[1...16])
-        record = VaultKey(.delivery, [String(digest[0])])
+        tag = Tag(digest[2...17])
+        record = VaultKey(.delivery, [String((Int(digest[0]) << 8 | Int(digest[1])) % Self.records)])
         until = webhook.sentAt + tolerance
     }
 

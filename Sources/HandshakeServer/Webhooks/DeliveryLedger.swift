@@ -5,7 +5,7 @@ import OAuth
 
 /// Hands webhooks over, each once: what was taken is in the vault, so that all processes know.
 ///
-/// There are 256 records and never more. A webhook's digest says in which one it stands, so handing one over reads and
+/// There are 4096 records and never more. A webhook's digest says in which one it stands, so handing one over reads and
 /// writes that record alone, twice, however many are remembered; what is too old to be taken at all is dropped from a record
 /// whenever it is written. While the app is at work on a webhook it is claimed, and the claim is renewed for as long as that
 /// takes. Only a process that dies, or stands still for longer than ``lease``, loses a claim.
@@ -18,7 +18,7 @@ import OAuth
 /// **Storage.** A vault that cannot be read or written when a webhook is claimed keeps it from being handed over, and the
 /// error is thrown. When the vault cannot be written after the app took the webhook, this process remembers it, and writes it
 /// down when it comes again; another process may be handed it after ``lease``. A record with contents that are none of ours
-/// is begun anew: one in 256 of the latest webhooks may then be handed over again, rather than never.
+/// is begun anew: one in 4096 of the latest webhooks may then be handed over again, rather than never.
 struct DeliveryLedger: Sendable {
     /// Seconds for which a process that does not renew its claim counts as alive.
     static let lease = 60.0
@@ -29,14 +29,17 @@ struct DeliveryLedger: Sendable {
     let time: TimeSource
     /// Seconds for which a webhook may be late.
     let tolerance: Double
+    /// How long the app may be at work on one.
+    let handling: Duration
     let log: Logger
     var random = RandomSource.system
     private let own = OwnDeliveries()
 
-    init(vault: any Vault, time: TimeSource, tolerance: Double, log: Logger) {
+    init(vault: any Vault, time: TimeSource, tolerance: Double, handling: Duration, log: Logger) {
         self.vault = vault
         self.time = time
         self.tolerance = tolerance
+        self.handling = handling
         self.log = log
     }
 
@@ -58,7 +61,7 @@ struct DeliveryLedger: Sendable {
     ///
     /// - Throws: what the vault throws before anything was handed over; `CancellationError`.
     func deliver(
-        _ webhook: ConnectWebhook, to handler: @Sendable (ConnectWebhook) async throws -> Void
+        _ webhook: ConnectWebhook, to handler: @escaping @Sendable (ConnectWebhook) async throws -> Void
     ) async throws -> Outcome {
         let delivery = Delivery(webhook, tolerance: tolerance)
         switch own.begin(delivery) {
@@ -80,13 +83,45 @@ struct DeliveryLedger: Sendable {
             throw error
         }
         do {
-            try await renewing(delivery, holder) { try await handler(webhook) }
+            try await renewing(delivery, holder) { try await limited { try await handler(webhook) } }
         } catch {
             await release(delivery, holder)
             return .failed(error)
         }
         await finish(delivery)
         return .taken
+    }
+
+    /// The app was at work for too long.
+    struct Overdue: Error {}
+
+    /// Runs a body, cancels it when its time is over, and then waits for it no longer: what heeds no cancellation would otherwise
+    /// keep its claim for ever.
+    private func limited(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        typealias End = Result<Void, any Error>
+        let (ends, end) = AsyncStream<End>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        let work = Task {
+            do {
+                try await body()
+                end.yield(.success(()))
+            } catch {
+                end.yield(.failure(error))
+            }
+        }
+        let alarm = Task {
+            try await time.clock.sleep(for: handling)
+            end.yield(.failure(Overdue()))
+            work.cancel()
+        }
+        defer { alarm.cancel() }
+        // Who is cancelled passes it on, and waits for what comes of it.
+        let first = Task { await ends.first { _ in true } }
+        let result = await withTaskCancellationHandler {
+            await first.value
+        } onCancel: {
+            work.cancel()
+        }
+        try (result ?? .failure(Overdue())).get()
     }
 
     private func claim(_ holder: Tag) -> DeliveryRecord.Claim {

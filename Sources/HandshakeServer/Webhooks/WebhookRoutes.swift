@@ -22,8 +22,8 @@ public import OAuth
 /// webhooks.add(to: router)
 /// ```
 ///
-/// A webhook counts when it carries the service key, compared in constant time, and was sent within ``tolerance`` of
-/// now. Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for content that is no webhook,
+/// A webhook counts when it carries the service key, compared in constant time, and was sent neither too long ago nor too far
+/// in the future by ``WebhookLimits``. Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for content that is no webhook,
 /// 413 beyond 1 MiB, 422 for one that is too old or from the future.
 ///
 /// ### Once
@@ -32,7 +32,8 @@ public import OAuth
 /// several of them at once, when the app takes long, and when the service key is changed. One that comes again is answered
 /// with 200; one that the app is still at work on, with 503. It is handed over **again** when
 ///
-/// * the handler threw: the answer is 500, and the webhook may come again;
+/// * the handler threw, or did not end in ``WebhookLimits/handling``: the answer is 500, and the webhook may come again. A handler
+///   that is not done in time is cancelled; one that does not heed that may still be at work when the webhook comes again;
 /// * the process died, or stood still for a minute, after the handler began and before the vault knew that it ended;
 /// * the vault could not be written after the handler returned, and the webhook comes to another process a minute later. The
 ///   answer is 200 all the same: the app has it.
@@ -41,16 +42,19 @@ public import OAuth
 /// what it does.
 ///
 /// What makes a webhook the same again is its connection and its `X-Request-ID`, whatever time it carries; without that
-/// field, its whole content. Several services may share a vault, since a connection belongs to one of them. The vault holds 256
-/// records for all webhooks there are, and each is forgotten when it is too old to be taken.
+/// field, its whole content. Several services may share a vault, since a connection belongs to one of them. The vault holds 4096
+/// records for all webhooks there are, of 1024 webhooks each, and a webhook is forgotten when it is too old to be taken. There is room for
+/// two million in a day; when a record is full the answer is 503, and the webhook comes again.
+///
+/// ### No order
+///
+/// Handlers run beside each other, in the order in which the webhooks arrive, if any: what says that a connection was turned off may
+/// come before what says that it was turned on. Go by the times that the events carry, or ask IFTTT how it stands.
 public struct WebhookRoutes<Context: RequestContext>: Sendable {
-    /// How many seconds a webhook may be late or early.
-    public static var tolerance: Double { 900 }
-
     private let keys: [Secret]
     private let ledger: DeliveryLedger
     private let time: TimeSource
-    private let patience: Duration
+    private let limits: WebhookLimits
     private let log: Logger
     private let handler: @Sendable (ConnectWebhook) async throws -> Void
 
@@ -60,24 +64,26 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     ///   - serviceKey: what IFTTT proves itself with.
     ///   - former: the key before, while it is being replaced.
     ///   - vault: where it is remembered what was taken; all processes share it.
+    ///   - limits: how late and how early a webhook may come, and how long it may take.
     ///   - time: what time it is.
-    ///   - patience: how long the content may take to arrive.
     ///   - log: where warnings go; no secret ever does.
     ///   - handler: takes a webhook. IFTTT waits for it, so let it only note what is to be done.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty key, with which anybody would
-    ///   be IFTTT.
+    ///   be IFTTT, and for limits that are none.
     public init(
-        serviceKey: Secret, former: Secret? = nil, vault: any Vault, time: TimeSource = .system,
-        patience: Duration = .seconds(10), log: Logger = Logger(label: "handshake.server"),
+        serviceKey: Secret, former: Secret? = nil, vault: any Vault, limits: WebhookLimits = WebhookLimits(),
+        time: TimeSource = .system, log: Logger = Logger(label: "handshake.server"),
         handler: @escaping @Sendable (ConnectWebhook) async throws -> Void
     ) throws(HandshakeServerError) {
         keys = [serviceKey, former].compactMap(\.self)
         guard !keys.contains(where: \.isEmpty) else {
             throw .configuration(member: "service key", problem: "it is empty")
         }
-        ledger = DeliveryLedger(vault: vault, time: time, tolerance: Self.tolerance, log: log)
+        try limits.check()
+        ledger = DeliveryLedger(
+            vault: vault, time: time, tolerance: limits.late / .seconds(1), handling: limits.handling, log: log)
         self.time = time
-        self.patience = patience
+        self.limits = limits
         self.log = log
         self.handler = handler
     }
@@ -120,9 +126,10 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         let given = Secret(request.headers[.serviceKey] ?? "")
         // Every key is compared, so that the time tells nothing of which it was.
         guard keys.map({ $0.matches(given) }).contains(true) else {
-            throw RequestRefusal(.unauthorized, "unauthorized", "The service key is missing or wrong")
+            throw RequestRefusal(
+                .unauthorized, "unauthorized", "The service key is missing or wrong", challenge: "IFTTT-Service-Key")
         }
-        let reader = ContentReader(time: time, patience: patience)
+        let reader = ContentReader(time: time, patience: limits.patience)
         let content = try await reader.content(of: request, type: "application/json", limit: ConnectWebhook.limit)
         let webhook: ConnectWebhook
         do {
@@ -132,7 +139,8 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         } catch {
             throw RequestRefusal(.badRequest, "malformed", "\(error.pointer) should be \(error.expected)")
         }
-        guard abs(webhook.sentAt - time.now()) <= Self.tolerance else { throw Self.notOfNow }
+        let age = time.now() - webhook.sentAt
+        guard (-(limits.early / .seconds(1))...limits.late / .seconds(1)).contains(age) else { throw Self.notOfNow }
         return webhook
     }
 

@@ -20,17 +20,9 @@ final class RateLimit: Sendable {
     private let interval: Double
     private let buckets = Mutex<[String: Bucket]>([:])
 
-    /// - Parameters:
-    ///   - burst: how many at once.
-    ///   - interval: seconds until there is room for one more.
-    init(burst: Int, interval: Double) {
-        self.burst = Double(max(burst, 1))
-        // What the app has set may be no number at all; a header field has to be one.
-        self.interval = interval.isFinite ? min(max(interval, 0.001), 86_400) : 86_400
-    }
-
-    convenience init(_ rate: ConnectButtonSettings.Rate) {
-        self.init(burst: rate.burst, interval: rate.interval)
+    init(_ rate: Rate) {
+        burst = Double(rate.burst)
+        interval = rate.interval / .seconds(1)
     }
 
     /// Takes room for one, or refuses.

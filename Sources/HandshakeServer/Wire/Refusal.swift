@@ -1,4 +1,5 @@
 import HTTPTypes
+import Handshake
 import Hummingbird
 import OAuth
 
@@ -15,12 +16,18 @@ struct RequestRefusal: Error, Sendable, Equatable {
     let message: String
     /// Seconds after which it may be tried again.
     var retryAfter: Int?
+    /// What a 401 asks for (RFC 9110, section 11.6.1). Browsers know no such scheme, and so ask their users for no password.
+    var challenge: String?
 
-    init(_ status: HTTPResponse.Status, _ code: String, _ message: String, retryAfter: Int? = nil) {
+    init(
+        _ status: HTTPResponse.Status, _ code: String, _ message: String, retryAfter: Int? = nil,
+        challenge: String? = nil
+    ) {
         self.status = status
         self.code = code
         self.message = message
         self.retryAfter = retryAfter
+        self.challenge = challenge
     }
 
     /// The app's own refusal, made in the closure that says who the user is.
@@ -28,7 +35,8 @@ struct RequestRefusal: Error, Sendable, Equatable {
         self.init(error.status, "refused", "This app does not allow it")
     }
 
-    static let signInNeeded = RequestRefusal(.unauthorized, "unauthorized", "Nobody is signed in to this app")
+    static let signInNeeded = RequestRefusal(
+        .unauthorized, "unauthorized", "Nobody is signed in to this app", challenge: "Session")
     static let staleToken = RequestRefusal(
         .forbidden, "stale_token", "The page is older than the session; ask for the state again")
     static let crossSite = RequestRefusal(.forbidden, "cross_site", "The request comes from another site")
@@ -39,11 +47,37 @@ struct RequestRefusal: Error, Sendable, Equatable {
         let body: JSONValue = .object([
             "type": .string("error"), "code": .string(code), "message": .string(message), "details": .array([]),
         ])
-        var response = Response.json(Data(body.json.utf8), status: status)
+        return dressed(.json(Data(body.json.utf8), status: status))
+    }
+
+    /// The answer to a navigation: a page for people, unless JSON was asked for.
+    func response(to request: Request) -> Response {
+        guard !request.asksForJSON else { return response }
+        let page: ResultPage =
+            switch status.kind {
+            case .clientError where status == .unauthorized: .logIn
+            case .clientError where status != .tooManyRequests: .notForYou
+            default: .later
+            }
+        return dressed(.page(page.html, styleHash: ResultPage.styleHash, status: status))
+    }
+
+    private func dressed(_ bare: Response) -> Response {
+        var response = bare
+        if let challenge { response.headers[.wwwAuthenticate] = challenge }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         // The rest of a body that is not wanted is not waited for.
         if [.contentTooLarge, .requestTimeout].contains(status) { response.headers[.connection] = "close" }
         return response
+    }
+}
+
+extension Request {
+    /// Whether JSON is wanted rather than a page: browsers that navigate ask for `text/html`.
+    var asksForJSON: Bool {
+        let types = headers[values: .accept].flatMap { $0.split(separator: ",") }
+            .map { $0.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() }
+        return types.contains("application/json") && !types.contains("text/html")
     }
 }
 

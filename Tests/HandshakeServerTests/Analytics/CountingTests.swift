@@ -200,7 +200,7 @@ struct CountingTests {
     func endless() async throws {
         let world = try await World.start(
             time: TimeSource(now: { 1_735_689_600 }, clock: ContinuousClock()))
-        let analytics = ConnectAnalytics.counting(in: world.vault, to: EventInbox())
+        let analytics = try ConnectAnalytics.counting(in: world.vault, to: EventInbox(), hosts: world.hosts())
         var settings = try world.standardSettings()
         settings.analytics = analytics
         let server = try await world.buttons(settings)

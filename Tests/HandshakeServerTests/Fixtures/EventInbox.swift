@@ -111,12 +111,13 @@ final class EventInbox: Transport {
 extension ConnectAnalytics {
     /// Counting into an inbox.
     static func counting(
-        in vault: any Vault, to inbox: EventInbox, clock: any Clock<Duration> = ManualClock(),
+        in vault: any Vault, to inbox: EventInbox, hosts: Hosts = .production,
+        clock: any Clock<Duration> = ManualClock(),
         now: @escaping @Sendable () -> Double = { 1_735_689_600 }
     ) -> ConnectAnalytics {
         ConnectAnalytics(
             in: vault, appName: "Garden App",
-            through: .init(transport: inbox, time: TimeSource(now: now, clock: clock)), log: World.log)
+            through: .init(hosts: hosts, transport: inbox, time: TimeSource(now: now, clock: clock)), log: World.log)
     }
 
     /// Counts events that are told apart by a number.

@@ -39,7 +39,7 @@ struct World {
             return nil
         }
         let name = String(pair.dropFirst("user=".count))
-        return ConnectButtonUser(id: name, suggestedEmail: "\(name)@example.test")
+        return try? ConnectButtonUser(id: name, suggestedEmail: "\(name)@example.test")
     }
 
     func standardSettings() throws -> ConnectButtonSettings {
@@ -52,10 +52,9 @@ struct World {
         var settings = try ConnectButtonSettings(
             at: try PublicAddress(Self.address),
             offering: [offer, ConnectButtonOffer(try ConnectionID("mAnyFt05"))])
-        settings.hosts = try hosts()
         settings.page = try requireValue(LocalPath(rawValue: "/garden"))
         settings.time = time
-        settings.freshness = 0.5
+        settings.freshness = .milliseconds(500)
         settings.streams.interval = .milliseconds(20)
         return settings
     }
@@ -76,7 +75,7 @@ struct World {
         let router = Router()
         let chosen: ConnectButtonSettings = if let settings { settings } else { try standardSettings() }
         let accounts = try accounts()
-        let routes = ConnectButtonRoutes<BasicRequestContext>(chosen, vault: vault, accounts: accounts, log: Self.log) {
+        let routes = try ConnectButtonRoutes<BasicRequestContext>(chosen, accounts: accounts, log: Self.log) {
             request, _ in try await user(request)
         }
         routes.add(to: router.group("connect"))
@@ -97,18 +96,24 @@ struct ButtonServer {
     let routes: ConnectButtonRoutes<BasicRequestContext>
     let wire: WireClient
 
-    /// The state, as the component asks for it.
+    /// The state, as the component asks for it; loading is waited for, as by a page that follows.
     func state(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws -> ButtonAnswer {
+        let answer = try await stateNow(user, connection)
+        return answer.step == "loading" ? try await settledState(user, connection) : answer
+    }
+
+    /// The state that the server tells at once.
+    func stateNow(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws -> ButtonAnswer {
         try ButtonAnswer(try await wire.send("GET", "/connect/\(connection)", headers: ["Cookie": "user=\(user)"]))
     }
 
     /// The state once IFTTT has been asked whatever there was to ask.
     func settledState(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws -> ButtonAnswer {
-        _ = try await state(user, connection)
+        _ = try await stateNow(user, connection)
         let (id, looks) = (try ConnectionID(connection), routes.sessions.looks)
-        let key = ConnectSessions.Place.key(of: ConnectButtonUser(id: user), id)
+        let key = ConnectSessions.Place.key(of: try ConnectButtonUser(id: user), id)
         await looks.end(of: key, within: .seconds(60), on: ContinuousClock())
-        return try await state(user, connection)
+        return try await stateNow(user, connection)
     }
 
     /// What the user does, about the answer that the page has.
