@@ -45,7 +45,9 @@ public struct Hosts: Sendable, Hashable {
     }
 
     /// The page that tells of privacy and terms.
-    public var terms: EndpointURL { site.at(path: "/terms") }
+    public var terms: EndpointURL { site.at(path: Self.termsPath) }
+
+    static let termsPath = "/terms"
 
     /// A path, with its query, at the origin of one of the hosts. `target` begins with a slash and is already encoded.
     static func endpoint(_ host: EndpointURL, _ target: String) throws(ConnectError) -> EndpointURL {

@@ -116,7 +116,7 @@ def test_going_back_is_silent_and_a_failure_is_not(shop: Shop, page: Page) -> No
     page.goto(f"{shop.origin}/connections/{CONNECTION}")
     until(page, "going_to_service")
     look(page, "going-to-service")
-    hand.press(page.locator("connect-button .footer button").last)
+    hand.press(page.locator("connect-button .footer").get_by_role("button", name="Cancel"))
     until(page, "connect")
     expect(page.locator("#notice")).to_be_empty()
     leave(page, hand, shop, "new@example.test")
@@ -143,9 +143,19 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     until(page, "confirm_disconnect")
     shop.revoke_tokens()
     hand.press(page.locator("connect-button .choices button").first)
-    until(page, "pending", "connected")
+    until(page, "connect")
     expect(page.locator("#notice")).to_have_text("Connect once more, and IFTTT knows you again.")
+    expect(page.locator("connect-button .footer")).to_contain_text("Try again")
     look(page, "expired-token")
+    page.reload()
+    until(page, "connect")
+    leave(page, hand, shop, "new@example.test")
+    say_yes(page, hand, shop)
+    until(page, "pending")
+    hand.press(switch(page))
+    until(page, "confirm_disconnect")
+    hand.press(page.locator("connect-button .choices button").first)
+    until(page, "disconnected", "connect")
 
 
 def test_offline_is_said_where_one_looks_and_as_long_as_it_is_so(shop: Shop, page: Page) -> None:
@@ -396,7 +406,7 @@ def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, 
     leave(page, hand, shop, "edsger@example.test")
     page.goto(f"{shop.origin}/connections/{CONNECTION}")
     until(page, "going_to_service")
-    hand.press(page.locator("connect-button .footer button").last)
+    hand.press(page.locator("connect-button .footer").get_by_role("button", name="Cancel"))
     until(page, "connect")
     assert told == [] and events(shop) == []
     assert identifiers(shop) == {None} and sent_to and "anonymous" not in "".join(sent_to)

@@ -60,7 +60,7 @@ struct FaceTests {
         let face = face(.connect, kind)
         #expect(face.footer == [TextRun(kind.words.text(in: .americanEnglish))])
         #expect(face.tone == (kind == .cancelled ? .plain : .error))
-        #expect(face.actions.map(\.kind) == (kind.isRetryable ? [.retry] : []))
+        #expect(face.actions.map(\.kind) == (kind.isRetryable ? [.retry, .about] : [.about]))
         #expect(face.announcement == kind.words.text(in: .americanEnglish))
     }
 
@@ -71,13 +71,13 @@ struct FaceTests {
         #expect(face(.loadingFailed, .unknownConnection).actions.isEmpty)
     }
 
-    @Test("learn more is offered once at the email field, and gives way to an error")
+    @Test("learn more is offered once at the email field, also beside an error")
     func email() {
         #expect(face(.email).actions.map(\.kind) == [.about])
         #expect(face(.email).footer.map(\.text).joined() == "Secured by IFTTT.")
-        #expect(face(.email, .invalidEmail).actions.isEmpty)
+        #expect(face(.email, .invalidEmail).actions.map(\.kind) == [.about])
         #expect(face(.email, .invalidEmail).tone == .error)
-        #expect(face(.email, .unavailable).actions.isEmpty, "confirming again is the retry")
+        #expect(face(.email, .unavailable).actions.map(\.kind) == [.about], "confirming again is the retry")
     }
 
     @Test("the account's address is named, and a word mark in it is not one")
@@ -85,6 +85,29 @@ struct FaceTests {
         let face = face(.creatingAccount) { $0.email = "IFTTT@example.com" }
         #expect(plain(face.footer.map(\.text).joined()) == "IFTTT is creating an account for IFTTT@example.com.")
         #expect(face.footer.filter { $0.style == .mark }.count == 1)
+    }
+
+    @Test("F019: on the way to the service the footer names the account that is made there")
+    func accountOnTheWay() {
+        let face = face(.goingToService) { $0.email = "IFTTT@example.com" }
+        #expect(plain(face.footer.map(\.text).joined()) == "IFTTT is creating an account for IFTTT@example.com.")
+        #expect(face.footer.filter { $0.style == .mark }.count == 1)
+        #expect(self.face(.goingToService) { $0.email = nil }.footer == [TextRun("Finish there, then come back here.")])
+    }
+
+    @Test(
+        "F046, 4.4: the About page is reachable wherever the footer takes input, by the footer or by an action",
+        arguments: ConnectButtonState.Step.allCases)
+    func aboutReachable(_ step: ConnectButtonState.Step) {
+        let steps: [ConnectButtonState.Step] = [
+            .connect, .email, .verifying, .creatingAccount, .goingToService, .connected, .pending,
+        ]
+        for failure in [nil, ConnectButtonFailure.Kind.interrupted] {
+            let face = face(step, failure)
+            let isAction = face.actions.map(\.kind).contains(.about)
+            #expect(isAction == (steps.contains(step) && face.tone != .lead))
+        }
+        #expect(ConnectButtonFace(ConnectButtonState(.pending), in: .german).actions.isEmpty, "nothing is known yet")
     }
 
     @Test("disconnecting asks with two answers, or says how long it can be undone")

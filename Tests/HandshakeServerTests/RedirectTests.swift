@@ -166,7 +166,9 @@ struct ProcessTests {
         try await world.vault.update(place.key) { record in
             let stored = try #require(await record.contents)
             var session = try #require(ConnectSession(stored: stored))
-            _ = session.activation.handle(.connect(AttemptState(), at: 0))
+            for event in [ConnectActivation.Event.connect(AttemptState(), at: 0), .confirmEmail("new@example.test")] {
+                _ = session.activation.handle(event)
+            }
             session.lease = world.time.now() + 30
             try await record.replace(with: try session.stored())
         }

@@ -6,6 +6,7 @@ import OAuth
 import Sandbox
 import Synchronization
 import Testing
+import WireFixtures
 
 @testable import HandshakeServer
 
@@ -69,16 +70,67 @@ struct SessionTests {
         await world.sandbox.stop()
     }
 
-    @Test("the address that the user was sent to is kept while the user is there, and no longer")
-    func destination() async throws {
+    @Test("W13: who goes to IFTTT again brings a fresh one-time code, and none rests in between")
+    func freshCode() async throws {
+        let world = try await World.start()
+        let codes = Mutex(["one-time-1", "one-time-2"])
+        var settings = try world.standardSettings()
+        settings.oauthCode = { _ in Secret(codes.withLock { $0.removeFirst() }) }
+        let server = try await world.buttons(settings)
+        let (away, url) = try await server.leave()
+        let again = try #require(try await server.send(.proceed, away).open)
+        #expect(url.contains("code=one-time-1"))
+        #expect(again == url.replacing("one-time-1", with: "one-time-2"))
+        for key in try await world.vault.keys(of: .activation).keys {
+            let record = try #require(try await world.vault.record(key))
+            #expect(!String(decoding: record, as: UTF8.self).contains("one-time"))
+        }
+        #expect(try await server.visit(try await world.sandbox.activate(again, as: "new@example.test")).status == 303)
+        #expect(try await server.state().step == "connected")
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("F015: each refusal is a revision, and a notice that has passed makes no message stale")
+    func notice() async throws {
+        let now = Mutex(1_735_689_600.0)
+        let world = try await World.start(time: TimeSource(now: { now.withLock { $0 } }, clock: ContinuousClock()))
+        let server = try await world.buttons()
+        let field = try await server.send(.turnOn, try await server.state())
+        let first = try await server.send(.email("ada at example"), field)
+        let second = try await server.send(.email("ada at example"), first)
+        #expect(first.failure == "invalid_email" && first["state", "refusals"] == .number("1"))
+        #expect(second.failure == "invalid_email" && second["state", "refusals"] == .number("2"))
+        #expect(second.revision > first.revision)
+        now.withLock { $0 += 3 }
+        let calm = try await server.state()
+        #expect(calm.failure == nil && calm.step == "email" && calm.revision > second.revision)
+        #expect(try await server.send(.email("old@example.test"), first).step == "email", "that was long ago")
+        let away = try await server.send(.email("new@example.test"), second)
+        #expect(away.step == "going_to_service" && away.open != nil)
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("W10: a token that has expired while the button was on leads to connecting anew, which works")
+    func expiredWhileOn() async throws {
         let world = try await World.start()
         let server = try await world.buttons()
-        let place = ConnectSessions.Place(
-            user: ConnectButtonUser(id: "new"), offer: try #require(server.routes.sessions.settings.offers.first))
-        let (away, url) = try await server.leave()
-        #expect(try await server.routes.sessions.peek(at: place)?.destination == url)
-        _ = try await server.send(.cancel, away)
-        #expect(try await server.routes.sessions.peek(at: place)?.destination == nil)
+        let (_, url) = try await server.leave()
+        _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
+        let asked = try await server.send(.turnOff, try await server.state())
+        try await server.routes.userTokens(for: .init(id: "new")).store(
+            try requireValue(UserToken(Secret("utk_sandbox_revoked"))))
+        var answer = try await server.send(.disconnect, asked)
+        #expect(answer.step == "connect" && answer.failure == "sign_in_expired")
+        answer = try await server.send(.retry, answer)
+        answer = try await server.send(.email("new@example.test"), answer)
+        let again = try requireValue(answer.open)
+        _ = try await server.visit(try await world.sandbox.activate(again, as: "new@example.test"))
+        answer = try await server.state()
+        #expect(answer.step == "connected" && answer.failure == nil)
+        answer = try await server.send(.disconnect, try await server.send(.turnOff, answer))
+        #expect(answer.step == "disconnected")
         await server.server.stop()
         await world.sandbox.stop()
     }

@@ -17,7 +17,10 @@ extension ConnectButtonState {
     public init(_ activation: ConnectActivation, isOffline: Bool = false, undoRemaining: Double? = nil) {
         self.init(Step(activation.state), connection: activation.connection.map(ConnectButtonConnection.init))
         failure = activation.failure.map { ConnectButtonFailure($0, isOffline: isOffline, step: step) }
-        manageURL = activation.connection.flatMap { URL(string: $0.url.rawValue + "/edit") }
+        manageURL = activation.manageURL
+        storeURL = activation.storeURL
+        termsURL = URL(string: activation.configuration.addresses.terms)
+        refusals = activation.refusals
         switch activation.state {
         case .enteringEmail(let entry):
             email = entry.text
@@ -30,14 +33,35 @@ extension ConnectButtonState {
             email = address.rawValue
             progress = .indeterminate
             isCancellable = true
-        case .goingToService: isCancellable = true
+        case .goingToService:
+            email = activation.newAccount?.rawValue
+            progress = .indeterminate
+            isCancellable = true
         case .undoableDisconnection(let seconds):
             undo = ConnectButtonUndo(remaining: undoRemaining ?? seconds, total: seconds)
         case .connecting, .disconnecting: progress = .indeterminate
         case .connected, .pendingConfiguration:
             next = activation.configuration.disconnection == .confirmed ? .confirmDisconnect : .disconnecting
-        case .idle, .loading, .loadingFailed, .initial, .confirmingDisconnection, .disconnected, .unavailable: break
+        case .initial: next = activation.asksForEmail ? .email : nil
+        case .disconnected: progress = .fraction(1)
+        case .idle, .loading, .loadingFailed, .confirmingDisconnection, .unavailable: break
         }
+    }
+}
+
+extension ConnectActivation {
+    /// Where the connection is managed: in the IFTTT app where that is installed, else on its page.
+    fileprivate var manageURL: URL? {
+        if let app = appEditURL { return URL(string: app) }
+        guard var page = connection.flatMap({ URLComponents(string: $0.url.rawValue) }) else { return nil }
+        page.path += page.path.hasSuffix("/") ? "edit" : "/edit"
+        return page.url
+    }
+
+    /// Where the app is to be had: on the platform that speaks as IFTTT's iOS kit does and can say that it is missing.
+    fileprivate var storeURL: URL? {
+        guard isAppInstalled == false, configuration.identity.platform == .ios else { return nil }
+        return URL(string: "https://apps.apple.com/app/id660944635")
     }
 }
 
@@ -102,15 +126,14 @@ extension ConnectButtonFailure {
             }
         // Beside "connected", what failed is turning off: the user wants to know that it is still on.
         let isStillOn = step == .connected || step == .pending
-        self.init(isStillOn && kind != .signInExpired ? .notDisconnected : kind, detail: "\(failure.code): \(failure)")
+        self.init(isStillOn ? .notDisconnected : kind, detail: "\(failure.code): \(failure)")
     }
 }
 
 extension ConnectButtonEvent {
     /// What the event is to the state machine, or `nil` when it is nothing in the machine's present state.
     ///
-    /// ``proceed`` is always `nil`: whoever sent the user to the service opens the same address again. So is what is only
-    /// counted, which ``analyticsEvent(for:)`` reads.
+    /// What is only counted is always `nil`; ``analyticsEvent(for:)`` reads it.
     ///
     /// - Parameters:
     ///   - activation: The state machine.
@@ -123,7 +146,8 @@ extension ConnectButtonEvent {
         case .turnOn: .connect(attempt(), at: time)
         case .turnOff: .disconnect
         case .email(let text): .confirmEmail(text)
-        case .proceed, .shown, .footerTapped, .aboutShown, .aboutTapped: nil
+        case .proceed: .reopen
+        case .shown, .footerTapped, .aboutShown, .aboutTapped: nil
         case .cancel: .cancel
         case .disconnect: .confirmDisconnection
         case .keep, .undo: .keepConnection
@@ -133,6 +157,7 @@ extension ConnectButtonEvent {
             case .initial: .connect(attempt(), at: time)
             case .connected, .pendingConfiguration: .disconnect
             case .enteringEmail(let entry): .confirmEmail(entry.text)
+            case .goingToService: .reopen
             default: nil
             }
         }

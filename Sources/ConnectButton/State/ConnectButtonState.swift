@@ -15,6 +15,8 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     public var connection: ConnectButtonConnection?
     /// The address in the email field, before the user types. It may be empty or wrong: then the field says so.
     public var email: String?
+    /// How many addresses were refused so far. One more is drawn as a refusal, also of the same address.
+    public var refusals = 0
     /// What went wrong last, shown in the footer until the next step.
     public var failure: ConnectButtonFailure?
     /// How far the work is that the user waits for.
@@ -29,6 +31,8 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     public var manageURL: URL?
     /// Where the user gets the IFTTT app, when it is known to be missing.
     public var storeURL: URL?
+    /// Where IFTTT tells of privacy and terms; `nil` when that is not known.
+    public var termsURL: URL?
 
     /// A state of the button.
     ///
@@ -43,10 +47,12 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     ///   - next: Where the switch leads.
     ///   - manageURL: Where the connection is managed.
     ///   - storeURL: Where the IFTTT app is, when it is missing.
+    ///   - termsURL: Where privacy and terms are told of.
     public init(
         _ step: Step, connection: ConnectButtonConnection? = nil, email: String? = nil,
         failure: ConnectButtonFailure? = nil, progress: ConnectButtonProgress = .none, undo: ConnectButtonUndo? = nil,
-        isCancellable: Bool = false, next: Step? = nil, manageURL: URL? = nil, storeURL: URL? = nil
+        isCancellable: Bool = false, next: Step? = nil, manageURL: URL? = nil, storeURL: URL? = nil,
+        termsURL: URL? = nil
     ) {
         self.step = step
         self.connection = connection
@@ -58,6 +64,7 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
         self.next = next
         self.manageURL = manageURL
         self.storeURL = storeURL
+        self.termsURL = termsURL
     }
 
     /// A row of the dossier's table 4.4. *Invalid email* is ``email`` with a failure, and the check mark is how

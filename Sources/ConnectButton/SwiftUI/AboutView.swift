@@ -14,7 +14,6 @@
         private let type = ConnectButtonType.standard
         private let colors = ConnectButtonColors.standard
         private static let icons = ["square.on.square", "switch.2", "lock", "powerplug"]
-        private static let terms = URL(string: "https://ifttt.com/terms")
 
         var body: some View {
             ScrollView {
@@ -60,7 +59,7 @@
             }
             if let store = state.storeURL { pillow(about.store, store, nil) }
             Button {
-                open(Self.terms, .legal)
+                open(state.termsURL, .legal)
             } label: {
                 RunsText(runs: about.legal)
             }

@@ -60,7 +60,7 @@
                 .animation(reducesMotion ? nil : .easeInOut(duration: motion.press), value: isPressed)
                 .modifier(Shaking(shakes: shakes, unit: unit))
                 .onChange(of: state.step) { before, now in arrive(from: before, at: now) }
-                .onChange(of: state.failure) { _, failure in refuse(failure) }
+                .onChange(of: state.refusals) { before, now in if now > before { refuse() } }
         }
 
         @ViewBuilder private var measure: some View {
@@ -102,8 +102,8 @@
             }
         }
 
-        private func refuse(_ failure: ConnectButtonFailure?) {
-            guard failure?.kind == .invalidEmail, state.step == .email, !reducesMotion else { return }
+        private func refuse() {
+            guard state.step == .email, !reducesMotion else { return }
             withAnimation(.linear(duration: RefusalShake.standard.duration)) { shakes += 1 }
         }
 

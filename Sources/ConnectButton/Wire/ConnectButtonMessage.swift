@@ -21,9 +21,6 @@ public struct ConnectButtonMessage: Sendable, Hashable {
     /// The most bytes that a message has.
     public static let limit = 4096
 
-    /// The longest email address that mail can have (RFC 5321, 4.5.3.1).
-    static let longestEmail = 254
-
     /// A message from the component.
     ///
     /// - Parameters:
@@ -44,8 +41,8 @@ public struct ConnectButtonMessage: Sendable, Hashable {
         guard body.count <= Self.limit else { throw .messageTooLong(bytes: body.count) }
         guard let wire = try? JSONDecoder().decode(Wire.self, from: body) else { throw .malformedMessage }
         guard
-            let event = ConnectButtonEvent(
-                name: wire.event, email: wire.email.map { String($0.prefix(Self.longestEmail)) }, item: wire.item)
+            // An address is taken as it is: cut, a longer one could become somebody else's.
+            let event = ConnectButtonEvent(name: wire.event, email: wire.email, item: wire.item)
         else { throw .unknownEvent }
         self.init(event, revision: wire.revision, token: wire.token)
     }

@@ -71,13 +71,27 @@ struct FaceWriter {
             case .hidden: ""
             case .email: say(.emailSecured)
             case .creatingAccount: ConnectButtonWords.accountCreation.text(in: locale, state.email ?? "")
-            case .goingToService: say(.waitingNote)
+            case .goingToService:
+                if let email = state.email {
+                    ConnectButtonWords.accountCreation.text(in: locale, email)
+                } else {
+                    say(.waitingNote)
+                }
             case .confirmDisconnect: label
             case .pending:
                 ConnectButtonWords.pendingNote.text(in: locale, state.connection?.primary.shortName ?? "")
             default: say(.worksWith)
             }
-        return state.step == .creatingAccount ? markingAround(text) : TextRun.marking(text)
+        return namesAccount ? markingAround(text) : TextRun.marking(text)
+    }
+
+    /// Whether the footer tells whose account is being made.
+    private var namesAccount: Bool {
+        switch state.step {
+        case .creatingAccount: true
+        case .goingToService: state.email != nil
+        default: false
+        }
     }
 
     /// The word mark is ours; in a user's address it is not.
@@ -107,8 +121,19 @@ struct FaceWriter {
         }
         if state.undo != nil { actions.append(action(.undo)) }
         if state.isCancellable { actions.append(action(.cancel)) }
-        if state.step == .email, state.failure == nil { actions.append(action(.about)) }
+        if offersAbout { actions.append(action(.about)) }
         return actions
+    }
+
+    /// Whether the About page is one of the actions: where it can be opened (dossier 4.4), and the footer, which says something of
+    /// its own, does not.
+    private var offersAbout: Bool {
+        guard state.connection != nil, tone != .lead, state.undo == nil else { return false }
+        switch state.step {
+        case .connect, .email, .verifying, .creatingAccount, .goingToService, .connected, .pending: return true
+        case .hidden, .loading, .loadingFailed, .connecting, .confirmDisconnect, .disconnecting, .disconnected:
+            return false
+        }
     }
 
     func action(_ kind: ConnectButtonFace.Action.Kind) -> ConnectButtonFace.Action {

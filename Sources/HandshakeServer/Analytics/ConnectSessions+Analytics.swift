@@ -43,32 +43,3 @@ extension ConnectSessions {
         return answer
     }
 }
-
-/// An address that a user is sent to, as it rests: without the identifier of who is counted, so that taking the consent
-/// back leaves none behind.
-struct CountedAddress {
-    private static let name = "sdk_anonymous_id"
-
-    /// The address without an identifier.
-    let plain: String
-
-    init(_ address: String) {
-        plain = Self.changing(address) { items in items.removeAll { $0.hasPrefix(Self.name + "=") } }
-    }
-
-    /// The address with an identifier, in its place (dossier 3.4); without one for nil.
-    func with(_ id: AnonymousID?) -> String {
-        guard let id else { return plain }
-        return Self.changing(plain) { items in
-            guard let place = items.firstIndex(where: { $0.hasPrefix("sdk_platform=") }) else { return }
-            items.insert("\(Self.name)=\(id.rawValue)", at: place + 1)
-        }
-    }
-
-    private static func changing(_ address: String, _ change: (inout [Substring]) -> Void) -> String {
-        guard let mark = address.firstIndex(of: "?") else { return address }
-        var items = address[address.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
-        change(&items)
-        return address[...mark] + items.joined(separator: "&")
-    }
-}

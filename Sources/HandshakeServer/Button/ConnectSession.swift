@@ -17,11 +17,10 @@ struct ConnectSession: Sendable, Codable, Equatable {
     var activation: ConnectActivation
     /// Counts the changes that a page can see.
     var revision = 1
+    /// The revision before the present one, when no more than a notice has ended since: what a page says of it still counts.
+    var revisionBeforeNoticeEnded: Int?
     /// The anti-forgery token: whoever can read an answer of this user's is this user's page.
     let token: String
-    /// Where the user was sent last, to be opened again on demand. It carries the attempt's state and perhaps a code, and
-    /// never the identifier of a user who is counted.
-    var destination: String?
     /// Until when somebody is at work on what the activation has asked for, in seconds since 1970.
     var lease: Double?
     var deadline: Due?
@@ -79,6 +78,22 @@ struct ConnectSession: Sendable, Codable, Equatable {
     func isDue(now: Double) -> Bool {
         guard let deadline else { return false }
         return now >= deadline.at - 0.05 || deadline.seconds.map { deadline.at - now > $0 + 1 } ?? false
+    }
+
+    /// Whether a message is about what is still so.
+    func isCurrent(_ revision: Int) -> Bool {
+        revision == self.revision || revision == revisionBeforeNoticeEnded
+    }
+
+    /// Notes a change that a page can see.
+    ///
+    /// - Parameters:
+    ///   - before: what it saw before.
+    ///   - isEndOfNotice: whether time alone has taken a notice away, so that the user may do what could be done before.
+    mutating func noteChange(from before: ConnectButtonState, isEndOfNotice: Bool = false) {
+        guard ConnectButtonState(activation) != before else { return }
+        revisionBeforeNoticeEnded = isEndOfNotice ? revision : nil
+        revision += 1
     }
 
     func hasRefused(_ token: UserToken) -> Bool {

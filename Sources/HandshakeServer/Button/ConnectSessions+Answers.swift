@@ -34,7 +34,8 @@ extension ConnectSessions {
             return .fetched(ticket, await result { try await api.connection(id, repeating: once) })
         case .enable(let ticket): return .enabled(ticket, await result { try await api.enable(id) })
         case .disable(let ticket): return .disabled(ticket, await result { try await api.disable(id) })
-        case .gather(let ticket): return .gathered(ticket, await result { try await circumstances(of: place) })
+        case .gather(let ticket, let need):
+            return .gathered(ticket, await result { try await circumstances(of: place, need) })
         case .lookUpUser(let ticket):
             return .userLookedUp(ticket, .init(await result { try await api.me() }))
         case .lookUpAccount(let ticket, let email):
@@ -43,10 +44,13 @@ extension ConnectSessions {
         }
     }
 
-    private func circumstances(of place: Place) async throws -> ConnectActivation.Circumstances {
-        var circumstances = ConnectActivation.Circumstances(
-            hasUserToken: try await token(of: place) != nil,
-            oauthCode: try await settings.oauthCode(place.user.id), inviteCode: try await settings.inviteCode())
+    private func circumstances(
+        of place: Place, _ need: ConnectActivation.Need
+    ) async throws -> ConnectActivation.Circumstances {
+        var circumstances = ConnectActivation.Circumstances(hasUserToken: try await token(of: place) != nil)
+        guard need == .departure else { return circumstances }
+        circumstances.oauthCode = try await settings.oauthCode(place.user.id)
+        circumstances.inviteCode = try await settings.inviteCode()
         circumstances.anonymousID = await anonymousID(of: place)
         return circumstances
     }

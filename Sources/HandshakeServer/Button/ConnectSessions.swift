@@ -110,7 +110,7 @@ struct ConnectSessions: Sendable {
         }
         let turn = Turn(locale: locale, session: session.token) { session in
             // A double tap, or another tab: it is about what is no longer so.
-            guard message.revision == session.revision else { return [] }
+            guard session.isCurrent(message.revision) else { return [] }
             session.touchedAt = now
             let event = message.event.activationEvent(
                 for: session.activation, at: now, attempt: { AttemptState(random: random) })
@@ -118,14 +118,7 @@ struct ConnectSessions: Sendable {
             if effects.contains(where: \.isAccountLookUp) { try accountLookUps.check(place.user.id, now: now) }
             return effects
         }
-        var step = try await run(turn, at: place)
-        if message.event == .proceed, message.revision == step.session.revision,
-            case .goingToService = step.session.activation.state
-        {
-            let id = await anonymousID(of: place)
-            step.open = step.session.destination.map { CountedAddress($0).with(id) }
-        }
-        return step
+        return try await run(turn, at: place)
     }
 
     /// Takes in a redirect.
@@ -175,12 +168,16 @@ struct ConnectSessions: Sendable {
             let stored = await record.contents.flatMap(ConnectSession.init(stored:))
             if let session = turn.session, session != stored?.token { return nil }
             var session = try current(stored, place, locale: turn.locale, now: now)
-            let before = ConnectButtonState(session.activation)
+            let isNew = stored == nil
+            var before = ConnectButtonState(session.activation)
+            let isEndOfNotice = session.isDue(now: now) && session.deadline?.deadline.name == .invalidEmailNotice
             var effects = catchUp(&session, now: now)
+            if !isNew { session.noteChange(from: before, isEndOfNotice: isEndOfNotice) }
+            before = ConnectButtonState(session.activation)
             effects += try turn.change(&session)
+            if !isNew { session.noteChange(from: before) }
             var step = Step(session: session, effects: effects)
             try await settle(&step, place, turn.askedWith, now: now)
-            if stored != nil, ConnectButtonState(step.session.activation) != before { step.session.revision += 1 }
             if step.session != stored { try await record.replace(with: try step.session.stored()) }
             return step
         }
@@ -202,22 +199,19 @@ struct ConnectSessions: Sendable {
                 ConnectActivation(configuration), token: Base64URL.encode(settings.random.bytes(32)), now: now)
         }
         let activation = session.activation
-        guard session.deadline == nil, !session.isWaiting, !activation.isPendingConfiguration else { return session }
+        guard session.deadline == nil, !session.isWaiting else { return session }
         // A clock that was set back ends nothing.
         session.touchedAt = min(session.touchedAt, now)
         if now - session.touchedAt > configuration.attemptLifetime {
-            session.activation = ConnectActivation(configuration)
-            session.destination = nil
+            session.activation = activation.begunAnew(configuration, isLoaded: false)
             session.touchedAt = now
             session.revision += 1
-        } else if activation.state == .initial, let connection = activation.connection,
+        } else if activation.state == .initial,
             // Beginning anew loses the reason that is shown: only the page's locale is worth that.
             activation.failure == nil
                 ? activation.configuration != configuration : activation.configuration.locale != wanted
         {
-            session.activation = try ConnectActivation(configuration, prefetched: connection)
-            // What there is to show is the same, and that it is shown is counted when the page says so.
-            _ = session.activation.handle(.appeared)
+            session.activation = activation.begunAnew(configuration, isLoaded: true)
         }
         return session
     }
@@ -263,18 +257,15 @@ struct ConnectSessions: Sendable {
                 guard let askedWith else { continue }
                 step.session.refuse(askedWith)
                 try await tokens(of: place.user).forget(ifStill: askedWith)
+            case .forgetToken: try await tokens(of: place.user).forget()
             case .start(let deadline, let seconds):
                 step.session.deadline = ConnectSession.Due(deadline: deadline, at: now + seconds, seconds: seconds)
             case .cancel: step.session.deadline = nil
-            case .open(_, let destination):
-                step.session.destination = CountedAddress(destination.url).plain
-                step.open = destination.url
+            case .open(_, let destination): step.open = destination.url
             case .refused(let refusal): step.refusal = refusal
             default: break
             }
         }
-        // It may carry a code, and is of no use to who is not on the way.
-        if case .goingToService = step.session.activation.state {} else { step.session.destination = nil }
         if !step.session.isWaiting {
             step.session.lease = nil
         } else if step.session.lease == nil || step.effects.contains(where: \.isQuestion) {

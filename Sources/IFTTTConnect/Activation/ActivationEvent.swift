@@ -13,10 +13,10 @@ extension ConnectActivation {
         case refresh
         /// The user wants it on. The state is new for every wish; the time is in seconds since 1970.
         case connect(AttemptState, at: Double)
-        /// The user has typed: kept, so that nothing typed is lost.
-        case editEmail(String)
         /// The user confirms the address.
         case confirmEmail(String)
+        /// The user, who is waited for, wants to be sent to the service again: with what is fresh now, and the same state.
+        case reopen
         /// The user goes back, from wherever one can. A redirect that comes later is refused.
         case cancel
         /// The user wants it off.
@@ -37,6 +37,9 @@ extension ConnectActivation {
         case enteredBackground
         /// There is a network again.
         case connectivityReturned
+        /// The user has logged out of the app: what was known in the user's name is not known any more, and nobody who is on
+        /// the way is waited for.
+        case signedOut
         /// This machine was stored by a process that is gone.
         case restored
         case deadlinePassed(Deadline)
@@ -61,7 +64,7 @@ extension ConnectActivation {
         case fetch(Ticket)
         /// Ask the app's providers for what is needed now, and look what the device has; answer with
         /// ``Event/gathered(_:_:)``.
-        case gather(Ticket)
+        case gather(Ticket, Need)
         /// Ask who the user of the token is; answer with ``Event/userLookedUp(_:_:)``.
         case lookUpUser(Ticket)
         /// Ask whether there is an account for an address; answer with ``Event/accountLookedUp(_:_:)``.
@@ -80,6 +83,8 @@ extension ConnectActivation {
         /// Forget the token that the question with this ticket was asked with: the service does not accept it. One that
         /// has been stored since stays, and a question that was asked without a token leaves everything as it is.
         case dropToken(Ticket)
+        /// Forget whatever token there is: the user has logged out.
+        case forgetToken
         /// Answer with ``Event/deadlinePassed(_:)`` after so many seconds.
         case start(Deadline, seconds: Double)
         case cancel(Deadline)
@@ -88,10 +93,20 @@ extension ConnectActivation {
         case stopWatchingConnectivity
         /// Count, if the user agreed to be counted.
         case report(AnalyticsEvent)
+        /// Send what was counted now: the app may get no other turn.
+        case flushReports
         /// Tell the app how it ended.
         case deliver(Outcome)
         /// A URL was not taken, and why. For logs; with ``RedirectRefusal/foreign`` the app handles the URL itself.
         case refused(RedirectRefusal)
+    }
+
+    /// What is needed of the app and the device.
+    public enum Need: Sendable, Hashable {
+        /// Whether there is a user token, the IFTTT app, a browser. Nothing is made for it.
+        case means
+        /// All that the user is sent away with: also the codes, which may be made for one use.
+        case departure
     }
 
     /// Marks a question, so that its answer is told from others.
@@ -146,7 +161,8 @@ extension ConnectActivation {
         /// The partner's one-time OAuth code; nil connects by the partner's log-in page.
         public var oauthCode: Secret?
         public var inviteCode: Secret?
-        public var isAppInstalled: Bool
+        /// Whether the IFTTT app is installed; nil where nobody can know, as on a server.
+        public var isAppInstalled: Bool?
         /// Whether web pages can be opened here.
         public var canOpenPages: Bool
         public var mailClients: [MailClient]
@@ -155,7 +171,7 @@ extension ConnectActivation {
 
         public init(
             hasUserToken: Bool = false, oauthCode: Secret? = nil, inviteCode: Secret? = nil,
-            isAppInstalled: Bool = false, canOpenPages: Bool = true
+            isAppInstalled: Bool? = nil, canOpenPages: Bool = true
         ) {
             self.hasUserToken = hasUserToken
             self.oauthCode = oauthCode

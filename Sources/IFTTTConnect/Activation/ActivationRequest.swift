@@ -138,6 +138,9 @@ public struct ActivationAddresses: Sendable, Hashable, Codable {
         self.handoffPrefix = handoffPrefix
     }
 
+    /// The page that tells of privacy and terms.
+    public var terms: String { site.rawValue + Hosts.termsPath }
+
     func webFlow(_ connection: ConnectionID) -> String { site.rawValue + "/access/api/" + connection.rawValue }
 
     func handoff(_ connection: ConnectionID) -> String { handoffPrefix + connection.rawValue }

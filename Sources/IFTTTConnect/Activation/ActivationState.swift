@@ -29,15 +29,16 @@ extension ConnectActivation {
         case disconnecting
         /// It is off now; becomes ``initial`` after two seconds, or at once when the user turns it on again.
         case disconnected
-        /// It cannot work here: there is neither a browser nor the IFTTT app. A view hides the button.
+        /// It cannot be turned on here: there is neither a browser nor the IFTTT app. A view hides the button, and it is
+        /// there again as soon as a look (``Event/refresh``) finds a way.
         case unavailable
     }
 
     /// The email field.
     public struct EmailEntry: Sendable, Hashable, Codable {
-        /// What stands in it; at most 320 characters.
+        /// What stood in it when it was shown or confirmed last; at most 320 characters. What is being typed is the view's.
         public let text: String
-        /// Whether it was confirmed and is no address; for two seconds, or until it is edited.
+        /// Whether it was confirmed and is no address; for two seconds.
         public let isInvalid: Bool
 
         public init(_ text: String, isInvalid: Bool = false) {
@@ -144,7 +145,7 @@ extension ConnectActivation.Failure: CustomStringConvertible {
             "IFTTT ended the connection's set-up" + (type.map { " with \($0)" } ?? "") + "; try again"
         case .unknownRedirect: "IFTTT sent the user back without saying how it ended; try again"
         case .attemptExpired: "the answer came too late; try again"
-        case .appNotOpened: "the IFTTT app could not be opened; try again, or without the app"
+        case .appNotOpened: "the IFTTT app could not be opened; the next try goes by the browser"
         case .browserNotOpened: "no browser could be opened"
         case .notConfirmed(let status): "IFTTT says that the connection is \(status.rawValue); try again"
         }

@@ -39,8 +39,11 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     /// The connection as it was last seen; nil until it has been loaded.
     public internal(set) var connection: Connection?
 
-    /// Whether the connection was turned on without being configured: it does nothing yet (dossier 1.3; 10.2, W15).
+    /// Whether the connection is on without being configured: it does nothing yet (dossier 1.3; 10.2, W15).
     public internal(set) var isPendingConfiguration = false
+
+    /// How many addresses were refused so far: a view tells the second refusal of the same address from the first.
+    public internal(set) var refusals = 0
 
     /// The attempt under way: from the user's wish until its redirect, or until another takes its place.
     var attempt: Attempt?
@@ -48,8 +51,13 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     var awaited: Awaited?
     /// The deadline that runs.
     var deadline: Deadline?
-    /// Whether this loading has dropped a token already, so that a service that refuses everything is not asked for ever.
+    /// Whether the service has refused a token and has told nothing of its user since: then nobody knows more than a look
+    /// without a token, and a service that refuses everything is not asked for ever.
     var hasDroppedToken = false
+    /// What there is to go on with, as of the last look; nil until there was one.
+    var means: Means?
+    /// Whether the IFTTT app is said to be there and could not be opened: the next way is the browser's.
+    var hasAppFailed = false
     private var lastNumber: UInt64 = 0
 
     /// Begins with nothing loaded.
@@ -71,6 +79,24 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         connection = prefetched
     }
 
+    /// The same activation begun anew with other settings. An answer to what this one has asked is none to that one.
+    ///
+    /// - Parameters:
+    ///   - configuration: the settings, of the same connection.
+    ///   - isLoaded: whether the connection stays as it was seen last, and is shown so.
+    package func begunAnew(_ configuration: Configuration, isLoaded: Bool) -> ConnectActivation {
+        var anew = ConnectActivation(configuration)
+        anew.lastNumber = lastNumber
+        anew.refusals = refusals
+        anew.means = means
+        guard isLoaded, let connection, connection.id == configuration.connection else { return anew }
+        anew.connection = connection
+        anew.isPendingConfiguration = isPendingConfiguration
+        anew.hasDroppedToken = hasDroppedToken
+        anew.state = anew.restingState
+        return anew
+    }
+
     /// Takes in what happened, and says what is to be done, in this order.
     ///
     /// An event that does not fit the state changes nothing: a second tap, an answer to an earlier question, a deadline that
@@ -82,8 +108,8 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .refresh: refresh()
         case .connectivityReturned: connectivityReturned()
         case .connect(let state, let time): connect(state, at: time)
-        case .editEmail(let text): editEmail(text)
         case .confirmEmail(let text): confirmEmail(text)
+        case .reopen: reopen()
         case .cancel: cancel()
         case .disconnect: disconnect()
         case .confirmDisconnection: confirmDisconnection()
@@ -91,6 +117,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .configurationSaved: configurationSaved()
         case .redirected(let url, let time): redirected(url, at: time)
         case .enteredBackground: enteredBackground()
+        case .signedOut: signOut()
         case .restored: restore()
         case .deadlinePassed(let passed): deadlinePassed(passed)
         case .gathered(let ticket, let circumstances): gathered(ticket, circumstances)
@@ -116,10 +143,16 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
             case refresh
             /// The connection, after a redirect said that it is on.
             case confirm
-            /// What the user has and where the app runs, to find out who the user is.
+            /// The connection, after turning off was answered with something else than how it stands.
+            case confirmOff
+            /// What there is to go on with, to show what can be done.
+            case prepare
+            /// The same, to find out who the user is.
             case choose
-            /// The same, to send the user away.
+            /// What the user is sent away with.
             case leave
+            /// The same, for a user who has been sent before.
+            case reopen
             case user, account, enable, disable
             /// The user, at the service.
             case comingBack
@@ -135,11 +168,22 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         var user: ActivationUser?
         /// Whether the user has been sent to the service.
         var isAway = false
-        /// Whether there is another way than the browser or the app, as of the last look.
-        var isAppInstalled = false
-        var canOpenPages = true
-        /// Whether the app could not be opened, so that this attempt does without it. Nil is no, as in what was stored before.
-        var cannotOpenApp: Bool?
+    }
+
+    /// What there is to go on with.
+    struct Means: Sendable, Hashable, Codable {
+        var hasUserToken: Bool
+        let isAppInstalled: Bool?
+        let canOpenPages: Bool
+
+        init(_ circumstances: Circumstances) {
+            hasUserToken = circumstances.hasUserToken
+            isAppInstalled = circumstances.isAppInstalled
+            canOpenPages = circumstances.canOpenPages
+        }
+
+        /// Whether a user can be sent anywhere.
+        var hasWay: Bool { canOpenPages || isAppInstalled == true }
     }
 
     // MARK: What every part uses
@@ -153,11 +197,18 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         return ticket
     }
 
-    /// What an answer is for; nil when it is not waited for. It is waited for no longer.
-    mutating func take(_ ticket: Ticket) -> Awaited.Purpose? {
-        guard let awaited, awaited.ticket == ticket else { return nil }
+    /// What an answer is for; nil when it is not waited for, or answers something else. It is waited for no longer.
+    mutating func take(_ ticket: Ticket, for purposes: Awaited.Purpose...) -> Awaited.Purpose? {
+        guard let awaited, awaited.ticket == ticket, purposes.contains(awaited.purpose) else { return nil }
         self.awaited = nil
         return awaited.purpose
+    }
+
+    /// Lets go of the token that a question was asked with, which the service does not accept.
+    mutating func drop(_ ticket: Ticket) -> Effect {
+        hasDroppedToken = true
+        means?.hasUserToken = false
+        return .dropToken(ticket)
     }
 
     mutating func start(_ name: Deadline.Name, seconds: Double) -> Effect {
@@ -185,5 +236,28 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     var restingState: State {
         guard connection?.status == .enabled else { return .initial }
         return isPendingConfiguration ? .pendingConfiguration : .connected
+    }
+}
+
+/// What a view may tell of what is to come.
+extension ConnectActivation {
+    /// Whether the IFTTT app is installed, as of the last look; nil where that is not known.
+    public var isAppInstalled: Bool? { means?.isAppInstalled }
+
+    /// Whether turning on asks for an address first, as of the last look: there is no user token and no app (dossier 3.3).
+    public var asksForEmail: Bool {
+        guard let means else { return false }
+        return !means.hasUserToken && !goesByApp && means.canOpenPages
+    }
+
+    /// Whose account the service's page makes while the user is there; nil when it makes none.
+    public var newAccount: EmailAddress? {
+        if case .new(let email) = attempt?.user { email } else { nil }
+    }
+
+    /// Whether the user is sent to the IFTTT app rather than to its pages.
+    var goesByApp: Bool {
+        guard let means, means.isAppInstalled == true else { return false }
+        return !(hasAppFailed && means.canOpenPages)
     }
 }

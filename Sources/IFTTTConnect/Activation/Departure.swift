@@ -5,8 +5,9 @@ extension ConnectActivation {
     mutating func leave(with circumstances: Circumstances) -> [Effect] {
         guard var attempt, let connection else { return [] }
         // A new account is made by the web flow alone (dossier 3.3).
-        let kind: Destination.Kind =
-            circumstances.isAppInstalled && !(attempt.user?.isNew ?? false) || !circumstances.canOpenPages ? .app : .web
+        let isNew = newAccount != nil
+        let kind: Destination.Kind = goesByApp && !isNew || !circumstances.canOpenPages ? .app : .web
+        let isFirst = !attempt.isAway
         attempt.isAway = true
         self.attempt = attempt
         failure = nil
@@ -16,17 +17,19 @@ extension ConnectActivation {
             kind: kind, url: kind == .app ? request.appURL() : request.webURL, redirect: configuration.redirect,
             state: attempt.state)
         let open = Effect.open(ask(.comingBack), destination)
-        return kind == .web ? [.report(.connectionClicked(connection)), open] : [open]
+        return kind == .web && isFirst ? [.report(.connectionClicked(connection)), open] : [open]
+    }
+
+    /// Sends the user there once more. A code that was used is of no use again, so everything is asked for anew.
+    mutating func reopen() -> [Effect] {
+        guard case .goingToService = state, attempt?.isAway ?? false else { return [] }
+        failure = nil
+        return [.gather(ask(.reopen), .departure)]
     }
 
     private func request(for attempt: Attempt, with circumstances: Circumstances) -> ActivationRequest {
-        var request = ActivationRequest(
-            configuration.connection, at: configuration.addresses,
-            returningTo: configuration.redirect.carrying(attempt.state))
-        request.identity = configuration.identity
+        var request = request(returningTo: configuration.redirect.carrying(attempt.state))
         request.anonymousID = circumstances.anonymousID
-        request.locale = configuration.locale
-        request.skipsConfiguration = configuration.skipsConfiguration
         request.user = attempt.user
         request.oauthCode = circumstances.oauthCode
         request.inviteCode = circumstances.inviteCode
@@ -34,16 +37,33 @@ extension ConnectActivation {
         return request
     }
 
+    /// What is the same for everybody.
+    private func request(returningTo returnTo: String) -> ActivationRequest {
+        var request = ActivationRequest(
+            configuration.connection, at: configuration.addresses, returningTo: returnTo)
+        request.identity = configuration.identity
+        request.locale = configuration.locale
+        request.skipsConfiguration = configuration.skipsConfiguration
+        return request
+    }
+
+    /// Where the user manages the connection in the IFTTT app; nil where it is not known that the app is there, or where it has
+    /// no such address (dossier 4.9).
+    public var appEditURL: String? {
+        guard isAppInstalled == true, configuration.identity.platform == .ios else { return nil }
+        return request(returningTo: configuration.redirect.rawValue).appURL(.edit)
+    }
+
     mutating func openingFailed(_ ticket: Ticket) -> [Effect] {
-        guard case .goingToService(let kind) = state, take(ticket) == .comingBack else { return [] }
+        guard case .goingToService(let kind) = state, take(ticket, for: .comingBack) != nil else { return [] }
         guard kind == .app else { return giveUp(.browserNotOpened) }
-        guard attempt?.canOpenPages ?? false else { return giveUp(.appNotOpened) }
-        return goOnWithoutApp()
+        hasAppFailed = true
+        return means?.canOpenPages ?? false ? goOnWithoutApp() : giveUp(.appNotOpened)
     }
 
     /// The page was closed. The attempt stays: whoever goes on by the link in a mail comes back later.
     mutating func browserClosed(_ ticket: Ticket) -> [Effect] {
-        guard case .goingToService = state, take(ticket) == .comingBack else { return [] }
+        guard case .goingToService = state, take(ticket, for: .comingBack) != nil else { return [] }
         state = restingState
         return [.deliver(.cancelled)]
     }
@@ -51,10 +71,11 @@ extension ConnectActivation {
     /// The IFTTT app came up. If the user comes back without having finished, the button can be pressed again; if the user
     /// finishes, the redirect still counts.
     mutating func enteredBackground() -> [Effect] {
-        guard state == .goingToService(.app) else { return [] }
-        awaited = nil
-        state = restingState
-        return []
+        if state == .goingToService(.app) {
+            awaited = nil
+            state = restingState
+        }
+        return [.flushReports]
     }
 
     mutating func cancel() -> [Effect] {
@@ -95,7 +116,8 @@ extension ConnectActivation {
         failure = nil
         // A clock that was set back makes no redirect too late; the state alone has to do then.
         guard time < attempt.begunAt + configuration.attemptLifetime else {
-            return closing + fail(.attemptExpired, to: restingState)
+            // The service may have turned it on all the same.
+            return closing + fail(.attemptExpired, to: restingState) + [.fetch(ask(.refresh))]
         }
         switch nextStep {
         case .complete(let token): return closing + completed(token)
@@ -109,7 +131,13 @@ extension ConnectActivation {
 
     private mutating func completed(_ token: UserToken?) -> [Effect] {
         var effects: [Effect] = []
-        if let token, configuration.tokenDelivery == .redirect { effects.append(.storeToken(token)) }
+        if let token, configuration.tokenDelivery == .redirect {
+            effects.append(.storeToken(token))
+            means?.hasUserToken = true
+        }
+        hasAppFailed = false
+        // Whatever was refused before, the user has been at the service since.
+        hasDroppedToken = false
         if let connection { effects.append(.report(.turnedOn(connection))) }
         state = .connecting
         return effects + [.report(.connectingShown(configuration.connection)), .fetch(ask(.confirm))]
@@ -128,7 +156,7 @@ extension ConnectActivation {
         case .failure(let reason):
             isPendingConfiguration = configuration.skipsConfiguration
             connection = connection?.with(.enabled)
-            return (reason == .unauthorized ? [.dropToken(ticket)] : []) + arrive(isConfirmed: false)
+            return (reason == .unauthorized ? [drop(ticket)] : []) + arrive(isConfirmed: false)
         }
     }
 

@@ -40,22 +40,45 @@ extension ConnectActivation {
     }
 
     mutating func disabled(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard take(ticket) != nil else { return [] }
+        guard take(ticket, for: .disable) != nil else { return [] }
         switch result {
         case .success(let answered) where answered.id != configuration.connection:
             return fail(.unreadableAnswer("the answer is about another connection"), to: restingState)
         case .success(let answered) where answered.status == .enabled:
             return fail(.notConfirmed(.enabled), to: restingState)
-        case .success(let answered):
-            let isOff = answered.status == .neverEnabled || answered.status == .disabled
-            adopt(isOff ? answered : answered.with(.disabled))
-            state = .disconnected
-            guard let connection else { return [] }
-            return [.deliver(.disconnected(connection)), start(.disconnectedNotice, seconds: 2)]
-        case .failure(let reason):
-            let dropping: [Effect] = reason == .unauthorized ? [.dropToken(ticket)] : []
-            return dropping + fail(reason, to: restingState)
+        case .success(let answered) where answered.status == .unknown: return [.fetch(ask(.confirmOff))]
+        case .success(let answered): return turnedOff(answered)
+        // What is not there cannot be turned off, however often one tries: how it stands is asked.
+        case .failure(.notFound): return [.fetch(ask(.confirmOff))]
+        case .failure(.unauthorized): return [drop(ticket)] + stranded()
+        case .failure(let reason): return fail(reason, to: restingState)
         }
+    }
+
+    /// The service was asked how it stands, since its answer to turning off did not say so.
+    mutating func confirmedOff(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
+        switch result {
+        case .success(let fetched) where fetched.status == .enabled:
+            adopt(fetched)
+            return fail(.notConfirmed(.enabled), to: restingState)
+        case .success(let fetched): return turnedOff(fetched)
+        case .failure(.notFound): return fail(.notFound, to: .loadingFailed)
+        case .failure(.unauthorized): return [drop(ticket)] + stranded()
+        case .failure(let reason): return fail(reason, to: restingState)
+        }
+    }
+
+    private mutating func turnedOff(_ answered: Connection) -> [Effect] {
+        adopt(answered.status == .unknown ? answered.with(.disabled) : answered)
+        state = .disconnected
+        guard let connection else { return [] }
+        return [.deliver(.disconnected(connection)), start(.disconnectedNotice, seconds: 2)]
+    }
+
+    /// Nobody can say any more in whose name it is on, or turn it off: the way on is to connect anew (dossier 10.2, W10).
+    private mutating func stranded() -> [Effect] {
+        forgetUser()
+        return fail(.unauthorized, to: restingState)
     }
 
     mutating func deadlinePassed(_ passed: Deadline) -> [Effect] {
@@ -77,8 +100,10 @@ extension ConnectActivation {
     mutating func restore() -> [Effect] {
         awaited = nil
         deadline = nil
+        hasAppFailed = false
         switch state {
         case .idle: return []
+        case .unavailable: return [.gather(ask(.prepare), .means)]
         case .enteringEmail(let entry):
             state = .enteringEmail(EmailEntry(entry.text))
             return []

@@ -4,59 +4,59 @@ extension ConnectActivation {
         guard state == .initial || state == .disconnected, connection != nil else { return [] }
         let effects = endDeadline()
         attempt = Attempt(state: attemptState, begunAt: time)
-        state = .verifying
         failure = nil
-        return effects + [.gather(ask(.choose))]
+        // The field is there at once (3.3, case C). Since the last look a token may have come, or the app: it is asked anyhow.
+        let field = asksForEmail ? askForEmail() : []
+        if field.isEmpty { state = .verifying }
+        return effects + field + [.gather(ask(.choose), .means)]
     }
 
     mutating func gathered(_ ticket: Ticket, _ result: Result<Circumstances, Failure>) -> [Effect] {
-        guard let purpose = take(ticket), attempt != nil else { return [] }
+        guard let purpose = take(ticket, for: .prepare, .choose, .leave, .reopen) else { return [] }
+        if case .success(let circumstances) = result { means = Means(circumstances) }
+        guard purpose != .prepare else { return prepared() }
+        guard attempt != nil else { return [] }
         switch result {
-        case .failure(let reason): return giveUp(reason)
-        case .success(var circumstances):
-            if attempt?.cannotOpenApp ?? false { circumstances.isAppInstalled = false }
-            attempt?.isAppInstalled = circumstances.isAppInstalled
-            attempt?.canOpenPages = circumstances.canOpenPages
-            guard circumstances.isAppInstalled || circumstances.canOpenPages else {
-                attempt = nil
-                state = .unavailable
-                return []
-            }
-            return purpose == .leave ? leave(with: circumstances) : choose(with: circumstances)
+        case .failure(let reason) where purpose == .reopen:
+            // Whoever is at the service already is waited for as before.
+            failure = reason
+            return []
+        case .failure(let reason): return endDeadline() + giveUp(reason)
+        case .success where !(means?.hasWay ?? true): return hide()
+        case .success(let circumstances): return purpose == .choose ? choose() : leave(with: circumstances)
         }
     }
 
-    private mutating func choose(with circumstances: Circumstances) -> [Effect] {
-        guard circumstances.hasUserToken else {
-            // Nothing has been waited for since these were read, so they are as good for leaving.
-            return circumstances.isAppInstalled ? leave(with: circumstances) : askForEmail()
-        }
+    private mutating func choose() -> [Effect] {
+        guard means?.hasUserToken ?? false else { return goOnUnknown() }
+        let effects = endDeadline()
         if connection?.status == .disabled {
             state = .connecting
-            return [.enable(ask(.enable))]
+            return effects + [.report(.connectingShown(configuration.connection)), .enable(ask(.enable))]
         }
-        return [.lookUpUser(ask(.user))]
+        state = .verifying
+        return effects + [.lookUpUser(ask(.user))]
     }
 
     /// Goes on without a token.
     private mutating func goOnUnknown() -> [Effect] {
-        if attempt?.isAppInstalled ?? false {
+        if goesByApp {
+            let effects = endDeadline()
             state = .verifying
-            return [.gather(ask(.leave))]
+            return effects + [.gather(ask(.leave), .departure)]
         }
+        if case .enteringEmail = state { return [] }
         return askForEmail()
     }
 
     /// The app is not there any more, or the user kept it closed: IFTTT's pages lead to the same end. The reason is shown until
     /// the user goes on.
     mutating func goOnWithoutApp() -> [Effect] {
-        attempt?.cannotOpenApp = true
-        attempt?.isAppInstalled = false
         attempt?.isAway = false
         failure = .appNotOpened
         guard attempt?.user != nil else { return askForEmail() }
         state = .verifying
-        return [.gather(ask(.leave))]
+        return [.gather(ask(.leave), .departure)]
     }
 
     private mutating func askForEmail() -> [Effect] {
@@ -65,20 +65,20 @@ extension ConnectActivation {
     }
 
     mutating func userLookedUp(_ ticket: Ticket, _ answer: UserLookUp) -> [Effect] {
-        guard take(ticket) != nil, attempt != nil else { return [] }
+        guard take(ticket, for: .user) != nil, attempt != nil else { return [] }
         switch answer {
         case .login(let name):
             attempt?.user = .username(name)
-            return [.gather(ask(.leave))]
+            return [.gather(ask(.leave), .departure)]
         case .nobody:
             // A token that has expired does not block the way, the user is found out otherwise (dossier 10.2, W10).
-            return [.dropToken(ticket)] + goOnUnknown()
+            return [drop(ticket)] + goOnUnknown()
         case .couldNotAsk(let reason): return giveUp(reason)
         }
     }
 
     mutating func enabled(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard take(ticket) != nil, attempt != nil else { return [] }
+        guard take(ticket, for: .enable) != nil, attempt != nil else { return [] }
         switch result {
         case .success(let fetched) where fetched.id == configuration.connection && fetched.status == .enabled:
             attempt = nil
@@ -86,7 +86,7 @@ extension ConnectActivation {
             adopt(fetched)
             return turnedOn + arrive(isConfirmed: true)
         case .failure(.unreachable): return giveUp(.unreachable)
-        case .failure(.unauthorized): return [.dropToken(ticket)] + goOnUnknown()
+        case .failure(.unauthorized): return [drop(ticket)] + goOnUnknown()
         case .success, .failure:
             // What cannot be turned on by asking goes through the service's pages.
             state = .verifying
@@ -94,40 +94,40 @@ extension ConnectActivation {
         }
     }
 
-    mutating func editEmail(_ text: String) -> [Effect] {
-        guard case .enteringEmail(let entry) = state else { return [] }
-        let edited = EmailEntry(text)
-        guard edited != entry else { return [] }
-        state = .enteringEmail(edited)
-        failure = nil
-        return endDeadline()
-    }
-
     mutating func confirmEmail(_ text: String) -> [Effect] {
         guard case .enteringEmail = state, attempt != nil else { return [] }
         let effects = endDeadline() + [.report(.emailConfirmed(configuration.connection))]
         failure = nil
-        guard let email = EmailAddress(rawValue: text) else {
-            state = .enteringEmail(EmailEntry(text, isInvalid: true))
-            return effects + [start(.invalidEmailNotice, seconds: 2)]
-        }
+        guard let email = EmailAddress(rawValue: text) else { return effects + refuse(text) }
         attempt?.user = .existing(email)
         state = .verifying
         return effects + [.lookUpAccount(ask(.account), email)]
     }
 
     mutating func accountLookedUp(_ ticket: Ticket, _ answer: AccountLookUp) -> [Effect] {
-        guard take(ticket) != nil, case .existing(let email) = attempt?.user else { return [] }
+        guard take(ticket, for: .account) != nil, case .existing(let email) = attempt?.user else { return [] }
         switch answer {
-        case .exists: return [.gather(ask(.leave))]
+        case .exists: return [.gather(ask(.leave), .departure)]
         case .doesNotExist:
             attempt?.user = .new(email)
             state = .creatingAccount(email)
-            return [.gather(ask(.leave))]
+            return [.gather(ask(.leave), .departure)]
+        // The service itself finds that it is none.
+        case .couldNotAsk(.service(status: 422, _, _)):
+            attempt?.user = nil
+            return refuse(email.rawValue)
         case .couldNotAsk(let reason):
             attempt?.user = nil
             return fail(reason, to: .enteringEmail(EmailEntry(email.rawValue)))
         }
+    }
+
+    /// Says that what was entered is no address.
+    private mutating func refuse(_ text: String) -> [Effect] {
+        // What was stored may hold any number.
+        refusals &+= 1
+        state = .enteringEmail(EmailEntry(text, isInvalid: true))
+        return [start(.invalidEmailNotice, seconds: 2)]
     }
 
     /// Ends the attempt with a reason.

@@ -9,7 +9,7 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
     private let scheme: String
-    /// Authority and path, as they were given.
+    /// Authority and path, in the spelling that browsers give them.
     private let place: String
     private let items: [QueryItem]
 
@@ -45,7 +45,7 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
         }
         rawValue = text
         scheme = parts.scheme
-        place = String(parts.place)
+        place = parts.place
         self.items = items
     }
 
@@ -71,7 +71,8 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
     /// URLs that it is opened with are the kit's.
     ///
     /// Scheme and authority, path, and every query item of the address itself must be there. Scheme and host are compared
-    /// without regard to case (RFC 3986, section 6.2.2.1), all else character for character.
+    /// without regard to case, and at `http` and `https` it is the same whether the scheme's own port and the slash behind a host
+    /// alone are written (RFC 3986, sections 6.2.2.1 and 6.2.3); all else is compared character for character.
     public func recognizes(_ url: String) -> Bool {
         guard let parts = Parts(beforeFragment(of: url)), isPlace(parts) else { return false }
         guard let found = parts.items else { return true }
@@ -79,17 +80,8 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
     }
 
     private func isPlace(_ parts: Parts) -> Bool {
-        guard parts.scheme == scheme else { return false }
-        let (mine, other) = (place.utf8, parts.place.utf8)
-        guard mine.count == other.count else { return false }
-        // `//` and up to the next slash: the authority.
-        let authority = place.hasPrefix("//") ? mine.dropFirst(2).prefix { $0 != 0x2F }.count + 2 : 0
-        for (index, pair) in zip(mine, other).enumerated() where pair.0 != pair.1 {
-            guard index < authority, pair.0 | 0x20 == pair.1 | 0x20, (0x61...0x7A).contains(pair.0 | 0x20) else {
-                return false
-            }
-        }
-        return true
+        // Byte for byte: what only looks the same is another place.
+        parts.scheme == scheme && parts.place.utf8.elementsEqual(place.utf8)
     }
 
     private func beforeFragment(of url: String) -> Substring {
@@ -130,20 +122,42 @@ private struct QueryItem: Sendable, Hashable {
 /// An address taken apart: the scheme in lower case, what stands before the query, the query's items.
 private struct Parts {
     let scheme: String
-    let place: Substring
+    /// Authority and path, normalized.
+    let place: String
     let query: Substring
 
     init?(_ text: Substring) {
         guard let colon = text.utf8.firstIndex(of: 0x3A) else { return nil }
-        let scheme = text[..<colon].lowercased()
+        let scheme = Self.lowercased(text[..<colon])
         guard let first = scheme.utf8.first, (0x61...0x7A).contains(first), scheme.utf8.allSatisfy(Self.isSchemeByte)
         else { return nil }
         let rest = text[text.utf8.index(after: colon)...]
         guard !rest.isEmpty else { return nil }
         self.scheme = scheme
         let mark = rest.utf8.firstIndex(of: 0x3F) ?? rest.endIndex
-        place = rest[..<mark]
+        place = Self.normalized(rest[..<mark], scheme)
         query = rest[mark...].dropFirst()
+    }
+
+    /// Authority and path in one spelling (RFC 3986, section 6.2): browsers add the slash behind a host and leave out the port
+    /// that a scheme has anyhow.
+    private static func normalized(_ place: Substring, _ scheme: String) -> String {
+        guard place.hasPrefix("//") else { return String(place) }
+        let rest = place.dropFirst(2)
+        let end = rest.utf8.firstIndex(of: 0x2F) ?? rest.endIndex
+        var authority = lowercased(rest[..<end])
+        let path = rest[end...]
+        guard let port = ["http": ":80", "https": ":443"][scheme] else { return "//\(authority)\(path)" }
+        for empty in [port, ":"] where authority.hasSuffix(empty) {
+            authority.removeLast(empty.count)
+            break
+        }
+        return "//\(authority)\(path.isEmpty ? "/" : path)"
+    }
+
+    /// With the letters of ASCII small, and no others.
+    private static func lowercased(_ text: Substring) -> String {
+        String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
     private static func isSchemeByte(_ byte: UInt8) -> Bool {

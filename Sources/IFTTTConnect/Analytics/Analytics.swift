@@ -20,7 +20,7 @@ public actor Analytics {
     /// The one who writes, and whether there is something that was not written yet.
     private var saving: Task<Void, Never>?
     private var isUnsaved = false
-    private var isSending = false
+    private var sending: Task<Void, Never>?
     /// Tells the run that enough waits; nil while there is none.
     private var wakeUp: AsyncStream<Void>.Continuation?
 
@@ -94,21 +94,27 @@ public actor Analytics {
         if queue?.isReady == true { wakeUp?.yield() }
     }
 
-    /// Sends the oldest events that wait, at most ten, unless a request is under way already. The app calls this when it
-    /// goes to the background.
+    /// Sends what waits, the oldest first and at most ten at a time, until nothing waits or a request fails. It is done at
+    /// ``ConnectActivation/Event/enteredBackground``, too. While one flush is at work, another one waits for it.
     public func flush() async {
         await load()
-        guard !isSending, let batch = queue?.batch else { return }
-        isSending = true
-        defer { isSending = false }
-        do {
-            try await api.report(batch)
-        } catch {
-            return
+        let sending = self.sending ?? Task { await sendAll() }
+        self.sending = sending
+        await sending.value
+    }
+
+    private func sendAll() async {
+        while let batch = queue?.batch {
+            do {
+                try await api.report(batch)
+            } catch {
+                break
+            }
+            // Consent may have been taken back meanwhile: then there is nothing that the batch is removed from.
+            queue?.remove(batch)
+            await save()
         }
-        // Consent may have been taken back meanwhile: then there is nothing that the batch is removed from.
-        queue?.remove(batch)
-        await save()
+        sending = nil
     }
 
     /// Sends whenever there is enough, and every 30 seconds, until the task is cancelled. Runs once at a time; a second run

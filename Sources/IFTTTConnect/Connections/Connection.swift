@@ -32,6 +32,13 @@ public struct Connection: Sendable, Hashable, Codable, Identifiable {
     /// The service whose icon and colour dress the button: the first that is not primary, else the primary one.
     public var connectingService: Service { services.first { !$0.isPrimary } ?? primaryService }
 
+    /// Whether the user has configured none of its features, so that it does nothing though it may be on: whoever has
+    /// skipped the service's page has yet to do so. The service has no word for it (dossier 1.3; 10.2, W15).
+    /// nil where the user's part is not told.
+    public var isUnconfigured: Bool? {
+        userConnection.map { $0.features.isEmpty && !features.isEmpty }
+    }
+
     /// States a connection.
     ///
     /// - Returns: nil when none of the services is primary.

@@ -1,7 +1,7 @@
 /// Sends the user to the service. Always to a browser of the user's own or to the IFTTT app, never to a view inside the
 /// app, which could read the password (RFC 8252, section 8.12) and knows nobody who is signed in already.
 public protocol ConnectBrowser: Sendable {
-    /// Opens a destination.
+    /// Opens a destination, in place of one that is open still.
     ///
     /// - Returns: the redirect URL, from a browser that catches it itself; nil from one that only opens, so that the
     ///   redirect comes another way (``ConnectController/open(_:)``).

@@ -9,7 +9,8 @@ extension ConnectController {
         case .fetch(let ticket): await ask({ try await $0.connection(id) }, as: { .fetched(ticket, $0) })
         case .enable(let ticket): await ask({ try await $0.enable(id) }, as: { .enabled(ticket, $0) })
         case .disable(let ticket): await ask({ try await $0.disable(id) }, as: { .disabled(ticket, $0) })
-        case .gather(let ticket): await ask({ _ in try await self.circumstances() }, as: { .gathered(ticket, $0) })
+        case .gather(let ticket, let need):
+            await ask({ _ in try await self.circumstances(need) }, as: { .gathered(ticket, $0) })
         case .lookUpUser(let ticket):
             await ask({ try await $0.me() }, as: { .userLookedUp(ticket, .init($0)) })
         case .lookUpAccount(let ticket, let email):
@@ -42,11 +43,15 @@ extension ConnectController {
         send(Input.event(event(result), askedWith: used.value))
     }
 
-    private func circumstances() async throws -> ConnectActivation.Circumstances {
+    private func circumstances(
+        _ need: ConnectActivation.Need
+    ) async throws -> ConnectActivation.Circumstances {
         var circumstances = ConnectActivation.Circumstances(
-            hasUserToken: try await keeper.token() != nil, oauthCode: try await surroundings.oauthCode(),
-            inviteCode: try await surroundings.inviteCode(), isAppInstalled: await surroundings.isAppInstalled(),
+            hasUserToken: try await keeper.token() != nil, isAppInstalled: await surroundings.isAppInstalled(),
             canOpenPages: await surroundings.canOpenPages())
+        guard need == .departure else { return circumstances }
+        circumstances.oauthCode = try await surroundings.oauthCode()
+        circumstances.inviteCode = try await surroundings.inviteCode()
         circumstances.mailClients = await surroundings.mailClients()
         circumstances.anonymousID = await analytics?.anonymousID
         return circumstances

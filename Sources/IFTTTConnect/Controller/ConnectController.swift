@@ -6,9 +6,10 @@ import Synchronization
 ///
 /// ```swift
 /// let controller = ConnectController(activation, tokens: tokens, surroundings: surroundings)
+/// let updates = controller.updates()
 /// async let running: Void = controller.run()
 /// controller.send(.appeared)
-/// for await update in controller.updates() { … }
+/// for await update in updates { … }
 /// ```
 ///
 /// One controller owns one activation, and takes its events in the order in which they are sent. Any number of controllers
@@ -53,9 +54,19 @@ public final class ConnectController: Sendable {
         var signal: AsyncStream<Void>.Continuation?
         var listeners: [UInt64: AsyncStream<Update>.Continuation] = [:]
         var nextListener: UInt64 = 0
+        /// What nobody was there to be told of.
+        var untold: [Update] = []
         /// The token that came with the last redirect, until the outcome is told.
         var delivered: UserToken?
         var isWatchingConnectivity = false
+
+        mutating func tell(_ update: Update) {
+            for listener in listeners.values { listener.yield(update) }
+            guard listeners.isEmpty else { return }
+            // How the activation stands, whoever comes is told anyhow.
+            if case .activation = update { return }
+            untold = untold.suffix(99) + [update]
+        }
     }
 
     /// What a controller reaches the world through.
@@ -108,13 +119,19 @@ public final class ConnectController: Sendable {
     /// The activation as it stands now.
     public var activation: ConnectActivation { state.withLock { $0.activation } }
 
-    /// What becomes known from now on, the activation as it stands first. One that falls 100 behind loses the oldest.
+    /// What becomes known from now on, the activation as it stands first, until the run that goes on or comes next ends. One that
+    /// falls 100 behind loses the oldest.
+    ///
+    /// What has become known while nobody listened, such as how an attempt ended, is told to whoever listens first; of that,
+    /// too, the newest 100.
     public func updates() -> AsyncStream<Update> {
         let (stream, continuation) = AsyncStream.makeStream(of: Update.self, bufferingPolicy: .bufferingNewest(100))
         let id = state.withLock { state in
             defer { state.nextListener += 1 }
             state.listeners[state.nextListener] = continuation
             continuation.yield(.activation(state.activation))
+            for update in state.untold { continuation.yield(update) }
+            state.untold = []
             return state.nextListener
         }
         continuation.onTermination = { [weak self] _ in
@@ -148,6 +165,12 @@ public final class ConnectController: Sendable {
         send(.connect(AttemptState(random: connections.random), at: time.now()))
     }
 
+    /// The user, who is waited for, wants to be sent to the service again: the page or the app opens once more, with a fresh
+    /// one-time code. Without effect for anybody else.
+    public func reopen() {
+        send(.reopen)
+    }
+
     /// The app was opened with a URL.
     ///
     /// - Returns: whether it comes to this activation's return address; when not, the app handles it itself.
@@ -158,10 +181,17 @@ public final class ConnectController: Sendable {
         return true
     }
 
-    /// Forgets the user's token: the app's own log-out. Nothing is turned off.
+    /// Forgets the user's token, and what was known in that user's name: the app's own log-out. Nothing is turned off.
+    ///
+    /// The button shows it as soon as the controller runs, before anything that was sent and not taken in yet: a redirect
+    /// that comes late stores no token for who comes next.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func signOut() async throws {
+        state.withLock { state in
+            state.inputs.insert(.event(.signedOut), at: 0)
+            state.signal?.yield()
+        }
         try await keeper.forget()
     }
 
@@ -193,7 +223,13 @@ public final class ConnectController: Sendable {
             }
             group.cancelAll()
         }
-        state.withLock { $0.signal = nil }
+        let listeners = state.withLock { state in
+            state.signal = nil
+            state.isWatchingConnectivity = false
+            defer { state.listeners = [:] }
+            return state.listeners
+        }
+        for listener in listeners.values { listener.finish() }
     }
 
     /// Takes the next event in, and tells everybody where the activation stands then.
@@ -205,18 +241,14 @@ public final class ConnectController: Sendable {
             case .event(let event, let askedWith):
                 let before = state.activation
                 let effects = state.activation.handle(event)
-                if state.activation != before { Self.tell(.activation(state.activation), state.listeners) }
+                if state.activation != before { state.tell(.activation(state.activation)) }
                 return (effects, askedWith)
             }
         }
     }
 
     func tell(_ update: Update) {
-        state.withLock { Self.tell(update, $0.listeners) }
-    }
-
-    private static func tell(_ update: Update, _ listeners: [UInt64: AsyncStream<Update>.Continuation]) {
-        for listener in listeners.values { listener.yield(update) }
+        state.withLock { $0.tell(update) }
     }
 
     /// Does what has to be done before the next effect, and hands back what may take its time.
@@ -234,6 +266,9 @@ public final class ConnectController: Sendable {
         case .dropToken:
             guard let token else { return nil }
             await keeping { try await self.keeper.drop(token) }
+        case .forgetToken:
+            state.withLock { $0.delivered = nil }
+            await keeping { try await self.keeper.forget() }
         case .deliver(let outcome):
             let token = state.withLock { state in
                 defer { state.delivered = nil }
@@ -242,6 +277,7 @@ public final class ConnectController: Sendable {
             tell(.outcome(outcome, token))
         case .refused(let refusal): tell(.refused(refusal))
         case .report(let event): await analytics?.note(event)
+        case .flushReports: return { await self.analytics?.flush() }
         case .closeBrowser: return { await self.surroundings.browser.close() }
         case .start(let deadline, let seconds): return { await self.wait(for: deadline, seconds) }
         case .watchConnectivity: return watchConnectivity()
@@ -253,6 +289,9 @@ public final class ConnectController: Sendable {
         return nil
     }
 
+    /// How long the network is left alone after it was found missing.
+    private static let connectivityPause = Duration.seconds(2)
+
     /// One watch, however often the network is found missing.
     private func watchConnectivity() -> (@Sendable () async -> Void)? {
         guard let connectivity = surroundings.connectivity else { return nil }
@@ -261,17 +300,19 @@ public final class ConnectController: Sendable {
             return !state.isWatchingConnectivity
         }
         guard mayWatch else { return nil }
-        return {
+        return { [clock = time.clock] in
+            // Between two looks there is a pause, whatever the app's closure thinks of the network.
+            guard (try? await clock.sleep(for: Self.connectivityPause)) != nil else { return }
             await connectivity()
             self.state.withLock { $0.isWatchingConnectivity = false }
             if !Task.isCancelled { self.send(.connectivityReturned) }
         }
     }
 
-    /// Changes what is kept, to the end also when the run is cancelled: the activation has gone on already.
-    private func keeping(_ body: @escaping @Sendable () async throws -> Void) async {
+    /// Changes what is kept. The keeper does it to the end also when the run is cancelled: the activation has gone on already.
+    private func keeping(_ body: () async throws -> Void) async {
         do {
-            try await Task { try await body() }.value
+            try await body()
         } catch let error as ConnectError {
             tell(.problem(error))
         } catch {

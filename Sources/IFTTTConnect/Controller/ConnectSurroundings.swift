@@ -12,14 +12,15 @@ public struct ConnectSurroundings: Sendable {
     public var inviteCode: @Sendable () async throws -> Secret?
     /// The user token, from the partner's server, which has exchanged it with its service key; nil when there is none.
     public var partnerToken: @Sendable () async throws -> UserToken?
-    /// Whether the IFTTT app is installed.
-    public var isAppInstalled: @Sendable () async -> Bool
+    /// Whether the IFTTT app is installed; nil where that cannot be known, or where there is none.
+    public var isAppInstalled: @Sendable () async -> Bool?
     /// Whether web pages can be opened.
     public var canOpenPages: @Sendable () async -> Bool
     /// The mail programs that are installed.
     public var mailClients: @Sendable () async -> [MailClient]
-    /// Returns when there is a network again. On Apple's platforms the system says so; elsewhere this is nil, nobody knows,
-    /// and loading is tried again by the user alone.
+    /// Returns when there is a network. On Apple's platforms the system says so; elsewhere this is nil, nobody knows, and loading
+    /// is tried again by the user alone. It is asked when IFTTT could not be reached, and not before a pause: where there is a
+    /// network all along it may return at once.
     public var connectivity: (@Sendable () async -> Void)?
     /// One element each time the app has gone to the background; nil where there is none, or where the app says so itself
     /// (``ConnectActivation/Event/enteredBackground``).
@@ -31,7 +32,7 @@ public struct ConnectSurroundings: Sendable {
         oauthCode = { nil }
         inviteCode = { nil }
         partnerToken = { nil }
-        isAppInstalled = { false }
+        isAppInstalled = { nil }
         canOpenPages = { true }
         mailClients = { [] }
         #if canImport(Network)

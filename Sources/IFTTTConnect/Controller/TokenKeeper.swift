@@ -13,6 +13,8 @@ actor TokenKeeper {
     private var isLoaded = false
     /// Counts the changes, so that what was asked for before one is not taken over after it.
     private var changes = 0
+    /// What is being written to the vault: one after the other, in the order in which it was decided.
+    private var writing: Task<Void, any Error>?
     /// Why the partner's token was not kept, until it is told.
     private var problem: ConnectError?
 
@@ -62,7 +64,7 @@ actor TokenKeeper {
         refused.removeAll { $0 == token }
         change(to: token)
         isLoaded = true
-        try await tokens?.store(token)
+        try await write { try await $0.store(token) }
     }
 
     /// Forgets a token that the service has refused, if it is still the one; it is not taken again. Whatever has taken its
@@ -73,14 +75,25 @@ actor TokenKeeper {
             change(to: nil)
             isLoaded = false
         }
-        try await tokens?.forget(ifStill: token)
+        try await write { _ = try await $0.forget(ifStill: token) }
     }
 
     /// Forgets the token.
     func forget() async throws {
         change(to: nil)
         isLoaded = true
-        try await tokens?.forget()
+        try await write { try await $0.forget() }
+    }
+
+    /// Writes after all that was to be written before, to the end also when whoever asked does not wait.
+    private func write(_ body: @escaping @Sendable (UserTokens) async throws -> Void) async throws {
+        guard let tokens else { return }
+        let task = Task { [before = writing] in
+            _ = await before?.result
+            try await body(tokens)
+        }
+        writing = task
+        try await task.value
     }
 
     private func change(to token: UserToken?) {

@@ -1,6 +1,7 @@
 import ConnectButton
 import Foundation
 import IFTTTConnect
+import OAuth
 import Testing
 
 @Suite("What a button shows of an activation")
@@ -42,7 +43,7 @@ struct ActivationStateTests {
     private func ticket(_ effects: [ConnectActivation.Effect]) -> ConnectActivation.Ticket? {
         for effect in effects {
             switch effect {
-            case .fetch(let ticket), .gather(let ticket), .lookUpUser(let ticket), .enable(let ticket),
+            case .fetch(let ticket), .gather(let ticket, _), .lookUpUser(let ticket), .enable(let ticket),
                 .disable(let ticket),
                 .lookUpAccount(let ticket, _), .open(let ticket, _):
                 return ticket
@@ -188,7 +189,7 @@ struct ActivationStateTests {
     @Test(
         "a failed disconnection stays connected and says so, whatever the reason",
         arguments: [
-            ConnectActivation.Failure.unreachable, .notFound, .service(status: 500, code: nil, message: nil),
+            ConnectActivation.Failure.unreachable, .service(status: 500, code: nil, message: nil),
         ])
     func stillOn(_ failure: ConnectActivation.Failure) throws {
         var activation = try Self.activation(.enabled, disconnection: .immediate)
@@ -204,11 +205,113 @@ struct ActivationStateTests {
         }
     }
 
+    @Test("W10: an expired sign-in is said beside Connect, and trying again is connecting")
+    func expired() throws {
+        var activation = try Self.activation(.enabled, disconnection: .immediate)
+        let ticket = try #require(self.ticket(activation.handle(.disconnect)))
+        _ = activation.handle(.disabled(ticket, .failure(.unauthorized)))
+        let state = ConnectButtonState(activation)
+        #expect(state.step == .connect && state.failure?.kind == .signInExpired)
+        let retry = ConnectButtonEvent.retry.activationEvent(for: activation, at: 0, attempt: { AttemptState() })
+        guard case .connect? = retry else {
+            Issue.record("retrying is to connect")
+            return
+        }
+    }
+
+    /// An activation that knows what there is to go on with.
+    private func prepared(
+        _ status: Connection.Status, hasToken: Bool = false, hasApp: Bool? = nil,
+        change: (inout ConnectActivation.Configuration) -> Void = { _ in }
+    ) throws -> ConnectActivation {
+        var configuration = try Self.activation(status).configuration
+        change(&configuration)
+        var activation = try ConnectActivation(configuration, prefetched: try Self.connection(status))
+        let ticket = try #require(self.ticket(activation.handle(.appeared)))
+        _ = activation.handle(
+            .gathered(ticket, .success(.init(hasUserToken: hasToken, isAppInstalled: hasApp))))
+        return activation
+    }
+
+    @Test("F012: a drag brings the email field where the address will be asked for, and not elsewhere")
+    func dragged() throws {
+        #expect(ConnectButtonState(try prepared(.neverEnabled)).next == .email)
+        #expect(ConnectButtonState(try prepared(.neverEnabled, hasToken: true)).next == nil)
+        #expect(ConnectButtonState(try prepared(.neverEnabled, hasApp: true)).next == nil)
+        #expect(ConnectButtonState(try Self.activation(.neverEnabled)).next == nil, "nobody knows yet")
+    }
+
+    @Test("F019, F020: on the way to the service there is a bar, and a new user is told whose account is made")
+    func goingToService() throws {
+        var activation = try prepared(.neverEnabled)
+        _ = activation.handle(.connect(AttemptState(), at: 0))
+        let asking = try #require(ticket(activation.handle(.confirmEmail("ada@example.com"))))
+        let leaving = try #require(ticket(activation.handle(.accountLookedUp(asking, .doesNotExist))))
+        _ = activation.handle(.gathered(leaving, .success(.init())))
+        let state = ConnectButtonState(activation)
+        #expect(state.step == .goingToService && state.email == "ada@example.com" && state.progress == .indeterminate)
+        for event in [ConnectButtonEvent.proceed, .retry] {
+            guard case .reopen? = event.activationEvent(for: activation, at: 0, attempt: { AttemptState() }) else {
+                Issue.record("\(event) sends the user there again")
+                return
+            }
+        }
+    }
+
+    @Test("F015: each refused address is counted, also the same one")
+    func refusals() throws {
+        var activation = try prepared(.neverEnabled)
+        _ = activation.handle(.connect(AttemptState(), at: 0))
+        var before = ConnectButtonState(activation)
+        for count in 1...3 {
+            _ = activation.handle(.confirmEmail("ada@"))
+            let state = ConnectButtonState(activation)
+            #expect(state.refusals == count && state != before)
+            before = state
+        }
+    }
+
+    @Test(
+        "F050, F051: the app's address to manage where it is installed, its store page where it is known to be missing",
+        arguments: [true, false, nil])
+    func links(hasApp: Bool?) throws {
+        let state = ConnectButtonState(try prepared(.enabled, hasApp: hasApp))
+        #expect(state.manageURL?.scheme == (hasApp == true ? "ifttt-handoff-v1" : "https"))
+        #expect(state.storeURL?.absoluteString == (hasApp == false ? "https://apps.apple.com/app/id660944635" : nil))
+        let android = ConnectButtonState(
+            try prepared(.enabled, hasApp: hasApp) { $0.identity = SDKIdentity(version: "2.8.0", platform: .android) })
+        #expect(android.storeURL == nil && android.manageURL?.scheme == "https")
+    }
+
+    @Test("F050: a query in a connection's address stays behind the page that manages it")
+    func query() throws {
+        let found = try Self.connection(.enabled)
+        let url = try #require(WebAddress(rawValue: "https://ifttt.com/connections/aB3dE5fG?lang=de"))
+        let connection = try #require(
+            Connection(
+                id: found.id, name: found.name, description: "", url: url, status: .enabled, services: found.services))
+        let activation = try ConnectActivation(try Self.activation(.enabled).configuration, prefetched: connection)
+        let manage = ConnectButtonState(activation).manageURL?.absoluteString
+        #expect(manage == "https://ifttt.com/connections/aB3dE5fG/edit?lang=de")
+    }
+
+    @Test("F052: privacy and terms are where the site is")
+    func terms() throws {
+        let state = ConnectButtonState(try prepared(.enabled))
+        #expect(state.termsURL?.absoluteString == "https://ifttt.com/terms")
+        let base = try EndpointURL("http://127.0.0.1:8700", security: .allowingInsecureLoopback)
+        let sandbox = try prepared(.enabled) { $0.addresses = ActivationAddresses(Hosts(allAt: base)) }
+        #expect(ConnectButtonState(sandbox).termsURL?.absoluteString == "http://127.0.0.1:8700/terms")
+        #expect(Hosts(allAt: base).terms.string == "http://127.0.0.1:8700/terms")
+        #expect(ConnectButtonState(.connect).termsURL == nil)
+    }
+
     @Test("a successful disconnection is shown as such")
     func disconnected() throws {
         var activation = try Self.activation(.enabled, disconnection: .immediate)
         let ticket = try #require(self.ticket(activation.handle(.disconnect)))
         _ = activation.handle(.disabled(ticket, .success(try Self.connection(.disabled))))
         #expect(ConnectButtonState(activation).step == .disconnected)
+        #expect(ConnectButtonState(activation).progress == .fraction(1), "under a full bar (4.4)")
     }
 }

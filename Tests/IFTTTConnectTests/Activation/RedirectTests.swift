@@ -164,14 +164,18 @@ struct RedirectTests {
         arguments: [(1000 + 3600.0, false), (1000 + 3599.0, true), (10, true), (1e12, false), (.infinity, false)])
     func time(_ time: Double, _ counts: Bool) throws {
         var player = try away()
+        if !counts { player.world.connectionAfter = player.world.connection }
         try player.comeBack(at: time)
         #expect(player.activation.state == (counts ? .connected : .initial))
         #expect(player.activation.failure == (counts ? nil : .attemptExpired))
+        // What the service has done all the same is seen.
+        #expect(counts || player.effects.contains { if case .fetch = $0 { true } else { false } })
     }
 
     @Test("a time that is no number counts as too late")
     func notANumber() throws {
         var player = try away()
+        player.world.connectionAfter = player.world.connection
         try player.comeBack(at: .nan)
         #expect(player.activation.failure == .attemptExpired)
     }
@@ -199,6 +203,26 @@ struct RedirectTests {
         #expect(player.refusals == [.foreign])
         player.play(.redirected("https://GARDEN.example/back?lang=de&state=\(state)&next_step=complete", at: 1001))
         #expect(player.activation.state == .connected)
+    }
+
+    @Test(
+        "F028: an address comes back as browsers spell it (RFC 3986, 6.2.3)",
+        arguments: [
+            ("https://garden.example", "https://garden.example/", true),
+            ("https://garden.example?a=1", "https://garden.example/?a=1", true),
+            ("https://garden.example/", "https://garden.example", true),
+            ("https://Garden.example:443/cb", "https://garden.example/cb", true),
+            ("https://garden.example/cb", "https://garden.example:443/cb", true),
+            ("http://127.0.0.1:80/cb", "http://127.0.0.1/cb", true),
+            ("https://garden.example:8443/cb", "https://garden.example/cb", false),
+            ("https://garden.example/cb", "https://garden.example/cb/", false),
+            ("https://garden.example/cb", "https://garden.example/CB", false),
+            ("https://garden.example", "https://garden.example.evil.example/", false),
+            ("https://kite.example/cb", "https://\u{212A}ite.example/cb", false),
+            ("gardenapp://cb", "GARDENAPP://CB", true), ("gardenapp://cb", "gardenapp://cb/", false),
+        ])
+    func spelled(_ address: String, _ url: String, _ isSame: Bool) throws {
+        #expect(try ReturnAddress(address).recognizes(url) == isSame)
     }
 
     @Test("W15: a redirect that the service contradicts is not believed")

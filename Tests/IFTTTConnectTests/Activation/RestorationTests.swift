@@ -41,7 +41,9 @@ struct RestorationTests {
 
     @Test("a process that ended while it waited for an answer goes on where the user can decide")
     func restored() throws {
-        var player = try shown()
+        var player = try Player()
+        player.world.circumstances.hasUserToken = true
+        player.play(.appeared)
         player.isSilent = true
         player.connect()
         player.activation = try reborn(player)
@@ -96,6 +98,35 @@ struct RestorationTests {
         player.activation = try reborn(player)
         player.play(.restored)
         #expect(player.activation.state == .enteringEmail(.init("ada")))
+    }
+
+    @Test("an activation that is begun anew takes no answer to what was asked before")
+    func begunAnew() throws {
+        for isLoaded in [true, false] {
+            var player = try shown()
+            player.isSilent = true
+            player.play(.refresh)
+            guard case .fetch(let old)? = player.pending.last else { return }
+            player.activation = player.activation.begunAnew(player.activation.configuration, isLoaded: isLoaded)
+            #expect(player.activation.state == (isLoaded ? .initial : .idle))
+            player.play(.appeared, .refresh)
+            guard case .fetch(let new)? = player.pending.last else { return }
+            #expect(old != new)
+            player.play(.fetched(old, .success(try Balcony.connection())))
+            #expect(player.activation.state == (isLoaded ? .initial : .loading))
+        }
+    }
+
+    @Test("an answer counts only for the question that it answers")
+    func otherQuestion() throws {
+        var player = try shown()
+        player.isSilent = true
+        player.play(.refresh)
+        guard case .fetch(let ticket)? = player.pending.last else { return }
+        player.play(
+            .gathered(ticket, .success(.init())), .disabled(ticket, .success(try Balcony.connection(.disabled))))
+        player.play(.fetched(ticket, .success(try Balcony.connection())))
+        #expect(player.activation.state == .connected)
     }
 
     @Test("what was stored by somebody else is checked when it is read")

@@ -3,6 +3,7 @@ import OAuth
 import Testing
 
 private typealias Failure = ConnectActivation.Failure
+private typealias State = ConnectActivation.State
 
 @Suite("Rough paths of the activation")
 struct RoughPathTests {
@@ -26,7 +27,8 @@ struct RoughPathTests {
         player.world.connection = .failure(reason)
         player.play(.appeared)
         #expect(player.activation.state == .loadingFailed && player.activation.failure == reason)
-        #expect(player.effects.last == .watchConnectivity)
+        // Watching the network helps against nothing else.
+        #expect(player.effects.contains(.watchConnectivity) == (reason == .unreachable))
         player.world.connection = .success(try Balcony.connection())
         player.play(.retryLoading)
         #expect(player.activation.state == .connected && player.activation.failure == nil)
@@ -54,6 +56,8 @@ struct RoughPathTests {
         guard case .fetch(let second)? = player.pending.last else { return }
         #expect(first != second)
         player.play(.fetched(second, .success(try Balcony.connection(.unknown))))
+        guard case .gather(let third, .means)? = player.pending.last else { return }
+        player.play(.gathered(third, .success(.init())))
         #expect(player.activation.state == .initial)
     }
 
@@ -137,7 +141,7 @@ struct RoughPathTests {
         var player = try shown()
         player.isSilent = true
         player.connect()
-        guard case .gather(let ticket)? = player.pending.last else { return }
+        guard case .gather(let ticket, _)? = player.pending.last else { return }
         player.play(.gathered(ticket, .failure(.credentials("no session"))))
         #expect(player.activation.state == .initial && player.activation.failure == .credentials("no session"))
     }
@@ -155,7 +159,7 @@ struct RoughPathTests {
         }
     }
 
-    @Test("F015: an invalid address is said to be so for two seconds, or until it is edited")
+    @Test("F015: an invalid address is said to be so for two seconds, and each time anew")
     func invalid() throws {
         var player = try shown()
         player.connect()
@@ -165,24 +169,32 @@ struct RoughPathTests {
         #expect(player.effects.last == .start(deadline, seconds: 2))
         player.play(.deadlinePassed(deadline))
         #expect(player.activation.state == .enteringEmail(.init("ada at example")))
-        player.play(.confirmEmail("x"), .editEmail("xy"))
-        #expect(player.activation.state == .enteringEmail(.init("xy")))
         player.play(.confirmEmail("x"))
         let second = try #require(player.deadline)
-        player.play(.deadlinePassed(deadline))
+        player.play(.confirmEmail("x"), .deadlinePassed(deadline), .deadlinePassed(second))
         #expect(player.activation.state == .enteringEmail(.init("x", isInvalid: true)))
-        player.play(.deadlinePassed(second))
+        #expect(player.activation.refusals == 3)
+        player.play(.deadlinePassed(try #require(player.deadline)))
         #expect(player.activation.state == .enteringEmail(.init("x")))
     }
 
-    @Test("F013: what was typed is kept, at most 320 characters of it")
+    @Test("F017: an address that the service finds malformed is no address, and nobody's fault but its own")
+    func malformedAddress() throws {
+        var player = try shown()
+        player.world.account = .couldNotAsk(.service(status: 422, code: "invalid_parameters", message: nil))
+        player.connect()
+        player.play(.confirmEmail("ada@example.com"))
+        #expect(player.activation.state == .enteringEmail(.init("ada@example.com", isInvalid: true)))
+        #expect(player.activation.failure == nil && player.activation.refusals == 1 && player.outcomes.isEmpty)
+    }
+
+    @Test("F013: what was confirmed stays in the field, at most 320 characters of it")
     func typed() throws {
         var player = try shown()
         player.connect()
-        player.play(.editEmail("gra"))
-        #expect(player.activation.state == .enteringEmail(.init("gra")))
-        player.play(.editEmail(String(repeating: "x", count: 1_000_000)))
-        #expect(player.activation.state == .enteringEmail(.init(String(repeating: "x", count: 320))))
+        player.play(.confirmEmail(String(repeating: "x", count: 1_000_000)))
+        #expect(
+            player.activation.state == .enteringEmail(.init(String(repeating: "x", count: 320), isInvalid: true)))
     }
 
     // MARK: Leaving
@@ -203,7 +215,7 @@ struct RoughPathTests {
         }
     }
 
-    @Test("F034: an app that cannot be opened is told, and the pages take its place for this attempt")
+    @Test("F034: an app that cannot be opened is told, and the pages take its place until the user was there")
     func withoutTheApp() throws {
         var player = try shown()
         player.world.circumstances.isAppInstalled = true
@@ -213,7 +225,7 @@ struct RoughPathTests {
         player.isSilent = true
         player.play(.openingFailed(try #require(player.openTicket)))
         #expect(player.activation.state == .verifying && player.activation.failure == .appNotOpened)
-        guard case .gather(let ticket)? = player.pending.last else {
+        guard case .gather(let ticket, .departure)? = player.pending.last else {
             Issue.record("\(player.pending)")
             return
         }
@@ -223,7 +235,7 @@ struct RoughPathTests {
         #expect(try #require(player.destination?.url).contains("&username=ada_l"))
         player.play(.cancel)
         player.connect()
-        #expect(player.activation.state == .goingToService(.app))
+        #expect(player.activation.state == .goingToService(.web))
     }
 
     @Test("F060: without a browser and without the app it cannot work")
@@ -232,6 +244,37 @@ struct RoughPathTests {
         player.world.circumstances.canOpenPages = false
         player.connect()
         #expect(player.activation.state == .unavailable)
+    }
+
+    @Test("F034: an app that cannot be opened and is the only way is tried again")
+    func onlyTheApp() throws {
+        var player = try shown()
+        player.world.circumstances.isAppInstalled = true
+        player.world.circumstances.canOpenPages = false
+        player.connect()
+        player.play(.openingFailed(try #require(player.openTicket)))
+        player.connect()
+        #expect(player.activation.state == .goingToService(.app))
+    }
+
+    @Test("F060: without a browser and without the app it is hidden from the first look on, said once, and back again")
+    func hidden() throws {
+        var player = try Player()
+        player.world.circumstances.canOpenPages = false
+        player.play(.appeared, .refresh)
+        #expect(player.states == [.loading, .unavailable] && player.outcomes == [.failed(.browserNotOpened)])
+        player.world.circumstances.isAppInstalled = true
+        player.play(.refresh)
+        #expect(player.activation.state == .initial && player.activation.failure == nil)
+        #expect(player.reports.count == 1, "it was not shown before")
+    }
+
+    @Test("F060: what is on is shown without a way to the service, too: it can be turned off")
+    func hiddenOnlyWhenOff() throws {
+        var player = try Player(.enabled)
+        player.world.circumstances.canOpenPages = false
+        player.play(.appeared, .disconnect, .confirmDisconnection)
+        #expect(player.activation.state == .disconnected)
     }
 
     @Test("F032: closing the page leads back to Connect without a failure, and a late notice of it does nothing")
@@ -254,7 +297,9 @@ struct RoughPathTests {
 
     @Test("double taps: a second wish changes nothing, wherever the first has led")
     func doubleTaps() throws {
-        var player = try shown()
+        var player = try Player()
+        player.world.circumstances.hasUserToken = true
+        player.play(.appeared)
         player.isSilent = true
         player.connect()
         let before = player.activation
@@ -268,7 +313,7 @@ struct RoughPathTests {
         var player = try shown()
         player.isSilent = true
         player.connect()
-        guard case .gather(let ticket)? = player.pending.last else { return }
+        guard case .gather(let ticket, _)? = player.pending.last else { return }
         player.play(.cancel)
         let before = player.activation
         player.play(
@@ -318,13 +363,31 @@ struct RoughPathTests {
 
     @Test("F041, W7: turning off that fails leads back to connected, with the reason")
     func disconnectFails() throws {
-        for reason in [Failure.unreachable, .unauthorized, .service(status: 500, code: nil, message: nil)] {
+        for reason in [Failure.unreachable, .service(status: 500, code: nil, message: nil)] {
             var player = try shown(.enabled)
             player.world.disabling = .failure(reason)
             player.play(.disconnect, .confirmDisconnection)
             #expect(player.activation.state == .connected && player.activation.failure == reason)
-            #expect(player.outcomes == [.failed(reason)])
-            #expect(!player.dropped.isEmpty == (reason == .unauthorized))
+            #expect(player.outcomes == [.failed(reason)] && player.dropped.isEmpty)
+        }
+    }
+
+    @Test("F041: a connection that is not there is not said to be on for ever: how it stands is asked")
+    func disconnectMissing() throws {
+        for (found, state) in [
+            (Result<Connection, Failure>.success(try Balcony.connection(.disabled)), State.disconnected),
+            (.success(try Balcony.connection(.unknown)), .disconnected), (.failure(.notFound), .loadingFailed),
+            (.success(try Balcony.connection(.enabled)), .connected), (.failure(.unreachable), .connected),
+        ] {
+            for answer in [
+                Result<Connection, Failure>.failure(.notFound), .success(try Balcony.connection(.unknown)),
+            ] {
+                var player = try shown(.enabled)
+                player.world.disabling = answer
+                player.world.connection = found
+                player.play(.disconnect, .confirmDisconnection)
+                #expect(player.activation.state == state && player.outcomes.count == 1)
+            }
         }
     }
 

@@ -28,11 +28,11 @@ struct StoryboardTests {
         let creating = email.map(State.creatingAccount) ?? .idle
         return [
             Storyboard(
-                name: "new user, no app", way: [.verifying, entry, .verifying, creating, .goingToService(.web)],
+                name: "new user, no app", way: [entry, .verifying, creating, .goingToService(.web)],
                 tells: "email=ada@example.com&sdk_create_account=true", kind: .web),
             Storyboard(
                 name: "returning user, no app, no token", account: .exists,
-                way: [.verifying, entry, .verifying, .goingToService(.web)],
+                way: [entry, .verifying, .goingToService(.web)],
                 tells: "email=ada@example.com&available_email_app_schemes%5B%5D=message://", kind: .web),
             Storyboard(
                 name: "signed-in user, no app", hasToken: true, way: [.verifying, .goingToService(.web)],
@@ -85,6 +85,11 @@ struct StoryboardTests {
             return
         }
         player.play(.fetched(ticket, player.world.connection))
+        guard case .gather(let means, .means)? = player.pending.last else {
+            Issue.record("nobody looked what there is to go on with")
+            return
+        }
+        player.play(.gathered(means, .success(player.world.circumstances)))
         #expect(player.states == [.loading, .connected])
         #expect(!player.effects.contains { if case .start = $0 { true } else { false } })
     }
@@ -150,25 +155,131 @@ struct StoryboardTests {
         player.play(.appeared)
         player.connect()
         #expect(try #require(player.destination?.url).contains("&skip_config=true&"))
+        player.world.connectionAfter = .success(try Balcony.unconfigured())
         try player.comeBack()
         #expect(player.activation.state == .pendingConfiguration && player.activation.isPendingConfiguration)
-        #expect(player.outcomes == [.connected(try Balcony.connection(), isConfirmed: true, isPending: true)])
+        #expect(player.outcomes == [.connected(try Balcony.unconfigured(), isConfirmed: true, isPending: true)])
         player.play(.refresh)
         #expect(player.activation.state == .pendingConfiguration)
+        player.world.connectionAfter = .success(try Balcony.connection())
         player.play(.configurationSaved)
         #expect(player.activation.state == .connected && !player.activation.isPendingConfiguration)
     }
 
-    @Test("W15: a connection that is on and has nothing configured is shown as pending where the page is skipped")
-    func pendingOnLoad() throws {
-        var player = try Player { $0.skipsConfiguration = true }
-        let empty = #"{ "user_features": [] }"#
-        player.world.connection = .success(
-            try Connection(parsing: Array(Balcony.json(userConnection: empty).utf8)))
+    @Test(
+        "W15: a connection that is on and has nothing configured is shown as pending, whoever skipped the page",
+        arguments: [true, false])
+    func pendingOnLoad(skips: Bool) throws {
+        var player = try Player { $0.skipsConfiguration = skips }
+        player.world.connection = .success(try Balcony.unconfigured())
         player.play(.appeared)
         #expect(player.activation.state == .pendingConfiguration)
         player.play(.disconnect, .confirmDisconnection)
         #expect(player.activation.state == .disconnected && !player.activation.isPendingConfiguration)
+    }
+
+    @Test("F026, W15: a pending connection that was configured elsewhere is on as soon as one looks")
+    func configuredElsewhere() throws {
+        var player = try Player { $0.skipsConfiguration = true }
+        player.world.connection = .success(try Balcony.unconfigured())
+        player.play(.appeared)
+        player.world.connection = .success(try Balcony.connection())
+        player.play(.refresh)
+        #expect(player.states == [.loading, .pendingConfiguration, .connected])
+    }
+
+    @Test("W15: a connection that skipped its configuration is pending until somebody says what there is")
+    func pendingUnconfirmed() throws {
+        var player = try Player { $0.skipsConfiguration = true }
+        player.play(.appeared)
+        player.connect()
+        player.play(.confirmEmail("ada@example.com"))
+        player.world.connectionAfter = .success(try Balcony.connection(.unknown))
+        try player.comeBack("next_step=complete")
+        #expect(player.activation.state == .pendingConfiguration)
+        player.world.connectionAfter = .success(try Balcony.connection())
+        player.play(.refresh)
+        #expect(player.activation.state == .connected)
+    }
+
+    @Test("3.3, case C: without token and app the field is there at once, and what has come since is found")
+    func fieldAtOnce() throws {
+        var player = try Player()
+        player.play(.appeared)
+        #expect(player.activation.asksForEmail && player.needs == [.means])
+        player.world.circumstances.hasUserToken = true
+        player.world.user = .login("ada_l")
+        player.connect()
+        #expect(!player.activation.asksForEmail)
+        let entry = ConnectActivation.State.enteringEmail(.init("ada@example.com"))
+        #expect(player.states == [.loading, .initial, entry, .verifying, .goingToService(.web)])
+    }
+
+    @Test("the partner makes one code for one way to the service")
+    func oneCode() throws {
+        var player = try Player()
+        player.play(.appeared)
+        player.connect()
+        player.play(.confirmEmail("ada@example.com"))
+        #expect(player.needs == [.means, .means, .departure])
+    }
+
+    @Test("W13: who goes to the service again brings a fresh code, the same state, and is counted once")
+    func reopened() throws {
+        var player = try Player()
+        player.world.circumstances.oauthCode = Secret("first")
+        player.play(.appeared)
+        player.connect()
+        player.play(.reopen, .confirmEmail("ada@example.com"))
+        let first = try #require(player.destination?.url)
+        let closed = try #require(player.openTicket)
+        player.world.circumstances.oauthCode = Secret("second")
+        player.play(.reopen)
+        let second = try #require(player.destination?.url)
+        #expect(second == first.replacing("code=first", with: "code=second") && second != first)
+        #expect(player.activation.state == .goingToService(.web))
+        #expect(player.reports.count { $0.object?.type == "connection" && $0.name == .click } == 1)
+        // The page before is no longer the one that counts.
+        player.play(.browserClosed(closed))
+        #expect(player.activation.state == .goingToService(.web))
+        try player.comeBack()
+        #expect(player.activation.state == .connected)
+        player.play(.reopen)
+        #expect(player.activation.state == .connected)
+    }
+
+    @Test("who cannot be sent again is waited for as before, and told why")
+    func notReopened() throws {
+        var player = try begun(Self.storyboards[0])
+        let redirect = try player.redirect("next_step=complete&user_token=t1")
+        player.isSilent = true
+        player.play(.reopen)
+        guard case .gather(let ticket, .departure)? = player.pending.last else { return }
+        player.play(.gathered(ticket, .failure(.credentials("no session"))))
+        #expect(player.activation.state == .goingToService(.web))
+        #expect(player.activation.failure == .credentials("no session") && player.outcomes.isEmpty)
+        player.isSilent = false
+        player.play(.redirected(redirect, at: 1001))
+        #expect(player.activation.state == .connected)
+    }
+
+    @Test("F019: while the page makes an account it is known whose")
+    func newAccount() throws {
+        let player = try begun(Self.storyboards[0])
+        #expect(player.activation.newAccount == ada && player.activation.state == .goingToService(.web))
+        #expect(try begun(Self.storyboards[1]).activation.newAccount == nil)
+    }
+
+    @Test("F050: a connection is managed in the IFTTT app where that is installed", arguments: [true, false, nil])
+    func managed(hasApp: Bool?) throws {
+        var player = try Player(.enabled) { $0.locale = "de" }
+        player.world.circumstances.isAppInstalled = hasApp
+        player.play(.appeared)
+        #expect(player.activation.isAppInstalled == hasApp)
+        let expected =
+            "ifttt-handoff-v1://connections/aB3dE5fG?sdk_return_to=gardenapp://connect_callback"
+            + "&sdk_version=2.8.0&sdk_platform=ios&locale=de&action=edit"
+        #expect(player.activation.appEditURL == (hasApp == true ? expected : nil))
     }
 
     @Test("F043, W16: a connection that was on before is turned on by asking")
@@ -179,6 +290,8 @@ struct StoryboardTests {
         player.play(.appeared)
         player.connect()
         #expect(player.states == [.loading, .initial, .verifying, .connecting, .connected])
+        // F099: the animation is the same as after a redirect.
+        #expect(player.reports.contains(.connectingShown(player.activation.configuration.connection)))
         #expect(player.destination == nil)
     }
 

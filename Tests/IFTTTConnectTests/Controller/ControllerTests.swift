@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// A user at a browser, as a closure.
-private struct ScriptedBrowser: ConnectBrowser {
+struct ScriptedBrowser: ConnectBrowser {
     let visit: @Sendable (ConnectActivation.Destination) async throws -> String?
 
     func open(_ destination: ConnectActivation.Destination) async throws -> String? { try await visit(destination) }
@@ -22,9 +22,9 @@ private struct ScriptedBrowser: ConnectBrowser {
 
 @Suite("The controller")
 struct ControllerTests {
-    private let path = "/v2/connections/aB3dE5fG"
+    let path = "/v2/connections/aB3dE5fG"
 
-    private func ifttt() -> ScriptedIFTTT {
+    func ifttt() -> ScriptedIFTTT {
         ScriptedIFTTT([
             "GET \(path)": [
                 .json(Balcony.json(status: "null", userConnection: nil)), .json(Balcony.json()),
@@ -34,13 +34,13 @@ struct ControllerTests {
         ])
     }
 
-    private func tokens(_ vault: any Vault, _ transport: any Transport) throws -> UserTokens {
+    func tokens(_ vault: any Vault, _ transport: any Transport) throws -> UserTokens {
         let client = Client(
             service: .ifttt, id: "lumen_garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
         return UserTokens(in: try Handshake(client, vault: vault, transport: transport))
     }
 
-    private func controller(
+    func controller(
         _ ifttt: ScriptedIFTTT, tokens: UserTokens?, analytics: Analytics? = nil,
         change: (inout ConnectSurroundings) -> Void = { _ in },
         visit: @escaping @Sendable (ConnectActivation.Destination) async throws -> String?
@@ -55,7 +55,7 @@ struct ControllerTests {
     }
 
     /// Runs until the first outcome; the states on the way, the outcome, and the token that came with it.
-    private func outcome(
+    func outcome(
         of controller: ConnectController, passing passed: ConnectActivation.Outcome? = nil,
         _ react: (ConnectActivation.State) -> Void = { _ in }
     ) async throws -> ([ConnectActivation.State], ConnectActivation.Outcome, UserToken?) {
@@ -220,7 +220,11 @@ struct ControllerTests {
     func provider() async throws {
         struct Secretive: Error { let secret = "very-secret" }
         let controller = try controller(
-            ifttt(), tokens: nil, change: { $0.oauthCode = { throw Secretive() } }, visit: { _ in nil })
+            ifttt(), tokens: nil,
+            change: { surroundings in
+                surroundings.isAppInstalled = { true }
+                surroundings.oauthCode = { throw Secretive() }
+            }, visit: { _ in nil })
         let (_, outcome, _) = try await outcome(of: controller) { if $0 == .initial { controller.connect() } }
         guard case .failed(.credentials(let what)) = outcome else {
             Issue.record("\(outcome)")

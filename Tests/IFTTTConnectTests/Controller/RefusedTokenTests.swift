@@ -98,7 +98,7 @@ struct RefusedTokenTests {
         #expect(try await here.token() == (try token("utk_two")))
     }
 
-    @Test("W10: a token that is refused when one looks again is dropped, and the partner's newer one is used")
+    @Test("W10: a token that is refused when one looks again is dropped, and the partner's newer one is used at once")
     func refreshed() async throws {
         let given = Mutex("utk_one")
         let on = ScriptedIFTTT.Reply.json(Balcony.json())
@@ -109,11 +109,9 @@ struct RefusedTokenTests {
         controller.send(.appeared)
         for await case .activation(let activation) in updates where activation.state == .connected { break }
         given.withLock { $0 = "utk_two" }
-        for count in 2...3 {
-            controller.send(.refresh)
-            while ifttt.requests.count < count { await Task.yield() }
-            for _ in 0..<200 { await Task.yield() }
-        }
+        controller.send(.refresh)
+        while ifttt.requests.count < 3 { await Task.yield() }
+        for _ in 0..<200 { await Task.yield() }
         #expect(
             ifttt.requests.map { $0.header("Authorization") } == ["Bearer utk_one", "Bearer utk_one", "Bearer utk_two"])
         #expect(controller.activation.state == .connected)
@@ -215,6 +213,39 @@ struct RefusedTokenTests {
         #expect(try await keeper.token() == redirect)
         #expect(try await here.token() == redirect)
         box.withLock { $0 = nil }
+    }
+
+    @Test("F106: logging out while a token is being stored leaves none")
+    func signedOutWhileStoring() async throws {
+        struct Slow: Vault {
+            let inner = MemoryVault()
+            let began: @Sendable () -> Void
+            let mayWrite: AsyncStream<Void>
+
+            func record(_ key: VaultKey) async throws -> [UInt8]? { try await inner.record(key) }
+            func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await inner.keys(of: kind) }
+            func update<Result: Sendable>(
+                _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+            ) async throws -> Result {
+                began()
+                for await _ in mayWrite {}
+                return try await inner.update(key, body)
+            }
+        }
+        let (begins, began) = AsyncStream<Void>.makeStream()
+        let (mayWrite, open) = AsyncStream<Void>.makeStream()
+        let here = try tokens(Slow(began: { began.yield() }, mayWrite: mayWrite))
+        let keeper = TokenKeeper(here) { nil }
+        let new = try token("utk_new")
+        let storing = Task { try await keeper.store(new) }
+        for await _ in begins { break }
+        let leaving = Task { try await keeper.forget() }
+        for _ in 0..<200 { await Task.yield() }
+        open.finish()
+        try await storing.value
+        try await leaving.value
+        #expect(try await keeper.token() == nil)
+        #expect(try await here.token() == nil)
     }
 
     @Test("a token is forgotten in the vault only if it is still the stored one")

@@ -72,6 +72,11 @@ enum Balcony {
                   "value": { "group": null, "label": "Balcony", "value": "zone-7" } } ] } ] } ] }
         """
 
+    /// On, and nothing of it configured.
+    static func unconfigured() throws -> Connection {
+        try Connection(parsing: Array(json(userConnection: #"{ "user_features": [] }"#).utf8))
+    }
+
     static func connection(_ status: Connection.Status = .enabled) throws -> Connection {
         switch status {
         case .enabled: try Connection(parsing: Array(json().utf8))

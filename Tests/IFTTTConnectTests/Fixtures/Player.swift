@@ -14,6 +14,8 @@ struct Player {
         var account = ConnectActivation.AccountLookUp.doesNotExist
         var enabling: Result<Connection, ConnectActivation.Failure> = .failure(.notFound)
         var disabling: Result<Connection, ConnectActivation.Failure>
+        /// What is found once a token was refused, with another one or without; nil is as before.
+        var connectionAfterDropping: Result<Connection, ConnectActivation.Failure>?
 
         init(_ status: Connection.Status) throws {
             connection = .success(try Balcony.connection(status))
@@ -32,6 +34,8 @@ struct Player {
     /// Whether the world keeps its answers to itself.
     var isSilent = false
     private(set) var destination: ConnectActivation.Destination?
+    /// What was gathered, in order.
+    private(set) var needs: [ConnectActivation.Need] = []
     private(set) var openTicket: ConnectActivation.Ticket?
     private(set) var deadline: ConnectActivation.Deadline?
     private var wasAway = false
@@ -117,12 +121,16 @@ struct Player {
         }
         switch effect {
         case .fetch(let ticket): take(.fetched(ticket, wasAway ? world.connectionAfter : world.connection))
-        case .gather(let ticket): take(.gathered(ticket, .success(world.circumstances)))
+        case .gather(let ticket, let need):
+            needs.append(need)
+            take(.gathered(ticket, .success(world.circumstances)))
         case .lookUpUser(let ticket): take(.userLookedUp(ticket, world.user))
         case .lookUpAccount(let ticket, _): take(.accountLookedUp(ticket, world.account))
         case .enable(let ticket): take(.enabled(ticket, world.enabling))
         case .disable(let ticket): take(.disabled(ticket, world.disabling))
-        case .dropToken: world.circumstances.hasUserToken = false
+        case .dropToken:
+            world.circumstances.hasUserToken = false
+            if let found = world.connectionAfterDropping { (world.connection, world.connectionAfter) = (found, found) }
         default: break
         }
     }

@@ -1,0 +1,139 @@
+import ClockFixtures
+import Handshake
+import IFTTTConnect
+import OAuth
+import Synchronization
+import Testing
+
+@Suite("Runs of the controller")
+struct ControllerRunTests {
+    private let stage = ControllerTests()
+
+    @Test("F006: what the network does not keep away is not loaded again by itself")
+    func notTheNetwork() async throws {
+        let ifttt = ScriptedIFTTT(["GET \(stage.path)": [.status(404)]])
+        let controller = try stage.controller(
+            ifttt, tokens: nil, change: { $0.connectivity = {} }, visit: { _ in nil })
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        while controller.activation.state != .loadingFailed { await Task.yield() }
+        for _ in 0..<500 { await Task.yield() }
+        #expect(ifttt.requests.count == 1)
+        running.cancel()
+        await running.value
+    }
+
+    @Test("F006: a network that is there all along does not make loading a loop without a pause")
+    func pause() async throws {
+        let (ifttt, clock) = (ScriptedIFTTT(), ManualClock())
+        var surroundings = ConnectSurroundings(browser: ScriptedBrowser { _ in nil })
+        surroundings.connectivity = {}
+        let controller = ConnectController(
+            ConnectActivation(try Player.configuration()), tokens: nil, surroundings: surroundings,
+            through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: clock)))
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        for seconds in [2, 4, 8] {
+            await clock.sleeper(for: .seconds(seconds))
+            clock.advance(by: .seconds(seconds))
+        }
+        while controller.activation.state != .loadingFailed { await Task.yield() }
+        await clock.sleeper(for: .seconds(2))
+        #expect(ifttt.requests.count == 4 && controller.activation.state == .loadingFailed)
+        clock.advance(by: .seconds(2))
+        await clock.sleeper(for: .seconds(2))
+        #expect(ifttt.requests.count == 5 && controller.activation.state == .loading)
+        running.cancel()
+        await running.value
+    }
+
+    @Test("W13: a user who wants to go to the service again is sent there with a fresh code")
+    func reopened() async throws {
+        let visits = Mutex<[String]>([])
+        let codes = Mutex(["code1", "code2"])
+        let wishes = Mutex(["again"])
+        let controller = try stage.controller(
+            stage.ifttt(), tokens: nil,
+            change: { surroundings in
+                surroundings.oauthCode = { Secret(codes.withLock { $0.removeFirst() }) }
+            },
+            visit: { destination in
+                let count = visits.withLock { visits in
+                    visits.append(destination.url)
+                    return visits.count
+                }
+                return count < 2 ? nil : ScriptedBrowser.redirect(destination, "next_step=complete&user_token=utk_new")
+            })
+        let (_, outcome, _) = try await stage.outcome(of: controller) { state in
+            if state == .initial { controller.connect() }
+            if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+            // Every change on the way is seen, and one more visit is wanted.
+            if state == .goingToService(.web), wishes.withLock({ $0.popLast() }) != nil { controller.reopen() }
+        }
+        guard case .connected = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        let urls = visits.withLock { $0 }
+        #expect(urls.count == 2 && urls[0].contains("code=code1") && urls[1].contains("code=code2"))
+    }
+
+    @Test("updates end with the run, and what became known while nobody listened is told first")
+    func untold() async throws {
+        let controller = try stage.controller(stage.ifttt(), tokens: nil) { _ in nil }
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        while controller.activation.state != .initial { await Task.yield() }
+        #expect(controller.open("gardenapp://connect_callback?next_step=complete"))
+        controller.send(.refresh)
+        while controller.activation.state != .connected { await Task.yield() }
+        let second = controller.updates()
+        running.cancel()
+        await running.value
+        var known: [String] = []
+        for await update in second {
+            switch update {
+            case .activation(let activation): known.append("\(activation.state)")
+            case .refused(let refusal): known.append(refusal.rawValue)
+            case .outcome, .problem: known.append("other")
+            }
+        }
+        #expect(known == ["connected", "nobody_waiting"])
+    }
+
+    @Test("F106: who logs out is not shown as connected any more, and what comes late stores nothing")
+    func signedOut() async throws {
+        let ifttt = stage.ifttt()
+        ifttt.answer(
+            "GET \(stage.path)", .json(Balcony.json()), .json(Balcony.json(status: "null", userConnection: nil)))
+        let tokens = try stage.tokens(MemoryVault(), ifttt)
+        try await tokens.store(try token("utk_mine"))
+        let controller = try stage.controller(ifttt, tokens: tokens) { _ in nil }
+        let running = Task { await controller.run() }
+        controller.send(.appeared)
+        while controller.activation.state != .connected { await Task.yield() }
+        try await controller.signOut()
+        while controller.activation.state != .initial { await Task.yield() }
+        #expect(controller.activation.connection?.status == .unknown && controller.activation.failure == nil)
+        #expect(try await tokens.token() == nil)
+        running.cancel()
+        await running.value
+    }
+
+    @Test("F100: what was counted is sent when the app goes to the background, all of it")
+    func background() async throws {
+        let ifttt = stage.ifttt()
+        ifttt.answer("POST /v2/sdk/events", .status(204))
+        let analytics = Analytics(to: ifttt.api())
+        await analytics.allow()
+        for _ in 0..<25 { await analytics.record(.footerClicked) }
+        let controller = try stage.controller(ifttt, tokens: nil, analytics: analytics) { _ in nil }
+        let running = Task { await controller.run() }
+        controller.send(.enteredBackground)
+        for _ in 0..<20_000 where await analytics.waitingCount > 0 { await Task.yield() }
+        #expect(await analytics.waitingCount == 0)
+        #expect(ifttt.lines.count { $0 == "POST /v2/sdk/events" } == 3)
+        running.cancel()
+        await running.value
+    }
+}
