@@ -28,6 +28,15 @@ enum StandardInput {
         }
     }
 
+    /// All lines that are left, each with its end.
+    ///
+    /// - Throws: as ``line()``.
+    static func rest() async throws -> String {
+        var text = ""
+        while let line = try await line() { text += line + "\n" }
+        return text
+    }
+
     private static func takeLine() -> [UInt8]? {
         unread.withLock { unread in
             guard let end = unread.firstIndex(of: UInt8(ascii: "\n")) else { return nil }

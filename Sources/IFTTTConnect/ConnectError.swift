@@ -30,19 +30,24 @@ public enum ConnectError: Error, Sendable, Hashable {
         public let message: String?
         /// What is wrong with which part of the request.
         public let details: [Detail]
-        /// How many seconds the service asks to wait, from `Retry-After` in its seconds form (RFC 9110, section 10.2.3); nil
-        /// when it asked for none, or for more than a day.
+        /// How many seconds the service asks to wait, from `Retry-After` in seconds or as a time (RFC 9110, section 10.2.3); nil
+        /// when it asked for nothing that can be read.
         public let retryAfter: Int?
+        /// What the service's people find the request by, from `X-Request-ID` of the answer, else of the request (dossier 2.2);
+        /// nil when neither had one, as apps send none.
+        public let requestID: String?
 
         /// States a problem.
         public init(
-            status: Int, code: String? = nil, message: String? = nil, details: [Detail] = [], retryAfter: Int? = nil
+            status: Int, code: String? = nil, message: String? = nil, details: [Detail] = [], retryAfter: Int? = nil,
+            requestID: String? = nil
         ) {
             self.status = status
             self.code = code
             self.message = message
             self.details = details
             self.retryAfter = retryAfter
+            self.requestID = requestID
         }
 
         /// One part of a request that cannot be used.
@@ -103,7 +108,7 @@ public enum ConnectError: Error, Sendable, Hashable {
 }
 
 extension ConnectError: CustomStringConvertible {
-    /// A stable word for programs.
+    /// A word for programs: where the service answered with one, its own; otherwise a stable one of this kit.
     public var code: String {
         switch self {
         case .input: "invalid_input"
@@ -135,6 +140,7 @@ extension ConnectError.Problem: CustomStringConvertible {
         return "IFTTT answered with status \(status)" + (words.isEmpty ? "" : ": \(words)")
             + (places.isEmpty ? "" : " (\(places.joined(separator: "; ")))") + "; \(kind.advice)"
             + (retryAfter.map { ", and not again for \($0) s" } ?? "")
+            + (requestID.map { "; to be found at IFTTT as request \($0)" } ?? "")
     }
 }
 
@@ -181,13 +187,14 @@ extension ConnectError {
         }
     }
 
-    /// Whether asking once more may help: the peer was not there, or said so itself.
+    /// Whether asking once more may help: the peer was not there, said so itself, or what came was not its whole answer.
     var isPassing: Bool {
         switch self {
         case .network(.insecure), .network(.tooLarge): false
         case .network: true
-        case .service(let problem): [429, 500, 502, 503, 504].contains(problem.status)
-        default: false
+        case .service(let problem): problem.status == 429 || problem.status >= 500
+        case .malformed: true
+        case .input, .account: false
         }
     }
 }

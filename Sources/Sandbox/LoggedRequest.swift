@@ -6,9 +6,9 @@ import HTTPTypes
     public import Foundation
 #endif
 
-/// One request that a service received, without anything secret in it.
+/// One request that a service received, without anything secret in it unless the sandbox was told to keep ``whole``.
 ///
-/// Only the names of parameters are kept, of `Authorization` only its scheme, of the body only `grant_type`, and of the
+/// Otherwise only the names of parameters are kept, of `Authorization` only its scheme, of the body only `grant_type`, and of the
 /// other fields those that say which program asks, so that a log may be printed. Requests to `/_sandbox` are not logged. Source: Recurse Center dossier, section 6, row "log".
 public struct LoggedRequest: Sendable, Equatable {
     /// The service that was asked.
@@ -32,8 +32,40 @@ public struct LoggedRequest: Sendable, Equatable {
     public let status: Int?
     /// When the answer was decided, on the sandbox's clock; a delay comes after it.
     public let at: Date
+    /// The request as it came, secrets and all; nil unless ``Sandbox/Configuration/logsWholeRequests`` asks for it.
+    public let whole: Whole?
 
-    init(_ request: IncomingRequest, service: SandboxService.Name, status: Int?, at seconds: Double) {
+    /// A request as it came (IFTTT Connect dossier, section 11.1: headers and body).
+    public struct Whole: Sendable, Equatable {
+        /// Path and query.
+        public let target: String
+        /// The values of each field, by its name in lower case.
+        public let headers: [String: [String]]
+        /// The first 65,536 bytes of the body.
+        public let body: [UInt8]
+
+        /// The most bytes of a body that are kept.
+        static let bodyLimit = 65_536
+
+        init(_ request: IncomingRequest) {
+            target = request.target
+            headers = request.headers.reduce(into: [:]) { $0[$1.name.canonicalName, default: []].append($1.value) }
+            body = Array(request.body.prefix(Self.bodyLimit))
+        }
+
+        var json: JSON {
+            [
+                "target": .string(target),
+                "headers": .object(
+                    headers.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: JSON($0.value)) }),
+                "body": .string(String(decoding: body, as: UTF8.self)),
+            ]
+        }
+    }
+
+    init(
+        _ request: IncomingRequest, service: SandboxService.Name, status: Int?, at seconds: Double, isWhole: Bool
+    ) {
         let form = request.formOrJSON ?? FormParameters()
         self.service = service
         self.method = request.method
@@ -47,6 +79,7 @@ public struct LoggedRequest: Sendable, Equatable {
         }
         self.status = status
         self.at = Date(timeIntervalSince1970: seconds)
+        self.whole = isWhole ? Whole(request) : nil
     }
 
     private static let clientFieldNames = [
@@ -54,7 +87,7 @@ public struct LoggedRequest: Sendable, Equatable {
     ]
 
     var json: JSON {
-        [
+        let json: JSON = [
             "service": .string(service.rawValue), "method": .string(method), "path": .string(path),
             "query_parameter_names": JSON(queryParameterNames), "form_parameter_names": JSON(formParameterNames),
             "grant_type": JSON(grantType), "authorization_scheme": JSON(authorizationScheme),
@@ -62,5 +95,6 @@ public struct LoggedRequest: Sendable, Equatable {
                 clientFields.sorted { $0.key < $1.key }.map { JSON.Member(name: $0.key, value: .string($0.value)) }),
             "status": status.map(JSON.number) ?? .null, "at": .number(Int(at.timeIntervalSince1970)),
         ]
+        return whole.map { json.adding("whole", $0.json) } ?? json
     }
 }

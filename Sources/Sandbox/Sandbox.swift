@@ -43,7 +43,8 @@ public final class Sandbox: Sendable {
     ///
     /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``; then nothing is left listening.
     public static func start(_ configuration: Configuration = .init()) async throws -> Sandbox {
-        let panel = ControlPanel(faults: configuration.faults)
+        let panel = ControlPanel(
+            faults: configuration.faults, logsWholeRequests: configuration.logsWholeRequests)
         let standIns = SandboxStandIns(
             panel: panel, accessTokenLifetime: configuration.accessTokenLifetime,
             unauthorized: configuration.unauthorizedAnswer)
@@ -110,9 +111,10 @@ public final class Sandbox: Sendable {
 }
 
 extension Sandbox {
-    /// The requests that were received, oldest first, with nothing secret in them.
+    /// The requests that were received, oldest first, with nothing secret in them unless the configuration asks for
+    /// ``LoggedRequest/whole`` ones.
     ///
-    /// Beyond 100,000 the older half is forgotten.
+    /// Beyond 100,000, or 2,000 whole ones, the older half is forgotten.
     public func requests(_ service: SandboxService.Name? = nil) -> [LoggedRequest] {
         panel.requests(service)
     }

@@ -13,17 +13,21 @@ extension Sandbox {
         public var accessTokenLifetime: Int?
         /// How the Recurse Center says "unauthorized" at its API; by status 401 unless stated.
         public var unauthorizedAnswer: UnauthorizedAnswer
+        /// Whether the request log keeps headers, queries and bodies too, which hold every secret that was sent. False unless
+        /// stated; the 2,000 last requests are kept then.
+        public var logsWholeRequests: Bool
 
         /// Makes a configuration.
         public init(
             host: String = "127.0.0.1", port: Int = 0, faults: [FaultRule] = [], accessTokenLifetime: Int? = nil,
-            unauthorizedAnswer: UnauthorizedAnswer = .status401
+            unauthorizedAnswer: UnauthorizedAnswer = .status401, logsWholeRequests: Bool = false
         ) {
             self.host = host
             self.port = port
             self.faults = faults
             self.accessTokenLifetime = accessTokenLifetime
             self.unauthorizedAnswer = unauthorizedAnswer
+            self.logsWholeRequests = logsWholeRequests
         }
     }
 }

@@ -1,7 +1,11 @@
 extension Sandbox {
-    /// Puts IFTTT's fixtures back and forgets everything else there, logs and partner's tokens included.
+    /// Puts IFTTT's fixtures back and forgets everything else there: its logs, requests and fault rules, and the partner's tokens.
     ///
-    /// - Parameter seed: with one, all ids and tokens to come follow from it; without, they are unguessable.
+    /// The clock, and fault rules that concern every service, belong to all and stay.
+    ///
+    /// - Parameter seed: with one, what IFTTT itself makes from then on follows from it: identifiers, user tokens, provisional
+    ///   codes, mails and ways through its pages. What a browser holds, and what the partner's own server issues, is unguessable
+    ///   with and without one.
     public func resetIFTTT(seed: UInt64? = nil) {
         standIns.ifttt.store.reset(seed: seed)
     }

@@ -17,7 +17,8 @@ struct SandboxStandIns: Sendable {
         standard = StandardStandIn(
             server: server(StandardFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
         ifttt = IFTTTStandIn(
-            server: server(IFTTTFixtures.partnerDialect(accessTokenLifetime: accessTokenLifetime ?? 3600)))
+            server: server(IFTTTFixtures.partnerDialect(accessTokenLifetime: accessTokenLifetime ?? 3600)), panel: panel
+        )
     }
 
     var all: [any StandIn] {

@@ -41,6 +41,12 @@ struct BadWebhookTests {
         }
     }
 
+    @Test("a trigger's identifier is a service and a name", arguments: ["", "leave", ".leave", "location."])
+    func slugs(text: String) {
+        let content = Self.content.replacing("location.exit_region_location", with: text)
+        #expect(problem(content, ("trigger_subscription", "fired"))?.pointer == "/data/trigger_id")
+    }
+
     @Test("cut short at any byte, doubled or nested without end it is no webhook", arguments: events)
     func structure(event: (String, String)) throws {
         let spoiled = try SpoiledJSON(Self.content)

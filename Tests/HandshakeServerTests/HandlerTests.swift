@@ -14,7 +14,7 @@ struct HandlerTests {
     @Test("a handler is tried with webhooks that the test states itself")
     func stated() throws {
         let fired = ConnectWebhook.Trigger(
-            id: "lumen_garden.soil_dry", ingredients: ["Plant": .string("basil")])
+            id: ComponentSlug(service: "lumen_garden", name: "soil_dry"), ingredients: ["Plant": .string("basil")])
         let webhook = ConnectWebhook(
             .fired(fired), in: try ConnectionID("aB3dE5fG"), for: "garden-1001", requestID: "1", sentAt: 0)
         #expect(note(webhook) == "garden-1001: lumen_garden.soil_dry saw basil")

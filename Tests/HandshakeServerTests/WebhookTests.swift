@@ -66,7 +66,8 @@ struct WebhookTests {
             case .fired(let trigger) = webhooks.last?.event
         else { return #expect(Bool(false), "\(webhooks)") }
         #expect(
-            off > 1_700_000_000 && trigger.id == "location.exit_region_location" && trigger.userFeatureTriggerID != nil)
+            off > 1_700_000_000 && "\(trigger.id)" == "location.exit_region_location"
+                && trigger.userFeatureTriggerID != nil)
         await server.stop()
         await sandbox.stop()
     }

@@ -15,6 +15,7 @@ from terminal import Terminal
 
 CONNECTION = "aB3dE5fG"
 MANY = "mAnyFt05"
+HIDDEN = "hIddEn06"
 EDSGER = "edsger@example.test"
 
 
@@ -29,6 +30,13 @@ class Service:
 
     def account(self, name: str) -> dict[str, Any]:
         return next(a for a in self.connect["accounts"] if a["login"].startswith(name))
+
+    def oauth_code(self, user: str) -> str:
+        return requests.post(f"{self.origin}/_sandbox/oauth-code", data=user, timeout=10).json()["code"]
+
+    def log(self, name: str) -> list[dict[str, Any]]:
+        lines = requests.get(f"{self.origin}/_sandbox/{name}", timeout=10).text.splitlines()
+        return [json.loads(line) for line in lines if line]
 
 
 @pytest.fixture(scope="module")
@@ -215,3 +223,106 @@ def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nob
     assert secret.strip() not in done.stdout + done.stderr
     refused(handshake.run(*arguments, "--json", stdin="not-the-key\n"), 3, "unauthorized")
     refused(handshake.run(*arguments, "--json", stdin=""), 64)
+
+
+def test_a_service_key_typed_on_a_terminal_is_asked_for_and_not_shown(handshake: Handshake, ifttt: Service, key: str, tmp_path: Path) -> None:
+    access = tmp_path / "access"
+    access.write_text(ifttt.account("ada")["partner_access_token"])
+    terminal = Terminal([str(handshake.path), "ifttt", "token", CONNECTION, "--user", "garden-1001", "--service-key-file", "-",
+                         "--access-token-file", str(access), "--base-url", ifttt.origin], handshake.environment, columns=2000)
+    try:
+        terminal.expect("The service key (not shown):")
+        assert not terminal.echoes()
+        terminal.type(Path(key).read_text())
+        assert terminal.finish() == 0, terminal.text
+        assert terminal.echoes() and Path(key).read_text().strip() not in terminal.text
+        assert ifttt.account("ada")["user_token"] in terminal.text
+    finally:
+        terminal.close()
+
+
+def test_an_invite_code_comes_once_on_standard_input_however_often_it_is_needed(handshake: Handshake, ifttt: Service) -> None:
+    code = next(p["invite_code"] for p in ifttt.connect["partners"] if p["invite_code"])
+    refused(handshake.run("ifttt", "show", HIDDEN, "--json", "--base-url", ifttt.origin), 4, "not_found")
+    shown = handshake.run("ifttt", "show", HIDDEN, "--json", "--base-url", ifttt.origin, "--invite-code-file", "-", stdin=code).ok().json
+    assert shown["id"] == HIDDEN
+    running = handshake.start("ifttt", "connect", HIDDEN, "--browser", "print", "--json", "--base-url", ifttt.origin,
+                              "--email", EDSGER, "--timeout", "20", "--invite-code-file", "-", stdin=code + "\n")
+    assert f"invite_code={code}" in running.line()
+    running.end()
+    refused(handshake.run("ifttt", "show", HIDDEN, "--json", "--base-url", ifttt.origin, "--invite-code-file", "-", stdin=""), 64)
+
+
+def test_a_vault_that_cannot_be_read_is_no_missing_account(handshake: Handshake, ifttt: Service) -> None:
+    (handshake.home / "vault").mkdir(parents=True)
+    (handshake.home / "vault.key").write_text("no key\n")
+    refused(handshake.run("ifttt", "show", CONNECTION, "--json", "--base-url", ifttt.origin), 7)
+
+
+def test_a_query_is_asked_for_no_page_beyond_the_limit(handshake: Handshake, ifttt: Service, key: str) -> None:
+    before = len(ifttt.log("runs"))
+    found = handshake.run("ifttt", "perform", MANY, "lumen_garden.list_plants", "--limit", "3", "--user", "garden-1001",
+                          "--service-key-file", key, "--base-url", ifttt.origin, "--json").ok().stdout.splitlines()
+    assert len(found) == 3 and len(ifttt.log("runs")) == before + 1
+
+
+def test_values_that_are_no_text_are_given_as_json(handshake: Handshake, ifttt: Service, key: str) -> None:
+    def run(*fields: str) -> Finished:
+        return handshake.run("ifttt", "run", MANY, "lumen_garden.mist_herbs", *fields, "--user", "garden-1001",
+                             "--service-key-file", key, "--base-url", ifttt.origin, "--json")
+
+    run("--field-json", 'days=["monday","friday"]').ok()
+    assert [day["value"] if isinstance(day, dict) else day for day in ifttt.log("runs")[-1]["fields"]["days"]] == ["monday", "friday"]
+    refused(run("--field-json", 'days=["sunday"]'), 4, "invalid_parameters")
+    for pair, named in (("days", "NAME=JSON"), ("days=[", "not JSON"), ("days=null", "days"), ('p={"lat":91,"lng":0}', "p.lat"),
+                        ('p={"lat":1,"lng":0,"radius":"wide"}', "p.radius"), ('p={"lat":1,"lng":0,"raduis":5}', "p.raduis")):
+        done = run("--field-json", pair)
+        refused(done, 64)
+        assert named in done.error["message"], done
+    refused(run("--field", "days=monday", "--field-json", 'days=["friday"]'), 64)
+
+
+def test_options_are_listed_by_the_part_of_a_feature_too(handshake: Handshake, ifttt: Service, key: str) -> None:
+    def options(*names: str) -> Finished:
+        return handshake.run("ifttt", "options", MANY, *names, "--user", "garden-1001", "--service-key-file", key,
+                             "--base-url", ifttt.origin, "--json")
+
+    drip = ("--action", "lumen_garden.start_drip")
+    assert [o["value"] for o in options("--feature", "ft40", *drip).ok().json["options"]["pace"]] == ["pace-1", "pace-2", "pace-3"]
+    refused(options("--feature", "ft41", *drip), 4, "not_found")
+    refused(options("--query", "lumen_garden.list_plants", *drip), 64)
+
+
+def test_a_trigger_is_tested_and_news_are_hinted_at(handshake: Handshake, ifttt: Service, key: str) -> None:
+    def partner(*arguments: str) -> Finished:
+        return handshake.run("ifttt", *arguments, "--service-key-file", key, "--base-url", ifttt.origin, "--json")
+
+    trigger = "location.exit_region_location"
+    assert partner("test", CONNECTION, trigger, "--user", "garden-1001").ok().json == {"trigger": trigger, "tested": True}
+    assert ifttt.log("webhooks")[-1]["event"] == "trigger_subscription/fired"
+    refused(partner("test", CONNECTION, "location.nothing", "--user", "garden-1001"), 4, "not_found")
+    refused(partner("test", CONNECTION, "nothing", "--user", "garden-1001"), 64)
+    assert partner("notify", "--user", "garden-1001", "--user", "garden-1002", "--trigger-identity", "t-1").ok().json == {"notified": 3}
+    assert [entry.get("user_id") or entry.get("trigger_identity") for entry in ifttt.log("notifications")][-3:] == [
+        "garden-1001", "garden-1002", "t-1"]
+    refused(partner("notify"), 64)
+    refused(handshake.run("ifttt", "notify", "--user", "u", "--service-key-file", "-", "--base-url", ifttt.origin, "--json", stdin="no-key\n"),
+            3, "unauthorized")
+
+
+def test_the_address_that_connects_from_a_mail_is_printed_with_a_code_or_without(handshake: Handshake, ifttt: Service, key: str) -> None:
+    def url(*options: str, stdin: str | None = None) -> Finished:
+        return handshake.run("ifttt", "url", CONNECTION, "--email", "ada+x@example.test", "--base-url", ifttt.origin, *options, stdin=stdin)
+
+    plain = f"{ifttt.origin}/connect/{CONNECTION}?email=ada%2Bx@example.test"
+    assert url().ok().stdout == plain + "\n"
+    back = "https://garden.example.test/connect_callback"
+    assert url("--redirect", back, "--skip-configuration", "--json").ok().json == {
+        "url": f"{plain}&redirect_uri={back}&skip_config=true"}
+    refused(url("--skip-configuration", "--json"), 64)
+    refused(url("--redirect", "gardenapp://connect_callback", "--json"), 64)
+    refused(url("--oauth-code-file", "-", "--json", stdin="x"), 64)
+    refused(url("--oauth-code-file", "-", "--service-key-file", key, "--json", stdin="no-code\n"), 4, "invalid_parameters")
+    secrets = Path(key).read_text() + ifttt.oauth_code("garden-1001") + "\n"
+    made = url("--oauth-code-file", "-", "--service-key-file", "-", stdin=secrets).ok().stdout
+    assert made.startswith(plain + "&code=") and Path(key).read_text().strip() not in made

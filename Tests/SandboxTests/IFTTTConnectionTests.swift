@@ -191,4 +191,21 @@ struct IFTTTConnectionTests {
             #expect(iconless["features.0.icon_url"] is NSNull)
         }
     }
+
+    @Test("F107, F109: a calendar whose features have icons, and an area that is entered beside one that is left")
+    func sample() async throws {
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            let calendar = try await steps.send("GET", "/v2/connections/cAl3nDar")
+            #expect(calendar.list("features").count == 2 && calendar.text("services.1.service_id") == "paper_calendar")
+            for feature in calendar.list("features") {
+                let icon = try #require(feature["icon_url"] as? String).dropFirst(sandbox.ifttt.origin.count)
+                #expect(try await steps.wire.send("GET", String(icon)).status == 200)
+            }
+            let areas = try await steps.send("GET", "/v2/connections/aReAs2go")
+            #expect(
+                (0..<2).map { areas.text("features.\($0).feature_triggers.0.fields.0.type") }
+                    == ["LOCATION_ENTER", "LOCATION_EXIT"])
+        }
+    }
 }

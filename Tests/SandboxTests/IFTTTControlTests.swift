@@ -48,6 +48,43 @@ struct IFTTTControlTests {
         }
     }
 
+    @Test("a reset forgets IFTTT's requests and its own faults; what concerns every service stays")
+    func resetRules() async throws {
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            sandbox.inject(try FaultRule(parsing: "ifttt /v2/me => status 503"))
+            sandbox.inject(try FaultRule(parsing: "/v2/account/find => status 503"))
+            sandbox.holdClock(at: Date(timeIntervalSince1970: 1_735_689_600))
+            #expect(try await steps.send("GET", "/v2/me").status == 503)
+            sandbox.resetIFTTT()
+            #expect(sandbox.requests(.ifttt).isEmpty)
+            #expect(try await steps.send("GET", "/v2/me").status == 200)
+            #expect(try await steps.send("GET", "/v2/account/find?email=a%40b.test").status == 503)
+            #expect(sandbox.requests().first?.at == Date(timeIntervalSince1970: 1_735_689_600))
+        }
+    }
+
+    @Test("11.1: whoever asks for it finds requests whole in the log, headers and body; nobody else does")
+    func wholeRequests() async throws {
+        for isWhole in [false, true] {
+            let sandbox = try await Sandbox.start(.init(logsWholeRequests: isWhole))
+            let steps = try IFTTTSteps(sandbox)
+            let target = "/v2/provisional_access_code?x=1"
+            let body = #"{"oauth_code":"a-secret-code"}"#
+            _ = try await steps.send("POST", target, as: .garden, headers: ["IFTTT-Invite-Code": "inv"], body: body)
+            let log = try await steps.wire.send("GET", "/_sandbox/requests").text
+            let entry = try #require(sandbox.requests(.ifttt).first)
+            await sandbox.stop()
+            #expect(log.contains("a-secret-code") == isWhole && log.contains(IFTTTSteps.key) == isWhole)
+            let whole = entry.whole
+            #expect((whole != nil) == isWhole)
+            guard isWhole else { continue }
+            #expect(whole?.target == target && whole.map { String(decoding: $0.body, as: UTF8.self) } == body)
+            #expect(whole?.headers["ifttt-service-key"] == [IFTTTSteps.key])
+            #expect(whole?.headers["ifttt-invite-code"] == ["inv"])
+        }
+    }
+
     @Test(
         "control routes say what they expected",
         arguments: [

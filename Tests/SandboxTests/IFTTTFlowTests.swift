@@ -96,6 +96,43 @@ struct IFTTTFlowTests {
         }
     }
 
+    @Test("11.3.6: whoever activates what is on turns it on again, and what was stored stays when nobody asked")
+    func onAgain() async throws {
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            let before = try await steps.send("GET", IFTTTSteps.leaving, as: .ada).list("user_connection.user_features")
+            let visitor = try await IFTTTVisitor(sandbox, at: "/session")
+            try await visitor.submit([("as", "ada_l")])
+            try await visitor.get(IFTTTVisitor.access([("username", "ada_l"), ("skip_config", "true")]))
+            for button in ["yes", "allow", "yes"] { try await visitor.press(button) }
+            #expect(try visitor.outcome() == "next_step=complete&user_token=utk_sandbox_ada")
+            let after = try await steps.send("GET", IFTTTSteps.leaving, as: .ada).list("user_connection.user_features")
+            #expect(!before.isEmpty && NSArray(array: after) == NSArray(array: before))
+            let run = IFTTTSteps.leaving + "/actions/lumen_garden.start_drip/run"
+            #expect(try await steps.send("POST", run, as: .garden, body: #"{"user_id":"garden-1001"}"#).status == 204)
+            try await visitor.get(IFTTTVisitor.access([("username", "ada_l")]))
+            try await visitor.press("yes")
+            try await visitor.submit(Self.settings)
+            #expect(try steps.webhooks() == ["connection/enabled", "connection/enabled"])
+        }
+    }
+
+    @Test(
+        "3.4: the Connect URL returns to a page: https or loopback, whatever else is registered",
+        arguments: [
+            ("https%3A%2F%2Fgarden.example.test%2Fconnect_callback", 200),
+            ("http%3A%2F%2F127.0.0.1%3A8080%2Fconnect_callback", 200), ("gardenapp%3A%2F%2Fconnect_callback", 400),
+            ("http%3A%2F%2F127.0.0.1.example.test%2Fconnect_callback", 400),
+        ])
+    func pages(_ redirect: String, _ status: Int) async throws {
+        try await withSandbox { sandbox in
+            sandbox.registerRedirectURL("http://127.0.0.1.example.test/connect_callback")
+            let target = "/connect/pL41nX01?email=new%40example.test&redirect_uri=\(redirect)"
+            let found = try await IFTTTVisitor.status(sandbox, at: target)
+            #expect(found == status)
+        }
+    }
+
     @Test("S18: a username without its cookie signs in; a wrong password is said in an alert")
     func signIn() async throws {
         try await withSandbox { sandbox in

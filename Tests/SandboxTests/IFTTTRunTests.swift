@@ -122,6 +122,25 @@ struct IFTTTRunTests {
         }
     }
 
+    @Test(
+        "S12, S13, S14: what is broken behind the service is 502, with nothing sent and nothing logged",
+        arguments: [
+            "actions/lumen_garden.ring_broken_bell/run", "queries/lumen_garden.read_broken_meter/perform",
+            "triggers/lumen_garden.broken_bell_rings/test",
+        ])
+    func downstream(_ target: String) async throws {
+        try await withSandbox { sandbox in
+            let steps = try IFTTTSteps(sandbox)
+            let body = #"{"user_id":"garden-1001"}"#
+            let answer = try await steps.send("POST", "\(IFTTTSteps.many)/\(target)", as: .garden, body: body)
+            #expect(answer.outcome.hasPrefix("502 "))
+            #expect(try steps.log(.runs).isEmpty && steps.webhooks().isEmpty)
+            let stranger = #"{"user_id":"garden-1004"}"#
+            let refused = try await steps.send("POST", "\(IFTTTSteps.many)/\(target)", as: .garden, body: stranger)
+            #expect(refused.status == 404)
+        }
+    }
+
     @Test("S14: a test sends the trigger's webhook with the ids of the configuration")
     func trigger() async throws {
         try await withSandbox { sandbox in

@@ -9,41 +9,23 @@ struct IFTTTCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ifttt", abstract: "Use IFTTT Connect: turn connections on and off, configure and run them.",
         discussion: """
-            show, connect, disconnect and token act for the user who has connected. options, update, run and perform act for the \
-            partner's server and need its service key, from a file or from standard input.
+            show, connect, disconnect and token act for the user who has connected. options, update, run, perform, test and notify \
+            act for the partner's server and need its service key, from a file or from standard input. url prints an address.
             """,
         subcommands: [
             IFTTTShow.self, IFTTTConnectCommand.self, IFTTTDisconnect.self, IFTTTFieldOptions.self, IFTTTUpdate.self,
-            IFTTTRun.self, IFTTTPerform.self, IFTTTToken.self,
+            IFTTTRun.self, IFTTTPerform.self, IFTTTTest.self, IFTTTNotify.self, IFTTTURL.self, IFTTTToken.self,
         ])
 }
 
-/// What every command of IFTTT's accepts.
-struct IFTTTOptions: ParsableArguments {
-    @Argument(help: "The connection's identifier, as in aB3dE5fG.", transform: Self.connection)
-    var connection: ConnectionID
-
-    @Option(help: "The account that keeps the user's token.")
-    var account = "ifttt"
-
+/// Where IFTTT is, and what every command accepts.
+struct IFTTTHostOptions: ParsableArguments {
     @Option(
         name: .customLong("base-url"),
         help: ArgumentHelp("A sandbox's address, instead of the service.", valueName: "url"))
     var baseURL: String?
 
-    @Option(
-        name: .customLong("invite-code-file"),
-        help: ArgumentHelp("A file with the invite code of an unpublished service, or -.", valueName: "file"))
-    var inviteCodeFile: String?
-
     @OptionGroup var common: CommonOptions
-
-    private static func connection(_ text: String) throws -> ConnectionID {
-        guard let id = ConnectionID(rawValue: text) else {
-            throw ValidationError("“\(quoted(text, limit: 80))” is not the identifier of a connection")
-        }
-        return id
-    }
 
     /// The service, at its own address or at the one that the command line or the settings name.
     func service() throws -> Service {
@@ -52,9 +34,38 @@ struct IFTTTOptions: ParsableArguments {
         return try Service.builtIn("ifttt", at: url, security: .allowingInsecureLoopback) ?? .ifttt
     }
 
+    func hosts() throws -> Hosts { Hosts(of: try service()) }
+}
+
+/// What the commands about one connection accept.
+struct IFTTTOptions: ParsableArguments {
+    @Argument(help: "The connection's identifier, as in aB3dE5fG.", transform: Self.connection)
+    var connection: ConnectionID
+
+    @Option(help: "The account that keeps the user's token.")
+    var account = "ifttt"
+
+    @Option(
+        name: .customLong("invite-code-file"),
+        help: ArgumentHelp(
+            "A file with the invite code of an unpublished service, or - for a line of standard input.",
+            valueName: "file"))
+    var inviteCodeFile: String?
+
+    @OptionGroup var host: IFTTTHostOptions
+
+    var common: CommonOptions { host.common }
+
+    static func connection(_ text: String) throws -> ConnectionID {
+        guard let id = ConnectionID(rawValue: text) else {
+            throw ValidationError("“\(quoted(text, limit: 80))” is not the identifier of a connection")
+        }
+        return id
+    }
+
     /// The tokens of the user, kept as an account of the partner's service.
     func tokens(of partner: String, returningTo redirect: ReturnAddress? = nil) async throws -> (UserTokens, Client) {
-        let service = try service()
+        let service = try host.service()
         let client = Client(
             service: service, id: partner,
             redirect: try redirect.map { .uri(try RedirectURI($0.rawValue)) } ?? .loopback(path: "/connect_callback"))
@@ -64,11 +75,19 @@ struct IFTTTOptions: ParsableArguments {
 
     /// The tokens of an account that there is.
     func knownTokens() async throws -> UserTokens {
+        guard let tokens = try await keptTokens() else { throw absent }
+        return tokens
+    }
+
+    /// The tokens of the account; nil when there is none. A vault that cannot be read is an error, and says nothing of accounts.
+    func keptTokens() async throws -> UserTokens? {
         let vault = try await common.openVault(try Settings.load())
-        guard let client = try await Registrations(in: vault).client(named: account),
-            client.service.name == Service.ifttt.name
-        else { throw absent }
-        return UserTokens(in: try Handshake(client, vault: vault), as: account)
+        return try await KnownAccount.naming(account) {
+            guard let client = try await Registrations(in: vault).client(named: account),
+                client.service.name == Service.ifttt.name
+            else { return nil }
+            return UserTokens(in: try Handshake(client, vault: vault), as: account)
+        }
     }
 
     var absent: CommandError {
@@ -77,48 +96,43 @@ struct IFTTTOptions: ParsableArguments {
             message: "no user token is kept as “\(account)”; connect with: handshake ifttt connect \(connection)")
     }
 
+    /// What `--invite-code-file` names. Asked for once in a command: standard input has the line once.
+    func inviteCode() async throws -> Secret? {
+        guard let inviteCodeFile else { return nil }
+        return try await SecretLine.read(inviteCodeFile, what: "invite code")
+    }
+
     /// The calls of a user; without a token, those of nobody.
-    func api(_ tokens: UserTokens?) throws -> ConnectAPI {
-        let invite = try inviteCodeFile.map { try SecretFile.read($0, what: "invite code") }
-        return ConnectAPI(
-            ConnectAPI.Caller(
-                userToken: { try await tokens?.token() }, inviteCode: { invite }), at: Hosts(of: try service()))
+    func api(_ tokens: UserTokens?, invite: Secret?) throws -> ConnectAPI {
+        ConnectAPI(
+            ConnectAPI.Caller(userToken: { try await tokens?.token() }, inviteCode: { invite }), at: try host.hosts())
     }
 }
 
-/// What the commands of the partner's server accept besides.
-struct IFTTTServiceOptions: ParsableArguments {
+/// The proof that the commands of the partner's server need.
+struct IFTTTKeyOptions: ParsableArguments {
     @Option(
         name: .customLong("service-key-file"),
         help: ArgumentHelp(
             "A file with the partner's service key, or - for a line of standard input.", valueName: "file"))
     var serviceKeyFile: String
 
+    func service(at hosts: Hosts) async throws -> ConnectService {
+        ConnectService(key: try await SecretLine.read(serviceKeyFile, what: "service key"), at: hosts)
+    }
+}
+
+/// What the commands of the partner's server about one user's connection accept besides.
+struct IFTTTServiceOptions: ParsableArguments {
+    @OptionGroup var key: IFTTTKeyOptions
+
     @Option(help: ArgumentHelp("The partner's own identifier of the user.", valueName: "id"))
     var user: String
 
     @OptionGroup var options: IFTTTOptions
 
-    func service() throws -> ConnectService {
-        ConnectService(
-            key: try SecretFile.read(serviceKeyFile, what: "service key"), at: Hosts(of: try options.service()))
-    }
-}
-
-/// A secret in a file or on standard input; never on the command line, where every process can read it.
-enum SecretFile {
-    /// The first line.
-    static func read(_ path: String, what: String) throws -> Secret {
-        let line =
-            path == "-"
-            ? readLine()
-            : (try? String(contentsOfFile: Settings.absolute(path), encoding: .utf8))?
-                .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init)
-        guard let line, !line.isEmpty else {
-            throw CommandError.usage(
-                path == "-" ? "no \(what) came on standard input" : "\(path) holds no \(what) that can be read")
-        }
-        return Secret(line)
+    func service() async throws -> ConnectService {
+        try await key.service(at: try options.host.hosts())
     }
 }
 

@@ -51,18 +51,19 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
 
     private func activate() async throws -> (Connection, isPending: Bool) {
         let browser = try loopback()
-        let seen = try await options.api(nil).connection(options.connection)
+        let invite = try await options.inviteCode()
+        let hosts = try options.host.hosts()
+        let seen = try await options.api(nil, invite: invite).connection(options.connection)
         let (tokens, client) = try await options.tokens(of: seen.primaryService.id)
         var configuration = ConnectActivation.Configuration(
             options.connection, returningTo: browser.returnAddress, suggestedEmail: email ?? "",
             skipsConfiguration: skipsConfiguration, locale: locale)
-        configuration.addresses = ActivationAddresses(Hosts(of: try options.service()))
-        let api = try options.api(tokens)
+        configuration.addresses = ActivationAddresses(hosts)
         var surroundings = ConnectSurroundings(browser: browser)
-        surroundings.inviteCode = api.caller.inviteCode
+        surroundings.inviteCode = { invite }
         let controller = ConnectController(
             ConnectActivation(configuration), tokens: tokens, surroundings: surroundings,
-            through: .init(hosts: api.hosts))
+            through: .init(hosts: hosts))
         let result = try await ActivationRun(controller: controller, email: email, timeout: .seconds(timeout)).result()
         let vault = try await options.common.openVault(try Settings.load())
         try await Registrations(in: vault).remember(client, as: options.account)

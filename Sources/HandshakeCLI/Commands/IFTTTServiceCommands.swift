@@ -7,7 +7,9 @@ struct IFTTTFieldOptions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "options",
         abstract: "List what can be chosen for the fields of a trigger, query, action or feature.",
-        discussion: "The names are in: handshake ifttt show CONNECTION.")
+        discussion: """
+            The names are in: handshake ifttt show CONNECTION. --feature beside one of the others asks for it as part of that feature.
+            """)
 
     @Option(help: ArgumentHelp("A trigger, as in location.exit_region_location.", valueName: "slug"))
     var trigger: String?
@@ -41,13 +43,13 @@ struct IFTTTFieldOptions: AsyncParsableCommand {
     }
 
     private func owner() throws -> FieldOwner {
-        let owners: [FieldOwner] = [
-            try trigger.map { .trigger(try ComponentSlug(argument: $0)) },
-            try query.map { .query(try ComponentSlug(argument: $0)) },
-            try action.map { .action(try ComponentSlug(argument: $0)) }, feature.map { .feature($0) },
+        let parts: [FieldOwner] = [
+            try trigger.map { .trigger(try ComponentSlug(argument: $0), feature: feature) },
+            try query.map { .query(try ComponentSlug(argument: $0), feature: feature) },
+            try action.map { .action(try ComponentSlug(argument: $0), feature: feature) },
         ].compactMap(\.self)
-        guard owners.count == 1, let owner = owners.first else {
-            throw CommandError.usage("name one of --trigger, --query, --action and --feature")
+        guard parts.count <= 1, let owner = parts.first ?? feature.map(FieldOwner.feature) else {
+            throw CommandError.usage("name one of --trigger, --query and --action, or --feature, or both")
         }
         return owner
     }
@@ -88,8 +90,8 @@ struct IFTTTUpdate: AsyncParsableCommand {
 
     func run() async throws {
         // In this order, when both come on standard input.
-        let partner = try service.service()
-        let wanted = try wanted()
+        let partner = try await service.service()
+        let wanted = try await wanted()
         let id = service.options.connection
         let connection = try await IFTTTFailure.reported {
             _ = try await partner.update(id, to: wanted, for: service.user)
@@ -102,9 +104,9 @@ struct IFTTTUpdate: AsyncParsableCommand {
         }
     }
 
-    private func wanted() throws -> UserConnection {
+    private func wanted() async throws -> UserConnection {
         do {
-            return try UserConnection(document: try JSONValue(parsing: try content()))
+            return try UserConnection(document: try JSONValue(parsing: try await content()))
         } catch let error as ConnectError {
             throw CommandError.usage(
                 "\(quoted(configuration, limit: 200)): \(error); see its form with: handshake help ifttt update")
@@ -113,12 +115,8 @@ struct IFTTTUpdate: AsyncParsableCommand {
         }
     }
 
-    private func content() throws -> [UInt8] {
-        if configuration == "-" {
-            var text = ""
-            while let line = readLine(strippingNewline: false) { text += line }
-            return Array(text.utf8)
-        }
+    private func content() async throws -> [UInt8] {
+        if configuration == "-" { return Array(try await StandardInput.rest().utf8) }
         guard let content = FileManager.default.contents(atPath: Settings.absolute(configuration)) else {
             throw CommandError.usage("\(quoted(configuration, limit: 200)) cannot be read")
         }
@@ -126,123 +124,13 @@ struct IFTTTUpdate: AsyncParsableCommand {
     }
 }
 
-/// What running and performing share.
-struct IFTTTRunOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A value that takes the place of the stored one, this once; repeatable.", valueName: "name=value"))
-    var field: [String] = []
-
-    @Option(
-        name: .customLong("user-feature"),
-        help: ArgumentHelp("Which of the user's configurations; the first unless stated.", valueName: "id"))
-    var userFeature: String?
-
-    @OptionGroup var service: IFTTTServiceOptions
-
-    func options() throws -> RunOptions {
-        var fields: [String: FieldValue] = [:]
-        for pair in field {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2, !parts[0].isEmpty else {
-                throw CommandError.usage("--field takes NAME=VALUE, not “\(pair)”")
-            }
-            guard fields.updateValue(.text(parts[1]), forKey: parts[0]) == nil else {
-                throw CommandError.usage("--field \(parts[0]) is given twice")
-            }
-        }
-        return RunOptions(for: service.user, userFeatureID: userFeature, fields: fields)
-    }
-}
-
-struct IFTTTRun: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Run an action of a connection, once.")
-
-    @OptionGroup var run: IFTTTRunOptions
-
-    // Behind the connection, which is the group's.
-    @Argument(help: "The action, as in lumen_garden.start_drip.", transform: { try ComponentSlug(argument: $0) })
-    var action: ComponentSlug
-
-    func run() async throws {
-        let options = try run.options()
-        try await IFTTTFailure.reported {
-            try await run.service.service().run(action, in: run.service.options.connection, options)
-        }
-        if run.service.options.common.json {
-            Output.result(JSONText.object([("action", .string("\(action)")), ("ran", .bool(true))]).text)
-        } else {
-            Output.note("\(action) was run.")
-        }
-    }
-}
-
-struct IFTTTPerform: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "perform", abstract: "Perform a query of a connection and print what it finds, page by page.",
-        discussion: "With --json each row is one JSON object on a line of its own.")
-
-    /// The most rows that one page is asked for; more come page by page.
-    private static let longestPage = 50
-
-    @Option(help: ArgumentHelp("How many rows at most; all unless stated.", valueName: "number"))
-    var limit: Int?
-
-    @Option(help: ArgumentHelp("A complex ingredient that is to come as a list; repeatable.", valueName: "name"))
-    var include: [String] = []
-
-    @OptionGroup var run: IFTTTRunOptions
-
-    // Behind the connection, which is the group's.
-    @Argument(help: "The query, as in lumen_garden.list_plants.", transform: { try ComponentSlug(argument: $0) })
-    var query: ComponentSlug
-
-    func run() async throws {
-        guard limit.map({ $0 > 0 }) ?? true else { throw CommandError.usage("--limit is positive") }
-        let options = try run.options()
-        try await IFTTTFailure.reported {
-            let page = QueryPage.Request(limit: limit.map { min($0, Self.longestPage) }, includes: include)
-            let rows = try run.service.service().rows(
-                of: query, in: run.service.options.connection, options, page: page)
-            var count = 0
-            for try await row in rows {
-                if let limit, count >= limit { break }
-                count += 1
-                show(row)
-            }
-            if count == 0 { Output.note("\(query) found nothing.") }
-        }
-    }
-
-    private func show(_ row: QueryRows.Element) {
-        let members = row.sorted { $0.key < $1.key }.map { ($0.key, Self.json($0.value)) }
-        if run.service.options.common.json {
-            Output.result(JSONText.object(members).text)
-        } else {
-            for line in Table.lines(members.map { [$0.0, $0.1.text] }) { Output.result(line) }
-            Output.result("")
-        }
-    }
-
-    private static func json(_ ingredient: QueryPage.Ingredient) -> JSONText {
-        switch ingredient {
-        case .value(let value): JSONText(value)
-        case .query(let fields): .object([("query", JSONText(.object(fields)))])
-        case .list(let page):
-            .array(page.rows.map { .object($0.sorted { $0.key < $1.key }.map { ($0.key, json($0.value)) }) })
-        }
-    }
-}
-
 extension ComponentSlug {
     /// `service.name` from the command line.
     init(argument text: String) throws {
-        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
+        guard let slug = ComponentSlug(text) else {
             throw CommandError.usage(
                 "“\(quoted(text, limit: 80))” is no service and name, as in lumen_garden.start_drip")
         }
-        self.init(service: parts[0], name: parts[1])
+        self = slug
     }
 }

@@ -8,15 +8,16 @@ struct IFTTTShow: AsyncParsableCommand {
         commandName: "show", abstract: "Show a connection: its services, features, and whether it is on for the user.",
         discussion: """
             Without a kept token it is shown as to anybody; its status is then unknown. The names of triggers, queries and actions are \
-            those that options, run and perform take; a configuration's identifier is what --user-feature takes.
+            those that options, run, perform and test take; a configuration's identifier is what --user-feature takes.
             """)
 
     @OptionGroup var options: IFTTTOptions
 
     func run() async throws {
-        let tokens = try? await options.knownTokens()
         let connection = try await IFTTTFailure.reported {
-            try await options.api(tokens).connection(options.connection)
+            let tokens = try await options.keptTokens()
+            return try await options.api(tokens, invite: try await options.inviteCode())
+                .connection(options.connection)
         }
         if options.common.json {
             Output.result(Self.json(connection).text)
@@ -159,7 +160,7 @@ struct IFTTTDisconnect: AsyncParsableCommand {
         let tokens = try await options.knownTokens()
         let connection = try await IFTTTFailure.reported {
             guard try await tokens.token() != nil else { throw options.absent }
-            let api = try options.api(tokens)
+            let api = try options.api(tokens, invite: try await options.inviteCode())
             let connection = try await api.connection(options.connection)
             try await confirm(connection)
             return try await api.disable(options.connection)
@@ -221,9 +222,9 @@ struct IFTTTToken: AsyncParsableCommand {
         case (let key?, let user?, let access?):
             // In this order, when both come on standard input.
             let service = ConnectService(
-                key: try SecretFile.read(key, what: "service key"), at: Hosts(of: try options.service()))
+                key: try await SecretLine.read(key, what: "service key"), at: try options.host.hosts())
             return try await service.userToken(
-                for: user, accessToken: try SecretFile.read(access, what: "access token"))
+                for: user, accessToken: try await SecretLine.read(access, what: "access token"))
         default:
             throw CommandError.usage("--service-key-file, --user and --access-token-file belong together")
         }

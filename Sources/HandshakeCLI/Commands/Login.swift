@@ -20,7 +20,7 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let settings = try Settings.load()
         let vault = try await common.openVault(settings)
-        let plan = try LoginPlan(service: service, options: options, settings: settings)
+        let plan = try await LoginPlan(service: service, options: options, settings: settings)
         let handshake = try Handshake(plan.client, vault: vault)
         let registrations = Registrations(in: vault)
         try await KnownAccount.naming(plan.account) {

@@ -18,7 +18,7 @@ struct LoginPlan {
         address?.lowercased().hasPrefix("http:") == true ? .allowingInsecureLoopback : .httpsOnly
     }
 
-    init(service name: String, options: LoginOptions, settings: Settings) throws {
+    init(service name: String, options: LoginOptions, settings: Settings) async throws {
         try options.check()
         let table = settings.service(name)
         let service = try Self.service(name, options: options, settings: settings, table: table)
@@ -28,8 +28,9 @@ struct LoginPlan {
                 "--client-id is missing: register an app with \(service.displayName) and give its identifier"
                     + (name == "recurse-center" ? " (https://www.recurse.com/settings/apps)" : ""))
         }
-        let secret = try settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile)
-            .map(Self.readSecret)
+        let secretFile = settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile)
+        let secret: Secret? =
+            if let secretFile { try await SecretLine.read(secretFile, what: "client secret") } else { nil }
         let method = try Self.authentication(
             settings.choose(options.auth?.rawValue, "AUTH", table.auth), hasSecret: secret != nil)
         let redirect = try Self.redirect(settings.choose(options.redirect, "REDIRECT", table.redirect))
@@ -112,16 +113,6 @@ struct LoginPlan {
                 "“\(name)” is no built-in service; say where it is with --issuer URL, or with --authorize-url URL and --token-url URL"
             )
         }
-    }
-
-    /// One line of a file or of standard input; never from the command line, where every process can read it.
-    private static func readSecret(from path: String) throws -> Secret {
-        guard let secret = SecretLine.read(from: path) else {
-            throw CommandError.usage(
-                path == "-"
-                    ? "no client secret came on standard input" : "\(path) holds no client secret that can be read")
-        }
-        return secret
     }
 
     private static func authentication(_ text: String?, hasSecret: Bool) throws -> Client.AuthenticationMethod? {

@@ -9,13 +9,9 @@ struct PersonalToken {
 
     let token: Secret
 
-    /// Reads one line of a file, or of standard input for `-`; never from the command line, where every process can read it.
-    init(from path: String) throws {
-        guard let line = SecretLine.read(from: path) else {
-            throw CommandError.usage(
-                path == "-" ? "no token came on standard input" : "\(path) holds no token that can be read")
-        }
-        token = line
+    /// Reads one line of a file, or of standard input for `-`.
+    init(from path: String) async throws {
+        token = try await SecretLine.read(path, what: "token")
     }
 
     /// Makes the account, once the service has taken the token.
@@ -35,20 +31,5 @@ struct PersonalToken {
             }
         }
         return try await Handshake(client, vault: vault).adopt(grant, as: name)
-    }
-}
-
-/// One line with a secret, from a file or from standard input.
-enum SecretLine {
-    static func read(from path: String) -> Secret? {
-        let line: String?
-        if path == "-" {
-            line = readLine()
-        } else {
-            line = (try? String(contentsOfFile: Settings.absolute(path), encoding: .utf8))?
-                .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init)
-        }
-        guard let line, !line.isEmpty else { return nil }
-        return Secret(line)
     }
 }

@@ -30,6 +30,11 @@ struct RunSandbox: AsyncParsableCommand {
     @Flag(name: .customLong("mask-as-404"), help: "The Recurse Center says \"not found\" instead of \"unauthorized\".")
     var maskAs404 = false
 
+    @Flag(
+        name: .customLong("log-whole-requests"),
+        help: "Keep headers and bodies in the request log too, secrets and all (GET /_sandbox/requests).")
+    var logsWholeRequests = false
+
     @Flag(help: "Print nothing but results and errors.")
     var quiet = false
 
@@ -43,7 +48,8 @@ struct RunSandbox: AsyncParsableCommand {
         let sandbox = try await Sandbox.start(
             .init(
                 port: port, faults: rules, accessTokenLifetime: tokenLifetime,
-                unauthorizedAnswer: legacyErrors ? .legacy200 : maskAs404 ? .maskedAs404 : .status401))
+                unauthorizedAnswer: legacyErrors ? .legacy200 : maskAs404 ? .maskedAs404 : .status401,
+                logsWholeRequests: logsWholeRequests))
         if printJson {
             Output.result(sandbox.descriptionJSON())
         } else {

@@ -86,7 +86,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         self.appName = appName
         self.log = log
         random = connections.random
-        api = ConnectAPI(at: connections.hosts, transport: connections.transport, clock: connections.time.clock)
+        api = ConnectAPI(at: connections.hosts, transport: connections.transport, time: connections.time)
     }
 
     // MARK: Consent

@@ -18,7 +18,7 @@ extension ConnectSessions {
             ConnectAPI.Caller(
                 userToken: used.remembering { try await token(of: place) }, inviteCode: settings.inviteCode,
                 anonymousID: { await anonymousID(of: place) }),
-            at: settings.hosts, transport: settings.transport, clock: settings.time.clock)
+            at: settings.hosts, transport: settings.transport, time: settings.time)
         guard let event = await event(answering: effect, place, api) else { return nil }
         return Answer(event: event, askedWith: used.value)
     }

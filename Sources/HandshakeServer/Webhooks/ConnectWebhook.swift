@@ -29,7 +29,7 @@ public struct ConnectWebhook: Sendable, Hashable {
     /// A trigger that has fired.
     public struct Trigger: Sendable, Hashable {
         /// `service.slug`.
-        public let id: String
+        public let id: ComponentSlug
         public let featureID: String?
         public let userFeatureID: String?
         public let userFeatureTriggerID: String?
@@ -38,7 +38,8 @@ public struct ConnectWebhook: Sendable, Hashable {
 
         /// States a trigger, as for the tests of a handler.
         public init(
-            id: String, featureID: String? = nil, userFeatureID: String? = nil, userFeatureTriggerID: String? = nil,
+            id: ComponentSlug, featureID: String? = nil, userFeatureID: String? = nil,
+            userFeatureTriggerID: String? = nil,
             ingredients: [String: JSONValue] = [:]
         ) {
             self.id = id
@@ -106,8 +107,9 @@ public struct ConnectWebhook: Sendable, Hashable {
         case ("connection", "updated"): return .updated(at: details["updated_at"].flatMap(seconds))
         case ("connection", "disabled"): return .disabled(at: details["disabled_at"].flatMap(seconds))
         case ("trigger_subscription", "fired"):
-            guard let id = data["trigger_id"]?.string, !id.isEmpty else {
-                throw WebhookProblem(pointer: "/data/trigger_id", expected: "a trigger's identifier")
+            guard let id = data["trigger_id"]?.string.flatMap(ComponentSlug.init(_:)) else {
+                throw WebhookProblem(
+                    pointer: "/data/trigger_id", expected: "a service and a name with a period between")
             }
             return .fired(
                 Trigger(
@@ -122,12 +124,7 @@ public struct ConnectWebhook: Sendable, Hashable {
 
     /// Milliseconds as a number, or in a string that spells one as JSON does, as seconds.
     private static func seconds(_ value: JSONValue) -> Double? {
-        let text: String? = if case .number(let number) = value { number } else { value.string }
-        // Swift reads more than JSON has: `inf`, `0x1p3`.
-        guard let text, text.utf8.count <= 40, text.utf8.allSatisfy({ "0123456789.+-eE".utf8.contains($0) }),
-            let milliseconds = Double(text), milliseconds.isFinite, milliseconds >= 0
-        else { return nil }
-        return milliseconds / 1000
+        value.lenientNumber.flatMap { $0 >= 0 ? $0 / 1000 : nil }
     }
 }
 

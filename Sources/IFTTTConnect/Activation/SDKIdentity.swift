@@ -1,6 +1,8 @@
+import OAuth
+
 /// How a caller introduces itself to IFTTT, in headers and in addresses (dossier 2.2 and 3.4).
 public struct SDKIdentity: Sendable, Hashable, Codable {
-    /// The line of the protocol that is spoken, such as `2.8.0`. Known when the kit is compiled, and never empty.
+    /// The line of the protocol that is spoken, such as `2.8.0`: 1 to 64 letters, digits, periods, hyphens and plus signs.
     public let version: String
     /// The platform whose conventions are spoken.
     public let platform: Platform
@@ -11,11 +13,31 @@ public struct SDKIdentity: Sendable, Hashable, Codable {
     }
 
     /// What this kit speaks unless told otherwise: the conventions of `ios` in the line 2.8.0.
-    public static let standard = SDKIdentity(version: "2.8.0", platform: .ios)
+    public static let standard = SDKIdentity(checked: "2.8.0", platform: .ios)
 
-    public init(version: String, platform: Platform) {
+    /// States an identity.
+    ///
+    /// - Returns: nil for a version that is empty, or cannot stand in a header and an address (dossier 10.2, W25).
+    public init?(version: String, platform: Platform) {
+        guard (1...64).contains(version.utf8.count),
+            version.utf8.allSatisfy({ PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "+") })
+        else { return nil }
+        self.init(checked: version, platform: platform)
+    }
+
+    private init(checked version: String, platform: Platform) {
         self.version = version
         self.platform = platform
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let version = try container.decode(String.self, forKey: .version)
+        guard let identity = Self(version: version, platform: try container.decode(Platform.self, forKey: .platform))
+        else {
+            throw DecodingError.dataCorruptedError(forKey: .version, in: container, debugDescription: "not a version")
+        }
+        self = identity
     }
 }
 

@@ -60,21 +60,26 @@ public struct ConnectAPI: Sendable {
     ///   - caller: in whose name they are made.
     ///   - hosts: where the service is.
     ///   - transport: how requests reach the network.
-    ///   - clock: what pauses are measured on.
+    ///   - time: what pauses are measured on, and what tells how long a pause is that the service asks for by a time.
     public init(
         _ caller: Caller = .anonymous, at hosts: Hosts = .production, transport: any Transport = .platform,
-        clock: any Clock<Duration> = ContinuousClock()
+        time: TimeSource = .system
     ) {
         self.caller = caller
         self.hosts = hosts
-        exchange = Exchange(transport: transport, clock: clock)
+        exchange = Exchange(transport: transport, time: time)
     }
 
-    /// When a call is made again after a failure that may pass: no network, a lost answer, status 429 or from 500.
+    /// When a fetch is made again after a failure that may pass: no network, an answer that was lost, cut short or is somebody
+    /// else's, status 429 or from 500. Any other status is final, 401 and 404 among them.
     ///
     /// Where the service asks for a longer pause than the planned one, that is kept; beyond ``longestPause`` the call fails
-    /// at once, with ``ConnectError/Problem/retryAfter``. Other calls than a fetch, which are repeated once, wait at most
-    /// two seconds.
+    /// at once, with ``ConnectError/Problem/retryAfter``.
+    ///
+    /// Of the other calls, here and of ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`) are made
+    /// once more after a quarter of a second; `perform`, and those that do the same once or twice (`enable`, `disable`,
+    /// `refreshLabels`, `notify`), after a second; both wait for a service that asks for it at most two. All others are
+    /// sent once: `update`, `updateDeprecated`, `run`, `test`, `userToken` and `provisionalCode`.
     public struct Repetition: Sendable, Hashable {
         /// The pauses before each repetition.
         public let pauses: [Duration]
@@ -93,8 +98,6 @@ public struct ConnectAPI: Sendable {
 
     /// A connection, with the user's part in it when there is a user (dossier 2.5).
     ///
-    /// What cannot change by asking again is not asked again: a refused token, an unknown connection.
-    ///
     /// - Parameters:
     ///   - id: which connection.
     ///   - repeating: when it is asked for again.
@@ -103,12 +106,12 @@ public struct ConnectAPI: Sendable {
         var operation = try await operation(.get, "connection", "/v2/connections/\(id)", with: [.user, .invite])
         operation.pauses = repeating.pauses
         operation.longestPause = repeating.longestPause
-        return try Connection(try await exchange.json(operation), answer: operation.name)
+        return try await exchange.connection(operation)
     }
 
     /// Turns a connection off (dossier 2.6).
     ///
-    /// - Returns: the connection as it is then. It may be asked for twice: turning off what is off is no error.
+    /// - Returns: the connection as it is then. Turning off what is off is no error, so a lost answer is asked for again.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func disable(_ id: ConnectionID) async throws -> Connection {
         try await change(id, "disable")
@@ -125,9 +128,8 @@ public struct ConnectAPI: Sendable {
 
     private func change(_ id: ConnectionID, _ verb: String) async throws -> Connection {
         var operation = try await operation(.post, verb, "/v2/connections/\(id)/\(verb)", with: [.user, .invite])
-        // Both are the same done once or twice, so a lost answer is asked for again.
-        operation.pauses = [.seconds(1)]
-        return try Connection(try await exchange.json(operation), answer: verb)
+        operation.pauses = Exchange.Operation.repeatable
+        return try await exchange.connection(operation)
     }
 
     /// Who the caller is (dossier 2.7).
@@ -135,15 +137,15 @@ public struct ConnectAPI: Sendable {
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func me() async throws -> Me {
         var operation = try await operation(.get, "me", "/v2/me", with: [.user])
-        operation.pauses = [.milliseconds(250)]
-        return try Me(try await exchange.json(operation))
+        operation.pauses = Exchange.Operation.question
+        return try await exchange.json(operation, Me.init)
     }
 
     /// Whether there is an IFTTT account for an address.
     public enum AccountLookUp: Sendable, Hashable {
         case exists
         case doesNotExist
-        /// Nobody knows, and why.
+        /// Nobody knows, and why: ``ConnectError/Problem/Kind/invalidParameters`` of an address that is none to IFTTT.
         case couldNotAsk(ConnectError)
     }
 
@@ -157,11 +159,11 @@ public struct ConnectAPI: Sendable {
         do {
             let target = QueryEncoding.address("/v2/account/find", items: [("email", email.rawValue)])
             var operation = try await operation(.get, "account/find", target, with: [])
-            operation.pauses = [.milliseconds(250)]
-            let response = try await exchange.answer(operation) { response in
-                response.isAccountAnswer ? nil : .service(.init(response))
+            operation.pauses = Exchange.Operation.question
+            return try await exchange.answer(operation) { [operation] response in
+                guard response.isAccountAnswer else { throw exchange.problem(response, operation) }
+                return response.head.status == .noContent ? .exists : .doesNotExist
             }
-            return response.head.status == .noContent ? .exists : .doesNotExist
         } catch let error as ConnectError {
             return .couldNotAsk(error)
         }
@@ -172,8 +174,9 @@ public struct ConnectAPI: Sendable {
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func fieldOptions(of owner: FieldOwner, in id: ConnectionID) async throws -> FieldOptions {
         let target = "/v2/connections/\(id)/\(try owner.path)/field_options"
-        return try FieldOptions(
-            try await exchange.json(try await operation(.get, "field_options", target, with: [.user])))
+        var operation = try await operation(.get, "field_options", target, with: [.user])
+        operation.pauses = Exchange.Operation.question
+        return try await exchange.json(operation, FieldOptions.init)
     }
 
     /// Replaces the user's configuration: what is left out is removed (dossier 2.9).
@@ -187,7 +190,7 @@ public struct ConnectAPI: Sendable {
         var operation = try await operation(
             .put, "user_connection", "/v2/connections/\(id)/user_connection", with: [.user])
         operation.content = configuration.document
-        return try await exchange.send(operation).optionalConnection(operation.name)
+        return try await exchange.updatedConnection(operation)
     }
 
     /// Counts events, without any token; used by ``Analytics`` and by servers (dossier 7).
@@ -197,14 +200,14 @@ public struct ConnectAPI: Sendable {
         operation.headers[.sdkVersion] = caller.identity.version
         operation.headers[.sdkPlatform] = caller.identity.platform.rawValue
         operation.headers[.sdkAnonymousID] = batch.anonymousID.rawValue
-        _ = try await exchange.send(operation)
+        try await exchange.send(operation) { _ in }
     }
 
-    private enum Credential {
+    enum Credential {
         case user, invite
     }
 
-    private func operation(
+    func operation(
         _ method: HTTPRequest.Method, _ name: String, _ target: String, with credentials: Set<Credential>
     ) async throws -> Exchange.Operation {
         var headers: HTTPFields = [:]
@@ -233,28 +236,41 @@ extension ResponseMessage {
         return content.isEmpty || (try? JSONValue(parsing: content))?.object?["type"] == .string("error")
     }
 
-    /// The connection in a successful answer that may have none.
-    ///
-    /// What an update is answered with is not documented (dossier 2.9): only what calls itself a connection has to be one.
-    func optionalConnection(_ answer: String) throws(ConnectError) -> Connection? {
-        guard let value = try acknowledgement(answer) else { return nil }
-        switch value.object?["type"] {
-        case .string("connection")?, .string("list")?: return try Connection(value, answer: answer)
-        default: return try? Connection(value, answer: answer)
-        }
-    }
-
     /// The content of a successful answer of which its status is all that counts; nil when there is none.
     ///
     /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for what such an answer cannot be: a page of whoever
     ///   stands between, or an error.
-    @discardableResult
-    func acknowledgement(_ answer: String) throws(ConnectError) -> JSONValue? {
+    fileprivate func acknowledgement(_ answer: String) throws(ConnectError) -> JSONValue? {
         guard head.status != .noContent, content.contains(where: { $0 > 0x20 }) else { return nil }
         let value = try JSONValue.answer(content, answer)
         if let object = value.object, object["type"] == .string("error") {
             throw Members(object, answer: answer).wrong("type", expected: "that of no error")
         }
         return value
+    }
+}
+
+extension Exchange {
+    /// The connection that an operation is answered with.
+    func connection(_ operation: Operation) async throws -> Connection {
+        try await json(operation) { try Connection($0, answer: operation.name) }
+    }
+
+    /// The connection that an update is answered with; nil when the answer is another.
+    ///
+    /// What it is answered with is not documented (dossier 2.9): only what calls itself a connection has to be one.
+    func updatedConnection(_ operation: Operation) async throws -> Connection? {
+        try await send(operation) { response in
+            guard let value = try response.acknowledgement(operation.name) else { return nil }
+            switch value.object?["type"] {
+            case .string("connection")?, .string("list")?: return try Connection(value, answer: operation.name)
+            default: return try? Connection(value, answer: operation.name)
+            }
+        }
+    }
+
+    /// Sends an operation of whose answer the status is all that counts.
+    func acknowledge(_ operation: Operation) async throws {
+        try await send(operation) { _ = try $0.acknowledgement(operation.name) }
     }
 }

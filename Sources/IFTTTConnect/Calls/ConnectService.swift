@@ -37,16 +37,16 @@ public struct ConnectService: Sendable {
     ///   - key: the partner's service key, from the platform's settings.
     ///   - hosts: where the service is.
     ///   - transport: how requests reach the network.
-    ///   - clock: what pauses are measured on.
+    ///   - time: what pauses are measured on, and what tells how long a pause is that the service asks for by a time.
     ///   - random: where the identifiers of requests come from.
     public init(
         key: Secret, at hosts: Hosts = .production, transport: any Transport = .platform,
-        clock: any Clock<Duration> = ContinuousClock(), random: RandomSource = .system
+        time: TimeSource = .system, random: RandomSource = .system
     ) {
         self.key = key
         self.hosts = hosts
         self.random = random
-        exchange = Exchange(transport: transport, clock: clock)
+        exchange = Exchange(transport: transport, time: time)
     }
 
     /// A connection, with a user's part in it when one is named (dossier 2.5).
@@ -58,14 +58,16 @@ public struct ConnectService: Sendable {
         var operation = try operation(.get, "connection", "/v2/connections/\(id)", user: user)
         operation.pauses = repeating.pauses
         operation.longestPause = repeating.longestPause
-        return try Connection(try await exchange.json(operation), answer: operation.name)
+        return try await exchange.connection(operation)
     }
 
     /// Who the key belongs to (dossier 2.7).
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func me() async throws -> Me {
-        try Me(try await exchange.json(try operation(.get, "me", "/v2/me")))
+        var operation = try operation(.get, "me", "/v2/me")
+        operation.pauses = Exchange.Operation.question
+        return try await exchange.json(operation, Me.init)
     }
 
     /// A user token for one user, to hand to that user's app (dossier 2.8).
@@ -77,16 +79,19 @@ public struct ConnectService: Sendable {
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func userToken(for user: String, accessToken: Secret) async throws -> UserToken {
         let target = QueryEncoding.address(
-            "/v2/user_token", items: [("user_id", try Self.checked(user)), ("access_token", accessToken.reveal())])
+            "/v2/user_token",
+            items: [("user_id", try PartnerUser.checked(user)), ("access_token", accessToken.reveal())])
         var operation = try operation(.post, "user_token", target)
         operation.content = .object([:])
-        let members = try Members(try await exchange.json(operation), answer: operation.name)
-        guard let token = members.text("user_token").flatMap({ UserToken(Secret($0)) }) else {
-            // What was found may be a token with something wrong about it: it is not told.
-            throw ConnectError.malformed(
-                answer: operation.name, member: "user_token", expected: "a token", found: "something else")
+        return try await exchange.json(operation) { [operation] value in
+            let members = try Members(value, answer: operation.name)
+            guard let token = members.text("user_token").flatMap({ UserToken(Secret($0)) }) else {
+                // What was found may be a token with something wrong about it: it is not told.
+                throw ConnectError.malformed(
+                    answer: operation.name, member: "user_token", expected: "a token", found: "something else")
+            }
+            return token
         }
-        return token
     }
 
     /// A code for a Connect URL, made from a code of the partner's OAuth server (dossier 2.8). It works once, within 48
@@ -96,14 +101,17 @@ public struct ConnectService: Sendable {
     public func provisionalCode(for oauthCode: Secret) async throws -> Secret {
         var operation = try operation(.post, "provisional_access_code", "/v2/provisional_access_code")
         operation.content = .object(["oauth_code": .string(oauthCode.reveal())])
-        let members = try Members(try await exchange.json(operation), answer: operation.name)
-        guard let code = members.text("provisional_access_code"), (1...2048).contains(code.utf8.count),
-            code.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else {
-            throw ConnectError.malformed(
-                answer: operation.name, member: "provisional_access_code", expected: "a code", found: "something else")
+        return try await exchange.json(operation) { [operation] value in
+            let members = try Members(value, answer: operation.name)
+            guard let code = members.text("provisional_access_code"), (1...2048).contains(code.utf8.count),
+                code.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+            else {
+                throw ConnectError.malformed(
+                    answer: operation.name, member: "provisional_access_code", expected: "a code",
+                    found: "something else")
+            }
+            return Secret(code)
         }
-        return Secret(code)
     }
 
     /// Tells the service to ask the partner for news (dossier 2.10). Only a hint.
@@ -119,8 +127,8 @@ public struct ConnectService: Sendable {
             headers: try headers())
         operation.content = .object(["data": .array(targets.map(\.json))])
         // A hint that comes twice is one.
-        operation.pauses = [.seconds(1)]
-        _ = try await exchange.send(operation)
+        operation.pauses = Exchange.Operation.repeatable
+        try await exchange.send(operation) { _ in }
     }
 
     /// Who or what has news.
@@ -143,7 +151,9 @@ public struct ConnectService: Sendable {
         _ method: HTTPRequest.Method, _ name: String, _ target: String, user: String? = nil
     ) throws(ConnectError) -> Exchange.Operation {
         let target =
-            if let user { QueryEncoding.address(target, items: [("user_id", try Self.checked(user))]) } else { target }
+            if let user { QueryEncoding.address(target, items: [("user_id", try PartnerUser.checked(user))]) } else {
+                target
+            }
         return Exchange.Operation(
             name: name, method: method, host: hosts.connect, target: target, headers: try headers())
     }
@@ -154,13 +164,5 @@ public struct ConnectService: Sendable {
         headers[.serviceKey] = try key.headerValue("service key")
         headers[.requestID] = AnonymousID(random: random)?.rawValue
         return headers
-    }
-
-    /// An empty identifier would ask for nobody's data in everybody's name.
-    static func checked(_ user: String) throws(ConnectError) -> String {
-        guard !user.isEmpty, user.utf8.count <= 1024 else {
-            throw .input(member: "user", problem: "the partner's identifier of the user is needed")
-        }
-        return user
     }
 }

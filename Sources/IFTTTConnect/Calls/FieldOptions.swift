@@ -1,50 +1,5 @@
 public import OAuth
 
-/// A trigger, query or action of a service, as paths name it: `lumen_garden.start_drip` (dossier 2.9).
-public struct ComponentSlug: Sendable, Hashable {
-    public let service: String
-    public let name: String
-
-    public init(service: String, name: String) {
-        self.service = service
-        self.name = name
-    }
-}
-
-extension ComponentSlug: CustomStringConvertible {
-    public var description: String { "\(service).\(name)" }
-}
-
-/// Whose fields are meant (dossier 2.9).
-public enum FieldOwner: Sendable, Hashable {
-    case trigger(ComponentSlug)
-    case query(ComponentSlug)
-    case action(ComponentSlug)
-    case feature(String)
-
-    var path: String {
-        get throws(ConnectError) {
-            switch self {
-            case .trigger(let slug): "triggers/" + (try slug.segment)
-            case .query(let slug): "queries/" + (try slug.segment)
-            case .action(let slug): "actions/" + (try slug.segment)
-            case .feature(let id): "features/" + (try Hosts.segment(id, "feature"))
-            }
-        }
-    }
-}
-
-extension ComponentSlug {
-    var segment: String {
-        get throws(ConnectError) {
-            guard !service.isEmpty, !name.isEmpty else {
-                throw .input(member: "slug", problem: "a service and a name are needed, as in lumen_garden.start_drip")
-            }
-            return try Hosts.segment(description, "slug")
-        }
-    }
-}
-
 /// What can be chosen for each field, by the field's identifier (dossier 2.9).
 public struct FieldOptions: Sendable, Hashable {
     public let options: [String: [FieldValue.Option]]

@@ -7,8 +7,8 @@ public struct QueryPage: Sendable, Hashable {
     /// Where the next page is; nil on the last one.
     public let next: Next?
 
-    /// Where a page is.
-    public struct Next: Sendable, Hashable {
+    /// Where a page is; can be kept, for a page that is asked for in another request or process.
+    public struct Next: Sendable, Hashable, Codable {
         public let cursor: String
         /// The values that the list was made with; nil when the service gave none.
         let fields: JSONValue?
@@ -77,6 +77,31 @@ public struct QueryPage: Sendable, Hashable {
 extension QueryPage.Next {
     /// The most bytes that a cursor may have. It is sent back, and remembered to notice a circle.
     private static let longest = 2048
+
+    private enum CodingKeys: CodingKey {
+        case cursor, fields
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let cursor = try container.decode(String.self, forKey: .cursor)
+        guard (1...Self.longest).contains(cursor.utf8.count) else {
+            throw DecodingError.dataCorruptedError(forKey: .cursor, in: container, debugDescription: "not a cursor")
+        }
+        let fields = try container.decodeIfPresent(String.self, forKey: .fields)
+            .map { try? JSONValue(parsing: Array($0.utf8)) }
+        if let fields, fields?.object == nil {
+            throw DecodingError.dataCorruptedError(forKey: .fields, in: container, debugDescription: "not an object")
+        }
+        self.init(cursor: cursor, fields: fields ?? nil)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(cursor, forKey: .cursor)
+        // As one text: they are the service's own, and go back as they came, numbers in their spelling.
+        try container.encodeIfPresent(fields?.json, forKey: .fields)
+    }
 
     fileprivate init(_ members: Members) throws(ConnectError) {
         guard let cursor = members.text("cursor"), (1...Self.longest).contains(cursor.utf8.count) else {

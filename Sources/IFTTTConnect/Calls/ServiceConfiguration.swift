@@ -13,7 +13,9 @@ extension ConnectService {
         of owner: FieldOwner, in id: ConnectionID, for user: String
     ) async throws -> FieldOptions {
         let target = "/v2/connections/\(id)/\(try owner.path)/field_options"
-        return try FieldOptions(try await exchange.json(try operation(.get, "field_options", target, user: user)))
+        var operation = try operation(.get, "field_options", target, user: user)
+        operation.pauses = Exchange.Operation.question
+        return try await exchange.json(operation, FieldOptions.init)
     }
 
     /// Replaces a user's configuration: what is left out is removed (dossier 2.9). A pending connection is one no longer
@@ -28,20 +30,7 @@ extension ConnectService {
         var operation = try operation(
             .put, "user_connection", "/v2/connections/\(id)/user_connection", user: user)
         operation.content = configuration.document
-        return try await exchange.send(operation).optionalConnection(operation.name)
-    }
-
-    /// Changes a user's configuration in the form that the service has deprecated (dossier 2.9).
-    ///
-    /// - Throws: ``ConnectError``, `CancellationError`.
-    public func updateDeprecated(
-        _ id: ConnectionID, to services: [DeprecatedServiceUpdate], for user: String
-    ) async throws {
-        var operation = try operation(.post, "deprecated update", "/v2/connections/\(id)")
-        operation.content = .object([
-            "user_id": .string(try Self.checked(user)), "services": .array(services.map(\.json)),
-        ])
-        try await exchange.send(operation).acknowledgement(operation.name)
+        return try await exchange.updatedConnection(operation)
     }
 
     /// Fetches the labels of a user's options anew (dossier 2.9).
@@ -50,47 +39,7 @@ extension ConnectService {
     public func refreshLabels(of id: ConnectionID, for user: String) async throws {
         var operation = try operation(
             .post, "user_connection/refresh", "/v2/connections/\(id)/user_connection/refresh", user: user)
-        operation.pauses = [.seconds(1)]
-        try await exchange.send(operation).acknowledgement(operation.name)
-    }
-}
-
-/// What the deprecated update changes at one service (dossier 2.9).
-public struct DeprecatedServiceUpdate: Sendable, Hashable {
-    public let serviceID: String
-    /// For each trigger the configurations of the user, each by field.
-    public let triggers: [String: [[String: FieldValue]]]
-    public let queries: [String: [[String: FieldValue]]]
-    public let actions: [String: [[String: FieldValue]]]
-
-    public init(
-        serviceID: String, triggers: [String: [[String: FieldValue]]] = [:],
-        queries: [String: [[String: FieldValue]]] = [:], actions: [String: [[String: FieldValue]]] = [:]
-    ) {
-        self.serviceID = serviceID
-        self.triggers = triggers
-        self.queries = queries
-        self.actions = actions
-    }
-
-    var json: JSONValue {
-        var members: [String: JSONValue] = ["service_id": .string(serviceID)]
-        for (name, part, components) in [
-            ("triggers", "user_triggers", triggers), ("queries", "user_queries", queries),
-            ("actions", "user_actions", actions),
-        ] where !components.isEmpty {
-            members[name] = .array(
-                components.sorted { $0.key < $1.key }.map { id, configurations in
-                    .object(["id": .string(id), part: .array(configurations.map(Self.fields))])
-                })
-        }
-        return .object(members)
-    }
-
-    private static func fields(_ values: [String: FieldValue]) -> JSONValue {
-        .object([
-            "fields": .array(
-                values.sorted { $0.key < $1.key }.map { .object(["id": .string($0.key), "value": $0.value.sent]) })
-        ])
+        operation.pauses = Exchange.Operation.repeatable
+        try await exchange.acknowledge(operation)
     }
 }

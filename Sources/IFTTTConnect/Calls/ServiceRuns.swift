@@ -29,7 +29,7 @@ extension ConnectService {
     public func run(_ action: ComponentSlug, in id: ConnectionID, _ options: RunOptions) async throws {
         var operation = try operation(.post, "run", "/v2/connections/\(id)/actions/\(try action.segment)/run")
         operation.content = .object(try options.members)
-        try await exchange.send(operation).acknowledgement(operation.name)
+        try await exchange.acknowledge(operation)
     }
 
     /// Has the service send the partner a webhook as if a trigger had fired (dossier 2.10).
@@ -38,7 +38,7 @@ extension ConnectService {
     public func test(_ trigger: ComponentSlug, in id: ConnectionID, _ options: RunOptions) async throws {
         var operation = try operation(.post, "test", "/v2/connections/\(id)/triggers/\(try trigger.segment)/test")
         operation.content = .object(try options.members)
-        try await exchange.send(operation).acknowledgement(operation.name)
+        try await exchange.acknowledge(operation)
     }
 
     /// One page of what a query finds (dossier 2.10).
@@ -62,8 +62,10 @@ extension ConnectService {
             if let fields = next.fields { members["fields"] = fields }
         }
         operation.content = .object(members)
-        operation.pauses = [.seconds(1)]
-        return try QueryPage(try await exchange.json(operation), answer: operation.name, place: "")
+        operation.pauses = Exchange.Operation.repeatable
+        return try await exchange.json(operation) { [operation] in
+            try QueryPage($0, answer: operation.name, place: "")
+        }
     }
 
     /// Everything that a query finds, page by page as it is asked for (dossier 2.10).
@@ -82,10 +84,7 @@ extension RunOptions {
     /// The content of the request.
     fileprivate var members: [String: JSONValue] {
         get throws(ConnectError) {
-            guard !user.isEmpty, user.utf8.count <= 1024 else {
-                throw .input(member: "user", problem: "the partner's identifier of the user is needed")
-            }
-            var members: [String: JSONValue] = ["user_id": .string(user)]
+            var members: [String: JSONValue] = ["user_id": .string(try PartnerUser.checked(user))]
             members["user_feature_id"] = userFeatureID.map(JSONValue.string)
             if !fields.isEmpty { members["fields"] = .object(fields.mapValues(\.sent)) }
             return members

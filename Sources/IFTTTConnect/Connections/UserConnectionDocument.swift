@@ -54,9 +54,7 @@ extension UserConnection {
             throw .input(member: "\(place).\(name)", problem: "expected a text")
         }
         try check(members, for: known[name] ?? [], at: place + ".")
-        if name == "field_id", (members["value"] ?? .null) == .null {
-            throw .input(member: "\(place).value", problem: "it is missing; leave out the field that is to have none")
-        }
+        if name == "field_id" { _ = try FieldValue(written: members["value"] ?? .null, at: "\(place).value") }
         for (list, name) in lists.sorted(by: { $0.key < $1.key }) {
             guard let value = members[list] else { continue }
             guard let entries = value.array else {

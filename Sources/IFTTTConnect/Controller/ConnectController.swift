@@ -88,7 +88,7 @@ public final class ConnectController: Sendable {
         }
 
         func api(_ caller: ConnectAPI.Caller) -> ConnectAPI {
-            ConnectAPI(caller, at: hosts, transport: transport, clock: time.clock)
+            ConnectAPI(caller, at: hosts, transport: transport, time: time)
         }
     }
 

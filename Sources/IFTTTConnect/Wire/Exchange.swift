@@ -5,8 +5,8 @@ import OAuth
 /// How this kit speaks to IFTTT: one call of an operation, its status looked at first, its content read as JSON.
 struct Exchange: Sendable {
     let transport: any Transport
-    /// What the pauses before repetitions are measured on.
-    let clock: any Clock<Duration>
+    /// What the pauses before repetitions are measured on, and what tells how far away a time is that the service names.
+    let time: TimeSource
 
     /// One operation of the service.
     struct Operation: Sendable {
@@ -19,10 +19,15 @@ struct Exchange: Sendable {
         var content: JSONValue?
         var headers: HTTPFields = [:]
         var limits = TransferLimits(maximumContentLength: 4 << 20)
-        /// The pauses before it is sent again after a passing failure; none for what starts something.
+        /// The pauses before it is sent again after a passing failure; none for what must not be done twice.
         var pauses: [Duration] = []
         /// The longest pause that the service may ask for: short where somebody waits for the answer.
         var longestPause = Duration.seconds(2)
+
+        /// What somebody waits for and what changes nothing: asked once more.
+        static let question = [Duration.milliseconds(250)]
+        /// What is the same done once or twice: done once more.
+        static let repeatable = [Duration.seconds(1)]
 
         func request() throws(ConnectError) -> RequestMessage {
             var headers = headers
@@ -34,40 +39,47 @@ struct Exchange: Sendable {
         }
     }
 
-    /// The content of a successful answer as JSON.
-    func json(_ operation: Operation) async throws -> JSONValue {
-        try JSONValue.answer(try await send(operation).content, operation.name)
+    /// What `read` makes of the content of a successful answer, as JSON.
+    ///
+    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for what cannot be read, besides what ``send(_:_:)``
+    ///   throws.
+    func json<Value>(_ operation: Operation, _ read: (JSONValue) throws -> Value) async throws -> Value {
+        try await send(operation) { try read(try JSONValue.answer($0.content, operation.name)) }
     }
 
-    /// A successful answer.
+    /// What `read` makes of a successful answer.
     ///
     /// - Throws: ``ConnectError/service(_:)`` for every status that is not one of success.
-    func send(_ operation: Operation) async throws -> ResponseMessage {
-        let response = try await answer(operation) { response in
-            response.head.status.kind == .successful ? nil : .service(.init(response))
+    func send<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
+        try await answer(operation) { response in
+            guard response.head.status.kind == .successful else { throw problem(response, operation) }
+            return try read(response)
         }
-        return response
     }
 
-    /// The answer, whatever its status, unless `defect` sees something wrong in it.
-    func answer(
-        _ operation: Operation, defect: @Sendable (ResponseMessage) -> ConnectError?
-    ) async throws -> ResponseMessage {
+    /// What `read` makes of the answer, whatever its status.
+    ///
+    /// What it throws is a failure like one of the network: an answer that was cut short, or that somebody between gave,
+    /// is asked for again where the operation may be.
+    func answer<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
         let request = try operation.request()
         var pauses = operation.pauses[...]
         while true {
             do {
-                let response = try await transport.send(request, limits: operation.limits)
-                if let error = defect(response) { throw error }
-                return response
+                return try read(try await transport.send(request, limits: operation.limits))
             } catch {
                 let placed = ConnectError.placing(error)
                 guard let failure = placed as? ConnectError, failure.isPassing, let pause = pauses.popFirst(),
                     let pause = failure.pause(from: pause, to: operation.longestPause)
                 else { throw placed }
-                try await clock.sleep(for: pause)
+                try await time.clock.sleep(for: pause)
             }
         }
+    }
+
+    /// What an error status says.
+    func problem(_ response: ResponseMessage, _ operation: Operation) -> ConnectError {
+        .service(.init(response, now: time.now(), sent: operation.headers[.requestID]))
     }
 }
 
@@ -82,31 +94,37 @@ extension ConnectError {
 
 extension ConnectError.Problem {
     /// What an error status says: the service's words where it answered with an object, nothing of a page (dossier 2.4).
-    init(_ response: ResponseMessage) {
+    ///
+    /// - Parameters:
+    ///   - now: seconds since 1970, for a `Retry-After` that names a time.
+    ///   - requestID: the identifier that the request was sent with; the answer's own counts more.
+    fileprivate init(_ response: ResponseMessage, now: Double, sent requestID: String?) {
         let members = Members((try? JSONValue(parsing: response.content))?.object ?? [:])
-        func words(_ members: Members, _ name: String) -> String? {
-            // The service may quote what it was sent, and among that are tokens.
-            members.text(name).flatMap {
-                // By scalars: one character may have megabytes of them.
-                $0.isEmpty ? nil : quoted(hidingTokens(in: String($0.unicodeScalars.prefix(600))), limit: 300)
-            }
-        }
         self.init(
-            status: response.head.status.code, code: words(members, "code"), message: words(members, "message"),
+            status: response.head.status.code, code: members.word("code"), message: members.message,
             details: members.list("details").prefix(100).compactMap(\.object).map { detail in
                 let detail = Members(detail)
-                return Detail(parameter: words(detail, "parameter"), message: words(detail, "message"))
-            }, retryAfter: response.head.headerFields[.retryAfter].flatMap(Self.seconds))
+                return Detail(parameter: detail.word("parameter"), message: detail.message)
+            },
+            retryAfter: RetryAfter.pause(in: response.head, now: now).map { Int(($0 / .seconds(1)).rounded(.up)) },
+            requestID: (response.head.headerFields[.requestID] ?? requestID).flatMap {
+                $0.isEmpty ? nil : quoted($0, limit: 100)
+            })
     }
 }
 
-extension ConnectError.Problem {
-    /// A whole number of seconds, up to a day.
-    private static func seconds(_ text: String) -> Int? {
-        guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let seconds = Int(text), seconds <= 86_400
-        else { return nil }
-        return seconds
+extension Members {
+    /// A text of an error, shortened and harmless: a code and a pointer are names, and names are told as they are.
+    fileprivate func word(_ name: String) -> String? {
+        text(name).flatMap { $0.isEmpty ? nil : quoted($0, limit: 300) }
+    }
+
+    /// What an error explains. The service may quote there what it was sent, and among that are tokens.
+    fileprivate var message: String? {
+        text("message").flatMap {
+            // By scalars: one character may have megabytes of them.
+            $0.isEmpty ? nil : quoted(hidingTokens(in: String($0.unicodeScalars.prefix(600))), limit: 300)
+        }
     }
 }
 

@@ -21,6 +21,38 @@ extension FieldValue {
         }
     }
 
+    /// Reads a value that somebody wrote by hand. It is about to be stored or run with, so nothing of a place may be dropped:
+    /// a coordinate out of its range, a radius that is no number, a mistyped member.
+    ///
+    /// - Throws: ``ConnectError/input(member:problem:)`` with the place in front of what is wrong.
+    package init(written json: JSONValue, at member: String) throws(ConnectError) {
+        guard json != .null else {
+            throw .input(member: member, problem: "it is missing; leave out the field that is to have none")
+        }
+        self.init(json: json)
+        let members = Members(json.object ?? [:])
+        let written = Set(members.members.filter { $0.value != .null }.keys)
+        guard !written.isDisjoint(with: ["lat", "lng", "latitude", "longitude"]) else { return }
+        if let wrong = Self.wrongPart(ofPlace: members) {
+            throw .input(
+                member: "\(member).\(quoted(wrong, limit: 60))",
+                problem: "a place has lat (−90 to 90), lng (−180 to 180) and, for an area, a radius above 0 in metres; "
+                    + "besides, address, description and zoom")
+        }
+    }
+
+    /// The member of a place that would be dropped, or spoils it.
+    private static func wrongPart(ofPlace members: Members) -> String? {
+        guard let place = LocationValue(reading: members) else {
+            let latitude = members.number("lat") ?? members.number("latitude") ?? .infinity
+            let longitude = members.number("lng") ?? members.number("longitude") ?? .infinity
+            if !(-90...90).contains(latitude) { return "lat" }
+            return (-180...180).contains(longitude) ? "radius" : "lng"
+        }
+        let read = Set((place.json.object ?? [:]).keys).union(["latitude", "longitude"])
+        return members.members.filter { $0.value != .null && !read.contains($0.key) }.keys.min()
+    }
+
     /// The value as JSON, in the newer spelling.
     public var json: JSONValue {
         switch self {

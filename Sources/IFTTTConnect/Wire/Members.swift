@@ -1,4 +1,4 @@
-import OAuth
+package import OAuth
 
 /// Reads the members of an answer's object by the rules of dossier 1.2: null is absent, what is not asked for is ignored,
 /// truth values and numbers may be spelled as strings, and a string must be one.
@@ -76,7 +76,7 @@ struct Members {
 
 extension JSONValue {
     /// A finite number, or a text that spells one as JSON does (dossier 1.2).
-    var lenientNumber: Double? {
+    package var lenientNumber: Double? {
         let spelling: String
         switch self {
         case .number(let number): spelling = number

@@ -47,7 +47,10 @@ struct Doorway: HTTPResponder {
         }
         let faults = panel.takeFaults(for: incoming, at: name)
         let delivery = faults.delivery { routes.answer(incoming) }
-        panel.record(LoggedRequest(incoming, service: name, status: delivery.status, at: panel.clock.now))
+        panel.record(
+            LoggedRequest(
+                incoming, service: name, status: delivery.status, at: panel.clock.now, isWhole: panel.logsWholeRequests
+            ))
         if faults.delay > 0 { try await Task.sleep(for: .seconds(faults.delay)) }
         return await Self.response(delivery, on: connection)
     }

@@ -8,8 +8,8 @@ struct IFTTTStandIn: StandIn {
     let store: IFTTTStore
     private let pages: Pages
 
-    init(server: AuthorizationServer) {
-        store = IFTTTStore(partnerServer: server)
+    init(server: AuthorizationServer, panel: ControlPanel) {
+        store = IFTTTStore(partnerServer: server, panel: panel)
         pages = Pages(dialect: IFTTTFixtures.siteDialect(server.dialect))
     }
 

@@ -9,11 +9,15 @@ final class ControlPanel: Sendable {
     private let log = Mutex<[LoggedRequest]>([])
     private let sandboxDescription = Mutex<String?>(nil)
 
-    /// When so many requests are logged, the older half is forgotten, so that a long run does not grow without bound.
-    static let logLimit = 100_000
+    /// Whether requests are logged with all that is in them.
+    let logsWholeRequests: Bool
 
-    init(faults: [FaultRule]) {
+    /// When so many requests are logged, the older half is forgotten, so that a long run does not grow without bound.
+    private var logLimit: Int { logsWholeRequests ? 2_000 : 100_000 }
+
+    init(faults: [FaultRule], logsWholeRequests: Bool) {
         self.faults = Mutex(faults)
+        self.logsWholeRequests = logsWholeRequests
     }
 
     /// The JSON description of the whole sandbox; nil until all services listen.
@@ -37,7 +41,7 @@ final class ControlPanel: Sendable {
 
     func record(_ entry: LoggedRequest) {
         log.withLock { entries in
-            if entries.count >= Self.logLimit { entries.removeFirst(Self.logLimit / 2) }
+            if entries.count >= logLimit { entries.removeFirst(logLimit / 2) }
             entries.append(entry)
         }
     }
@@ -48,5 +52,11 @@ final class ControlPanel: Sendable {
 
     func clearRequests() {
         log.withLock { $0 = [] }
+    }
+
+    /// Forgets the requests of a service and the faults that are its alone.
+    func forget(_ service: SandboxService.Name) {
+        log.withLock { $0.removeAll { $0.service == service } }
+        faults.withLock { $0.removeAll { $0.service == service } }
     }
 }

@@ -54,7 +54,7 @@ struct AddressTests {
     @Test("3.4: the order of Android")
     func android() throws {
         var request = try request()
-        request.identity = SDKIdentity(version: "2.5.0", platform: .android)
+        request.identity = try #require(SDKIdentity(version: "2.5.0", platform: .android))
         request.user = .existing(try #require(EmailAddress(rawValue: "ada@example.com")))
         request.mailClients = [MailClient.android[0]]
         request.oauthCode = Secret("c1")

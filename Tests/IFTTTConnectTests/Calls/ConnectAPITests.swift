@@ -1,4 +1,5 @@
 import ClockFixtures
+import Foundation
 import HTTPTypes
 import Handshake
 import IFTTTConnect
@@ -66,9 +67,28 @@ struct ConnectAPITests {
         #expect(await connectError { try await waited.api().me() }?.problemKind == .tooManyRequests)
     }
 
+    @Test("a time that the service names is waited for as its seconds are")
+    func time() async throws {
+        let near = ScriptedIFTTT([
+            "GET \(path)": [.status(503, retryAfter: "Sun, 06 Nov 1994 08:50:00 GMT"), .json(Balcony.json())]
+        ])
+        let clock = HurriedClock()
+        _ = try await near.api(clock: clock).connection(try id())
+        #expect(clock.pauses == [.seconds(23)])
+    }
+
     @Test(
-        "a wish that is no number of seconds is none",
-        arguments: ["", "-1", "+5", "1.5", "86401", "99999999999999999999", "soon", "Fri, 20 Nov 2026 00:00:00 GMT"])
+        "a wish beyond the patience ends the fetch at once, in seconds or as a time, and is told",
+        arguments: [
+            ("172800", 172_800), ("99999999999999999999", Int(Int32.max)), ("Tue, 08 Nov 1994 08:49:37 GMT", 172_800),
+        ])
+    func beyondPatience(_ text: String, _ seconds: Int) async throws {
+        let ifttt = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: text), .json(Balcony.json())]])
+        let error = await connectError { try await ifttt.api().connection(try id()) }
+        #expect(error == .service(.init(status: 429, retryAfter: seconds)) && ifttt.requests.count == 1)
+    }
+
+    @Test("a wish that cannot be read is none", arguments: ["", "-1", "+5", "1.5", "soon"])
     func noWish(_ text: String) async throws {
         let ifttt = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: text), .json(Balcony.json())]])
         let clock = HurriedClock()
@@ -119,6 +139,32 @@ struct ConnectAPITests {
         let ifttt = ScriptedIFTTT(["GET \(path)": [.json(body, status: 401)]])
         let text = "\(try #require(await connectError { try await ifttt.api().connection(try id()) }))"
         #expect(!text.contains(secret) && !text.contains("\u{1B}") && !text.contains("\u{202E}"))
+    }
+
+    @Test("F077: codes and pointers are names, and told as they are but for what steers a terminal")
+    func names() async throws {
+        let body = """
+            { "code": "requires_oauth2_reconnect",
+              "details": [ { "parameter": "/fields/notification_channel_2\\u001b[2J", "message": "Choose another" } ] }
+            """
+        let ifttt = ScriptedIFTTT(["GET \(path)": [.json(body, status: 422)]])
+        let error = try #require(await connectError { try await ifttt.api().connection(try id()) })
+        let detail = ConnectError.Problem.Detail(
+            parameter: "/fields/notification_channel_2\u{FFFD}[2J", message: "Choose another")
+        #expect(error == .service(.init(status: 422, code: "requires_oauth2_reconnect", details: [detail])))
+        #expect(error.code == "requires_oauth2_reconnect")
+    }
+
+    @Test("2.7: an address that is none to IFTTT can be told from a service that does not answer")
+    func noAddress() async throws {
+        let email = try #require(EmailAddress(rawValue: "ada@example.com"))
+        let body = #"{"type":"error","code":"invalid_parameters","message":"Not an address","details":[]}"#
+        let ifttt = ScriptedIFTTT(["GET /v2/account/find": [.json(body, status: 422)]])
+        guard case .couldNotAsk(let error) = try await ifttt.api().account(for: email) else {
+            Issue.record("it was taken for an answer")
+            return
+        }
+        #expect(error.problemKind == .invalidParameters && ifttt.requests.count == 1)
     }
 
     @Test("F063, F042: turning off and on again, asked for once more when the answer was lost")
@@ -197,6 +243,54 @@ struct ConnectAPITests {
         #expect(ifttt.requests.count == 1)
         _ = await connectError { try await ifttt.api().fieldOptions(of: .feature("a/../b?c"), in: try id()) }
         #expect(ifttt.lines.last == "GET \(path)/features/a%2F..%2Fb%3Fc/field_options")
+    }
+
+    @Test("F071: an answer's address leads to the options, also within a feature, and to no other host")
+    func fieldOptionsAddress() async throws {
+        let slug = ComponentSlug(service: "lumen_garden", name: "start_drip")
+        func owner(_ tail: String, at origin: String = "https://elsewhere.example") throws -> FieldOwner? {
+            FieldOwner(try #require(WebAddress(rawValue: origin + tail)), in: try id())
+        }
+        let nested = "\(path)/features/ft01/actions/lumen_garden.start_drip/field_options"
+        #expect(try owner(nested) == .action(slug, feature: "ft01"))
+        #expect(try owner("\(path)/queries/lumen_garden.start_drip/field_options?a=b") == .query(slug))
+        #expect(try owner("\(path)/triggers/lumen_garden.start_drip/field_options") == .trigger(slug))
+        #expect(try owner("\(path)/features/ft%2001/field_options") == .feature("ft 01"))
+        for tail in [
+            "", "/", "\(path)", "\(path)/field_options", "\(path)/features//field_options",
+            "\(path)/triggers/x/field_options",
+            "\(path)/things/a.b/field_options", "/v2/connections/other001/features/ft01/field_options",
+            "\(path)/features/%ff/field_options", "\(path)/features//actions/a.b/field_options",
+            "\(path)/features/f/features/g/field_options", "/x\(path)/features/ft01/field_options",
+        ] { #expect(try owner(tail) == nil, "\(tail)") }
+        let ifttt = ScriptedIFTTT(["GET \(nested)": [.json(#"{"options":{}}"#)]])
+        _ = try await ifttt.api().fieldOptions(of: try #require(try owner(nested)), in: try id())
+        #expect(ifttt.requests.first?.host == "connect.ifttt.com")
+        let error = await connectError {
+            try await ifttt.api().fieldOptions(of: .action(slug, feature: ".."), in: try id())
+        }
+        #expect(error?.code == "invalid_input" && ifttt.requests.count == 1)
+    }
+
+    @Test("2.9, 2.11: a slug is a service, a period and a name")
+    func slugs() throws {
+        #expect(ComponentSlug("lumen_garden.start_drip") == .init(service: "lumen_garden", name: "start_drip"))
+        #expect(
+            ComponentSlug("a.b.c") == .init(service: "a", name: "b.c") && ComponentSlug("a.b.c")?.description == "a.b.c"
+        )
+        for text in ["", ".", "a", "a.", ".b"] { #expect(ComponentSlug(text) == nil) }
+    }
+
+    @Test("W25: a version that is empty, or that breaks a header, is no identity, also of what was stored")
+    func identity() throws {
+        for version in ["", " ", "2.8.0\r\nX: y", "é", String(repeating: "2", count: 65)] {
+            #expect(SDKIdentity(version: version, platform: .ios) == nil)
+        }
+        let identity = try #require(SDKIdentity(version: "2.8.0-rc.1+b", platform: .android))
+        let stored = try JSONEncoder().encode(identity)
+        #expect(try JSONDecoder().decode(SDKIdentity.self, from: stored) == identity)
+        let spoiled = Data(String(decoding: stored, as: UTF8.self).replacing("2.8.0-rc.1+b", with: "").utf8)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(SDKIdentity.self, from: spoiled) }
     }
 
     @Test("F072: an update sends the whole configuration, of an option its value alone")

@@ -38,6 +38,12 @@ struct ConnectServiceTests {
         #expect(try url.url == "https://ifttt.com/connect/aB3dE5fG?email=ada%2Bx@example.com")
         url.skipsConfiguration = true
         #expect(throws: ConnectError.self) { try url.url }
+        for address in ["gardenapp://connect_callback", "com.example.garden:/back"] {
+            url.redirect = try ReturnAddress(address)
+            #expect(throws: ConnectError.self) { try url.url }
+        }
+        url.redirect = try ReturnAddress("http://127.0.0.1:8080/back")
+        #expect(try url.url.contains("&redirect_uri=http://127.0.0.1:8080/back"))
         url.redirect = try ReturnAddress("https://garden.example/back")
         url.provisionalCode = code
         #expect(

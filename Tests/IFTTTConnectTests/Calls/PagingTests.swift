@@ -1,3 +1,4 @@
+import Foundation
 import IFTTTConnect
 import OAuth
 import Testing
@@ -25,6 +26,32 @@ struct PagingTests {
     private func page(_ names: [String], next: String?) -> ScriptedIFTTT.Reply {
         let data = names.map { #"{"name":"\#($0)"}"# }.joined(separator: ",")
         return .json(#"{"type":"list","data":[\#(data)]"# + (next.map { #","next":{"cursor":"\#($0)"}}"# } ?? "}"))
+    }
+
+    @Test("where the next page is can be kept, and goes on from there, with numbers as the service spelled them")
+    func kept() async throws {
+        let first = #"{"type":"list","data":[],"next":{"cursor":"c2","fields":{"zone":"all","above":1.50}}}"#
+        let ifttt = ScriptedIFTTT([line: [.json(first), page(["b"], next: nil)]])
+        let zones = ComponentSlug(service: "garden", name: "zones")
+        let next = try await ifttt.service().perform(zones, in: try ConnectionID(Balcony.id), RunOptions(for: "u")).next
+        let stored = try JSONEncoder().encode(try #require(next))
+        let request = QueryPage.Request(next: try JSONDecoder().decode(QueryPage.Next.self, from: stored))
+        _ = try await ifttt.service().perform(
+            zones, in: try ConnectionID(Balcony.id), RunOptions(for: "u"), page: request)
+        #expect(ifttt.requests.last?.content == #"{"cursor":"c2","fields":{"above":1.50,"zone":"all"},"user_id":"u"}"#)
+        let bare = try JSONDecoder().decode(QueryPage.Next.self, from: Data(#"{"cursor":"c"}"#.utf8))
+        #expect(try JSONDecoder().decode(QueryPage.Next.self, from: JSONEncoder().encode(bare)) == bare)
+    }
+
+    @Test(
+        "what was kept and is no place of a page any more is refused",
+        arguments: [
+            "{}", #"{"cursor":""}"#, #"{"cursor":7}"#, #"{"cursor":"c","fields":"[]"}"#,
+            #"{"cursor":"c","fields":"{"}"#,
+            #"{"cursor":"\#(String(repeating: "c", count: 2049))"}"#,
+        ])
+    func spoiled(text: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(QueryPage.Next.self, from: Data(text.utf8)) }
     }
 
     @Test("a circle of pages ends with an error, behind every row that was read")

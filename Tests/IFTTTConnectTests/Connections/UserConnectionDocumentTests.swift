@@ -18,7 +18,7 @@ struct UserConnectionDocumentTests {
     private static let lists = ["user_fields", "user_feature_triggers", "user_feature_queries", "user_feature_actions"]
     private static let texts = [
         "user_features", "feature_id", "enabled", "field_id", "feature_trigger_id", "feature_query_id",
-        "feature_action_id",
+        "feature_action_id", "lat", "lng",
     ]
 
     private func read(_ text: String) throws(ConnectError) -> UserConnection {
@@ -49,6 +49,8 @@ struct UserConnectionDocumentTests {
                 let isWrong =
                     if last == "value" {
                         value == nil || value == .null
+                    } else if last == "radius" {
+                        value != nil && value != .null
                     } else if Self.lists.contains(last) {
                         value != nil
                     } else {
@@ -87,6 +89,23 @@ struct UserConnectionDocumentTests {
             Issue.record("\(member) was read")
         } catch {
             guard case .input(member, _) = error else { throw error }
+        }
+    }
+
+    @Test(
+        "nothing of a place is dropped, and no place is stored that is none",
+        arguments: [
+            ("\"radius\"", "\"raduis\"", "raduis"), ("200", "\"wide\"", "radius"), ("200", "0", "radius"),
+            ("52.52", "91", "lat"), ("13.405", "-180.5", "lng"), ("\"lng\": 13.405, ", "", "lng"),
+            ("200", "200, \"address\": 7", "address"),
+        ])
+    func places(before: String, after: String, member: String) throws {
+        do throws(ConnectError) {
+            _ = try read(Self.content.replacing(before, with: after, maxReplacements: 1))
+            Issue.record("\(member) was read")
+        } catch {
+            let place = "user_features[0].user_feature_triggers[0].user_fields[0].value."
+            guard case .input(let named, _) = error, named == place + member else { throw error }
         }
     }
 

@@ -1,4 +1,3 @@
-import ClockFixtures
 import IFTTTConnect
 import OAuth
 import Sandbox
@@ -24,12 +23,12 @@ struct LoopbackIFTTT {
         await sandbox.stop()
     }
 
-    var service: ConnectService { ConnectService(key: Secret(Self.key), at: hosts, clock: HurriedClock()) }
-    var anonymous: ConnectAPI { ConnectAPI(at: hosts, clock: HurriedClock()) }
+    var service: ConnectService { ConnectService(key: Secret(Self.key), at: hosts, time: .hurried()) }
+    var anonymous: ConnectAPI { ConnectAPI(at: hosts, time: .hurried()) }
 
     /// The calls in the name of a user of the sandbox, such as `ada`.
     func api(_ user: String) throws -> ConnectAPI {
-        ConnectAPI(.user(try token("utk_sandbox_\(user)")), at: hosts, clock: HurriedClock())
+        ConnectAPI(.user(try token("utk_sandbox_\(user)")), at: hosts, time: .hurried())
     }
 
     /// A browser of the sandbox's user.

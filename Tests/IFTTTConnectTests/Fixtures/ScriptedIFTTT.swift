@@ -11,6 +11,7 @@ final class ScriptedIFTTT: Transport {
     enum Reply: Sendable {
         case json(String, status: Int = 200)
         case status(Int, retryAfter: String? = nil)
+        case fields(HTTPFields, status: Int)
         case lost
         case unreachable
         case tooLarge
@@ -23,6 +24,7 @@ final class ScriptedIFTTT: Transport {
         let line: String
         let content: String
         let headers: HTTPFields
+        let host: String
 
         func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
     }
@@ -61,6 +63,8 @@ final class ScriptedIFTTT: Transport {
             var head = HTTPResponse(status: .init(code: status))
             head.headerFields[.retryAfter] = wish
             return ResponseMessage(head: head)
+        case .fields(let fields, let status)?:
+            return ResponseMessage(head: HTTPResponse(status: .init(code: status), headerFields: fields))
         case .lost?: throw TransportError.cut(host: host, reason: "the script says so")
         case .tooLarge?: throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
         case .unreachable?, nil: throw TransportError.unreachable(host: host, reason: "no answer for \(request)")
@@ -73,7 +77,10 @@ final class ScriptedIFTTT: Transport {
         var content = ""
         if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
         return state.withLock { state in
-            state.requests.append(Request(line: line, content: content, headers: request.head.headerFields))
+            state.requests.append(
+                Request(
+                    line: line, content: content, headers: request.head.headerFields,
+                    host: request.head.authority ?? ""))
             let key = state.replies[line] == nil ? String(line.prefix { $0 != "?" }) : line
             guard let replies = state.replies[key], let next = replies.first else { return nil }
             if replies.count > 1 { state.replies[key]?.removeFirst() }
@@ -82,11 +89,18 @@ final class ScriptedIFTTT: Transport {
     }
 
     func api(_ caller: ConnectAPI.Caller = .anonymous, clock: any Clock<Duration> = HurriedClock()) -> ConnectAPI {
-        ConnectAPI(caller, transport: self, clock: clock)
+        ConnectAPI(caller, transport: self, time: .hurried(clock))
     }
 
     func service(key: String = "service-key-1") -> ConnectService {
-        ConnectService(key: Secret(key), transport: self, clock: HurriedClock())
+        ConnectService(key: Secret(key), transport: self, time: .hurried())
+    }
+}
+
+extension TimeSource {
+    /// A time that stands still, Sun, 06 Nov 1994 08:49:37 GMT, with pauses that are over at once.
+    static func hurried(_ clock: any Clock<Duration> = HurriedClock()) -> TimeSource {
+        TimeSource(now: { 784_111_777 }, clock: clock)
     }
 }
 

@@ -129,6 +129,57 @@ struct LoopbackCallTests {
         }
     }
 
+    @Test("F071: every address of options in a connection leads to its options, the nested form among them")
+    func optionsByAddress() async throws {
+        try await LoopbackIFTTT.run { ifttt in
+            let ada = try ifttt.api("ada")
+            let connection = try await ada.connection(many())
+            var owners: [FieldOwner] = []
+            for feature in connection.features {
+                let parts = feature.triggers + feature.queries + feature.actions
+                for (address, fields) in [(feature.fieldOptionsURL, feature.fields)]
+                    + parts.map({ ($0.fieldOptionsURL, $0.fields) })
+                {
+                    let address = try #require(address)
+                    let owner = try #require(FieldOwner(address, in: connection.id))
+                    owners.append(owner)
+                    let options = try await ada.fieldOptions(of: owner, in: connection.id)
+                    #expect(Set(options.options.keys).isSubset(of: fields.map(\.id)))
+                    let partners = try await ifttt.service.fieldOptions(
+                        of: owner, in: connection.id, for: "garden-1001")
+                    #expect(partners == options)
+                }
+            }
+            #expect(owners.contains(.action(zone, feature: "ft40")) && owners.contains(.feature("ft41")))
+            let pace = try await ada.fieldOptions(of: .action(zone, feature: "ft40"), in: many())["pace"]
+            #expect(pace.map(\.value) == ["pace-1", "pace-2", "pace-3"])
+            let elsewhere = FieldOwner.action(zone, feature: "ft41")
+            #expect(
+                await connectError { try await ada.fieldOptions(of: elsewhere, in: many()) }?.problemKind == .notFound)
+        }
+    }
+
+    @Test("F072, S11: the deprecated update takes the user's own token, and what it changed is read back")
+    func deprecatedUpdate() async throws {
+        try await LoopbackIFTTT.run { ifttt in
+            let ada = try ifttt.api("ada")
+            let update = DeprecatedServiceUpdate(
+                serviceID: "lumen_garden", actions: ["start_drip": [["zone": .text("zone-9")]]])
+            try await ada.updateDeprecated(leaving(), to: [update])
+            #expect(
+                try await zones(ada.connection(leaving()))
+                    == [.option(.init(group: "Upstairs", label: "Roof", value: "zone-9"))])
+            let revoked = await connectError {
+                try await ifttt.api("revoked").updateDeprecated(leaving(), to: [update])
+            }
+            #expect(revoked?.problemKind == .unauthorized)
+            let wrong = DeprecatedServiceUpdate(
+                serviceID: "lumen_garden", actions: ["start_drip": [["zone": .text("zone-0")]]])
+            let refused = await connectError { try await ada.updateDeprecated(leaving(), to: [wrong]) }
+            #expect(refused?.problemKind == .invalidParameters)
+        }
+    }
+
     @Test("F026, F072, F074: a pending connection refuses to run until it is configured")
     func pending() async throws {
         try await LoopbackIFTTT.run { ifttt in

@@ -3,8 +3,8 @@ struct IFTTTRunRoutes: Sendable {
     let store: IFTTTStore
     let access: IFTTTAccess
 
-    /// An action of this name fails downstream with 502.
-    static let failingAction = "ring_broken_bell"
+    /// What has one of these names fails downstream with 502.
+    static let failing = (action: "ring_broken_bell", query: "read_broken_meter", trigger: "broken_bell_rings")
 
     var routes: [Route] {
         [
@@ -40,7 +40,6 @@ struct IFTTTRunRoutes: Sendable {
 
     private func run(_ request: IncomingRequest) throws(IFTTTRefusal) -> Answer {
         let target = try target(request, .action)
-        guard target.capability.name != Self.failingAction else { throw .downstreamFailed }
         let entry: JSON = [
             "kind": "action", "slug": .string(target.capability.slug), "user_login": .string(target.login),
             "user_feature_id": .string(target.configuration.id), "fields": .object(target.fields),
@@ -86,7 +85,7 @@ struct IFTTTRunRoutes: Sendable {
         return Answer(status: 204)
     }
 
-    /// Checks in the order of the dossier: key, connection, user, pending, part, configuration, fields.
+    /// Checks in the order of the dossier: key, connection, user, pending, part, configuration, fields, what is behind it.
     private func target(
         _ request: IncomingRequest, _ kind: IFTTTCapability.Kind
     ) throws(IFTTTRefusal) -> Target {
@@ -107,6 +106,8 @@ struct IFTTTRunRoutes: Sendable {
         var reader = IFTTTFieldReader()
         reader.overrides(body["fields"], of: capability.fields)
         try reader.finish()
+        let failing = [Self.failing.action, Self.failing.query, Self.failing.trigger]
+        guard !failing.contains(capability.name) else { throw .downstreamFailed }
         return Target(
             login: login, connection: connection, capability: capability, configuration: configuration, body: body)
     }

@@ -17,10 +17,13 @@ enum IFTTTConnectionFixtures {
             name: "The Society for the Very Careful and Altogether Unhurried Watering of Balcony Gardens",
             shortName: "Unhurried Balcony Gardens Society", brandColor: "#b02a37"),
         IFTTTService(id: "gan_or", name: "גן האור", shortName: "גן האור", brandColor: "#7048e8"),
+        IFTTTService(
+            id: "paper_calendar", name: "Paper Calendar", shortName: "Calendar", brandColor: "#c2410c"),
     ]
 
     static let connections = [
         leaving, plain, areas, unknownField, many, hidden, longName, rightToLeft, markup, dark, light, iconless,
+        calendar, bothWays,
     ]
 
     /// The example of section 1.10.

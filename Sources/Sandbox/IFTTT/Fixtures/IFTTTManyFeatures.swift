@@ -70,11 +70,18 @@ extension IFTTTConnectionFixtures {
         ])
 
     private static let alarms = IFTTTFeature(
-        id: "ft42", title: "Ring the bell", description: "The bell is broken: running it fails.", isOnAtFirst: false,
+        id: "ft42", title: "Ring the bell", description: "Bell and meter are broken: whatever asks for them fails.",
+        isOnAtFirst: false,
         capabilities: [
             IFTTTCapability(
-                id: "ac42", kind: .action, serviceID: "lumen_garden", name: IFTTTRunRoutes.failingAction,
-                label: "Ring the broken bell")
+                id: "tr42", kind: .trigger, serviceID: "lumen_garden", name: IFTTTRunRoutes.failing.trigger,
+                label: "The broken bell rings"),
+            IFTTTCapability(
+                id: "qu43", kind: .query, serviceID: "lumen_garden", name: IFTTTRunRoutes.failing.query,
+                label: "The broken meter"),
+            IFTTTCapability(
+                id: "ac42", kind: .action, serviceID: "lumen_garden", name: IFTTTRunRoutes.failing.action,
+                label: "Ring the broken bell"),
         ])
 
     private static let record = IFTTTFeature(

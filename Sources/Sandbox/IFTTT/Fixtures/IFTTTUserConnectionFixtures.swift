@@ -49,7 +49,11 @@ enum IFTTTUserConnectionFixtures {
             ]),
         IFTTTUserConnection.Feature(
             id: "0d5b7a52-1f0c-4a7e-9c53-2f0f6a6f0041", featureID: "ft42", isEnabled: true, fields: [],
-            capabilities: [part("7c9d4f10-58a1-4b7b-8d3e-2f0f6a6f0042", "ac42", .action)]),
+            capabilities: [
+                part("7c9d4f10-58a1-4b7b-8d3e-2f0f6a6f0042", "tr42", .trigger),
+                part("7c9d4f10-58a1-4b7b-8d3e-2f0f6a6f0043", "qu43", .query),
+                part("7c9d4f10-58a1-4b7b-8d3e-2f0f6a6f0044", "ac42", .action),
+            ]),
     ]
 
     private static func morning(

@@ -7,10 +7,12 @@ final class IFTTTStore: Sendable {
     /// The partner's own authorization server; it knows the origin of the whole stand-in.
     let partnerServer: AuthorizationServer
     let webhooks: IFTTTWebhookSender
+    private let panel: ControlPanel
     private let state: Mutex<IFTTTState>
 
-    init(partnerServer: AuthorizationServer) {
+    init(partnerServer: AuthorizationServer, panel: ControlPanel) {
         self.partnerServer = partnerServer
+        self.panel = panel
         state = Mutex(IFTTTFixtures.state(seed: nil))
         webhooks = IFTTTWebhookSender()
         IFTTTFixtures.grantPartnerAccess(at: partnerServer)
@@ -33,12 +35,13 @@ final class IFTTTStore: Sendable {
         return try result.get()
     }
 
-    /// Puts the fixtures back; everything else is forgotten, the logs included.
+    /// Puts the fixtures back; everything else is forgotten, logs, requests and this service's faults included.
     ///
-    /// - Parameter seed: with one, all ids to come are determined by it.
+    /// - Parameter seed: with one, the ids to come are determined by it.
     func reset(seed: UInt64?) {
         change { $0 = IFTTTFixtures.state(seed: seed) }
         partnerServer.forgetAll()
+        panel.forget(.ifttt)
         IFTTTFixtures.grantPartnerAccess(at: partnerServer)
     }
 

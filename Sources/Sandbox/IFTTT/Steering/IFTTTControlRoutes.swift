@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// | route | does |
 /// |---|---|
-/// | `POST /_sandbox/reset` | puts the fixtures back; with a number as the body, all ids to come follow from it |
+/// | `POST /_sandbox/reset` | puts the fixtures back; with a number as the body, what IFTTT makes from then on follows from it |
 /// | `GET /_sandbox/analytics` and one for each of ``SandboxConnectLog`` | a log, one JSON object a line |
 /// | `POST /_sandbox/revoke-user-token` | ends the user token in the body, without a body all |
 /// | `POST /_sandbox/publish`, `POST /_sandbox/unpublish` | changes the partner whose service id is the body |
@@ -18,7 +18,7 @@ struct IFTTTControlRoutes: Sendable {
 
     var routes: [Route] {
         logs + [
-            route("/reset", note: "put the fixtures back; a number seeds all ids to come") { control, body in
+            route("/reset", note: "put the fixtures back; a number seeds the ids to come") { control, body in
                 if !body.isEmpty, UInt64(body) == nil { return Self.unclear("Expected a seed, or no body") }
                 control.store.reset(seed: UInt64(body))
                 return ControlRoutes.done

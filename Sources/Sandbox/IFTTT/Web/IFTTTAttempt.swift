@@ -44,7 +44,9 @@ struct IFTTTAttempt: Sendable {
     let action: Action
     let returnURL: IFTTTReturnURL?
     let skipsConfiguration: Bool
-    /// Whether the redirect carries the user token; the public Connect URL's does not.
+    /// Whether the redirect carries the user token. The public Connect URL's does not: it is opened from mails and pages in any
+    /// browser, its address has no state that the partner could check, and the partner's server, whose it is, gets the token
+    /// by its service key (section 2.8).
     let deliversToken: Bool
     let createsAccount: Bool
     let hint: Hint?

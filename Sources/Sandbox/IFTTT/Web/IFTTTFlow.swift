@@ -131,15 +131,19 @@ struct IFTTTFlow: Sendable {
                 attempt.step(in: state) == .review || attempt.step(in: state) == .configure
             else { return nil }
             let key = IFTTTState.Key(login: login, connectionID: attempt.connection.id)
-            let wasEnabled = state.userConnections[key]?.isEnabled == true
-            state.userConnections[key] = IFTTTUserConnection(
-                isEnabled: true, isPending: attempt.skipsConfiguration && attempt.action == .activation,
-                features: features)
+            let isSkipped = attempt.skipsConfiguration && attempt.action == .activation
+            // Nobody was asked for a configuration, so one that is in use stays in use.
+            if !isSkipped || state.userConnections[key]?.isEnabled != true {
+                state.userConnections[key] = IFTTTUserConnection(
+                    isEnabled: true, isPending: isSkipped, features: features)
+            }
             state.connect(Array(attempt.connection.serviceIDs.dropFirst()), for: login)
             attempt.isDone = true
             state.web.set(attempt)
+            // Whoever went through an activation turned it on, also when it was on (section 11.3, step 6).
             let hook = state.webhook(
-                wasEnabled ? .updated : .enabled, login: login, connection: attempt.connection, at: now)
+                attempt.action == .activation ? .enabled : .updated, login: login, connection: attempt.connection,
+                at: now)
             return (state.userToken(login: login, serviceID: attempt.connection.ownerID), hook)
         }
         store.deliver(result?.1)

@@ -63,6 +63,9 @@ struct IFTTTFlowRequest: Sendable {
         guard let url = IFTTTReturnURL(text, registered: partner.redirectURLs) else {
             throw Refusal(detail: "The \(name) is not one that \(partner.serviceID) has registered.")
         }
+        guard entrance != .publicURL || url.isPage else {
+            throw Refusal(detail: "The redirect_uri is an https address, or one of the loopback interface.")
+        }
         return url
     }
 

@@ -13,6 +13,15 @@ struct IFTTTReturnURL: Sendable {
         self.text = text
     }
 
+    /// Whether a page can be there: `https`, or `http` on the loopback interface, as the Connect URL wants it (section 3.4).
+    var isPage: Bool {
+        let lowercased = text.lowercased()
+        return lowercased.hasPrefix("https://")
+            || ["http://127.0.0.1", "http://[::1]"].contains { host in
+                lowercased.hasPrefix(host) && [nil, ":", "/", "?"].contains(lowercased.dropFirst(host.count).first)
+            }
+    }
+
     /// The URL with more query items after its own.
     func adding(_ items: [(name: String, value: String)]) -> String {
         guard !items.isEmpty else { return text }

@@ -1,0 +1,73 @@
+import OAuth
+
+/// Whose fields are meant (dossier 2.9).
+public enum FieldOwner: Sendable, Hashable {
+    /// A trigger; as part of a feature where one is named.
+    case trigger(ComponentSlug, feature: String? = nil)
+    /// A query; as part of a feature where one is named.
+    case query(ComponentSlug, feature: String? = nil)
+    /// An action; as part of a feature where one is named.
+    case action(ComponentSlug, feature: String? = nil)
+    case feature(String)
+
+    /// Whose options an answer's ``Connection/Component/fieldOptionsURL`` or ``Connection/Feature/fieldOptionsURL`` leads to.
+    ///
+    /// Only the path is read: the question goes to the service's own host, with the token or the key, wherever an answer
+    /// points.
+    ///
+    /// - Returns: nil for an address of another connection, or of another form than the service documents.
+    public init?(_ address: WebAddress, in connection: ConnectionID) {
+        guard let scheme = address.rawValue.firstRange(of: "://") else { return nil }
+        let rest = address.rawValue[scheme.upperBound...]
+        var segments: [String] = []
+        for segment in rest.prefix(while: { $0 != "?" && $0 != "#" }).split(
+            separator: "/", omittingEmptySubsequences: false
+        ).dropFirst() {
+            guard let segment = QueryEncoding.decode(segment.utf8) else { return nil }
+            segments.append(segment)
+        }
+        guard segments.starts(with: ["v2", "connections", connection.rawValue]), segments.last == "field_options"
+        else { return nil }
+        self.init(path: segments.dropFirst(3).dropLast())
+    }
+
+    private init?(path: ArraySlice<String>) {
+        let parts = Array(path)
+        switch (parts.count, parts.first) {
+        case (2, "features"):
+            guard !parts[1].isEmpty else { return nil }
+            self = .feature(parts[1])
+        case (2, _): self.init(kind: parts[0], slug: parts[1], feature: nil)
+        case (4, "features"):
+            guard !parts[1].isEmpty else { return nil }
+            self.init(kind: parts[2], slug: parts[3], feature: parts[1])
+        default: return nil
+        }
+    }
+
+    private init?(kind: String, slug: String, feature: String?) {
+        guard let slug = ComponentSlug(slug) else { return nil }
+        switch kind {
+        case "triggers": self = .trigger(slug, feature: feature)
+        case "queries": self = .query(slug, feature: feature)
+        case "actions": self = .action(slug, feature: feature)
+        default: return nil
+        }
+    }
+
+    var path: String {
+        get throws(ConnectError) {
+            switch self {
+            case .trigger(let slug, let feature): try Self.prefix(feature) + "triggers/" + (try slug.segment)
+            case .query(let slug, let feature): try Self.prefix(feature) + "queries/" + (try slug.segment)
+            case .action(let slug, let feature): try Self.prefix(feature) + "actions/" + (try slug.segment)
+            case .feature(let id): "features/" + (try Hosts.segment(id, "feature"))
+            }
+        }
+    }
+
+    private static func prefix(_ feature: String?) throws(ConnectError) -> String {
+        guard let feature else { return "" }
+        return "features/" + (try Hosts.segment(feature, "feature")) + "/"
+    }
+}
