@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import Sandbox
 
-/// A grocer's web shop with two Connect Buttons: what a partner of IFTTT has to build, and nothing else (dossier 9,
+/// A grocer's web shop with a few Connect Buttons: what a partner of IFTTT has to build, and nothing else (dossier 9,
 /// F107 to F111).
 ///
 /// `swift run GroceryExpress` starts it beside a sandbox of IFTTT in the same process and prints its address; nothing

@@ -7,7 +7,7 @@ import Logging
 import OAuth
 import Sandbox
 
-/// The shop: its customers, its two connections, and what mounts the buttons.
+/// The shop: its customers, its connections, and what mounts the buttons.
 struct Shop: Sendable {
     let origin: String
     let sandbox: Sandbox
@@ -22,8 +22,8 @@ struct Shop: Sendable {
     private let webhooks: WebhookRoutes<BasicRequestContext>
     private let tokens: UserTokenRoutes<BasicRequestContext>
 
-    /// The two connections of the sample (F107).
-    static let connections = ["aB3dE5fG", "pL41nX01"]
+    /// The connections of the sample (F107): an area and a zone, an area to enter and one to leave, a calendar.
+    static let connections = ["aB3dE5fG", "aReAs2go", "cAl3nDar"]
 
     /// What the shop has before it knows its own address: which IFTTT, the vault, and who agreed to be counted.
     struct Books: Sendable {
@@ -131,7 +131,9 @@ struct Shop: Sendable {
     func connection(_ id: ConnectionID, of customer: String?) async throws -> Connection {
         do {
             return try await service.connection(id, for: customer, repeating: .none)
-        } catch let error where error.problemKind != nil && customer != nil {
+        } catch let error as ConnectError
+            where customer != nil && [.notFound, .unauthorized].contains(error.problemKind)
+        {
             // Who has never turned it on is nobody whom IFTTT knows.
             return try await service.connection(id, repeating: .none)
         }
@@ -154,9 +156,4 @@ extension ConnectWebhook.Event {
 /// Why the shop cannot open.
 enum ShopError: Error {
     case sandbox
-}
-
-extension Error {
-    /// What kind of refusal IFTTT answered with.
-    fileprivate var problemKind: ConnectError.Problem.Kind? { (self as? ConnectError)?.problemKind }
 }

@@ -75,43 +75,6 @@ struct ShopPages: Sendable {
         </ul>
         """)
 
-    private static let configuration = template(
-        """
-        {{#problem}}<p class="problem" role="alert">{{.}}</p>{{/problem}}
-        {{#usesArea}}
-        <form method="get" action="/connections/{{id}}/configure" role="search">
-        <p class="field"><label for="search">Search for a place</label>
-        <input id="search" name="search" type="search" value="{{search}}"></p>
-        <p><button class="plain">Search</button></p>
-        </form>
-        {{#searched}}
-        <div role="status"><p>{{found}}</p></div>
-        {{/searched}}
-        {{/usesArea}}
-        <form method="post" action="/connections/{{id}}/configure">
-        <input type="hidden" name="form_token" value="{{token}}">
-        {{#usesArea}}
-        <p class="field"><label for="latitude">Latitude in degrees</label>
-        <input id="latitude" name="latitude" inputmode="decimal" required value="{{latitude}}"></p>
-        <p class="field"><label for="longitude">Longitude in degrees</label>
-        <input id="longitude" name="longitude" inputmode="decimal" required value="{{longitude}}"></p>
-        <p class="field"><label for="radius">Radius in metres</label>
-        <input id="radius" name="radius" inputmode="numeric" required value="{{radius}}"></p>
-        <p class="field"><label for="address">Address</label>
-        <input id="address" name="address" autocomplete="street-address" value="{{address}}"></p>
-        {{/usesArea}}
-        {{#choices}}
-        <p class="field"><label for="choice">{{choiceLabel}}</label><select id="choice" name="{{choiceName}}">
-        {{#options}}<option value="{{value}}"{{#chosen}} selected{{/chosen}}>{{label}}</option>{{/options}}
-        </select></p>
-        {{/choices}}
-        {{#texts}}
-        <p class="field"><label for="{{name}}">{{label}}</label><input id="{{name}}" name="{{name}}" value="{{value}}"></p>
-        {{/texts}}
-        <p class="ways"><button>Save</button> <a href="/connections/{{id}}">Back without saving</a></p>
-        </form>
-        """)
-
     private static let settings = template(
         """
         <div role="status">{{#done}}<p class="done">{{.}}</p>{{/done}}</div>
@@ -201,56 +164,13 @@ struct ShopPages: Sendable {
     }
 
     func configuration(
-        _ connection: Connection, _ options: [FieldValue.Option], _ visit: Visit, _ entry: ShopRoutes.Entry
+        _ screen: ConfigurationScreen, _ visit: Visit, _ entry: ConfigurationPage.Entry
     ) -> Response {
-        let components = connection.features.flatMap { $0.triggers + $0.actions }
-        let fields = components.flatMap(\.fields) + connection.features.flatMap(\.fields)
-        let choice = fields.first { $0.type == .select }
-        let stored = connection.userConnection?.texts ?? [:]
-        var content: [String: Any?] = [
-            "id": connection.id.rawValue, "token": visit.formToken, "problem": entry.problem, "search": entry.search,
-        ]
-        content.merge(area(connection, entry)) { $1 }
-        if let choice, !options.isEmpty {
-            let name = "field-\(choice.id)"
-            let rows = options.map { option in
-                Self.present([
-                    "value": option.value, "label": option.label ?? option.value,
-                    "chosen": (entry.fields[name] ?? stored[choice.id]) == option.value ? "yes" : nil,
-                ])
-            }
-            content["choices"] =
-                ["choiceLabel": choice.label ?? choice.id, "choiceName": name, "options": rows] as [String: Any]
-        }
-        content["texts"] = fields.filter { [.text, .textArea].contains($0.type) }.map {
-            let name = "field-\($0.id)"
-            return ["name": name, "label": $0.label ?? $0.id, "value": entry.fields[name] ?? stored[$0.id] ?? ""]
-        }
-        return page(
-            "Choose where and what", Self.configuration?.render(Self.present(content)), visit,
-            path: "/connections/\(connection.id)/configure", status: entry.problem == nil ? .ok : .unprocessableContent)
-    }
-
-    /// The area's fields: what was typed, else what was found, else what the customer has, else what the connection begins with.
-    private func area(_ connection: Connection, _ entry: ShopRoutes.Entry) -> [String: Any?] {
-        guard let standard = connection.userConnection?.area ?? connection.defaultAreas.first else { return [:] }
-        let places = Place.matching(entry.search)
-        let place = places.first
-        func text(_ name: String, _ found: String?, _ own: String) -> String { entry.fields[name] ?? found ?? own }
-        let found = place.map { "Found \($0.name)." + (places.count > 1 ? " \(places.count - 1) more fit." : "") }
-        return [
-            "usesArea": "yes", "searched": entry.search.isEmpty ? nil : "yes",
-            "found": found ?? "No place fits. Try a city, or type the coordinates.",
-            "latitude": text("latitude", place.map { Self.written($0.latitude) }, Self.written(standard.latitude)),
-            "longitude": text("longitude", place.map { Self.written($0.longitude) }, Self.written(standard.longitude)),
-            "radius": text("radius", nil, Self.written(standard.radius ?? 250)),
-            "address": text("address", place?.name, standard.address ?? ""),
-        ]
-    }
-
-    /// A number as one writes it: 250, and not 250.0.
-    private static func written(_ number: Double) -> String {
-        Int(exactly: number).map(String.init) ?? "\(number)"
+        page(
+            "Choose where and what",
+            ConfigurationPage(screen: screen, entry: entry).render(token: visit.formToken), visit,
+            path: "/connections/\(screen.connection.id)/configure",
+            status: entry.problem == nil ? .ok : .unprocessableContent)
     }
 
     /// - Parameter done: what the last form has done; nil for a page that nobody sent.

@@ -20,8 +20,8 @@ struct ShopRoutes: Sendable {
             return await answering(request) { try await connection(id, $0) }
         }
         router.get("connections/:id/configure") { request, context in
-            let (id, search) = (context.parameters.get("id"), request.uri.queryParameters["search"].map { String($0) })
-            return await answering(request) { try await configuration(id, $0, Entry(search: search ?? "")) }
+            let id = context.parameters.get("id")
+            return await answering(request) { try await configuration(id, $0) }
         }
         router.post("connections/:id/configure") { request, context in
             let id = context.parameters.get("id")
@@ -48,13 +48,6 @@ struct ShopRoutes: Sendable {
                 return .seeOther(LocalPath(rawValue: form["return_to"] ?? "/")?.rawValue ?? "/")
             }
         }
-    }
-
-    /// What the configuration screen's fields hold.
-    struct Entry: Sendable {
-        var search = ""
-        var fields: [String: String] = [:]
-        var problem: String?
     }
 
     // MARK: Pages
@@ -105,12 +98,15 @@ struct ShopRoutes: Sendable {
         return try await !shop.analytics.isAllowed(for: customer)
     }
 
-    private func configuration(_ id: String?, _ visit: Visit, _ entry: Entry) async throws -> Response {
+    private func configuration(
+        _ id: String?, _ visit: Visit, _ entry: ConfigurationPage.Entry = .init()
+    ) async throws -> Response {
         guard let id = known(id) else { return pages.missing(visit) }
         let connection = try await shop.connection(id, of: visit.customer)
         // There is something to configure only once it is on.
         guard connection.status == .enabled else { return .seeOther("/connections/\(id)") }
-        return pages.configuration(connection, try await zones(of: connection, visit.customer), visit, entry)
+        let options = try await options(of: connection, visit.customer)
+        return pages.configuration(ConfigurationScreen(connection, options: options), visit, entry)
     }
 
     private func settings(_ visit: Visit, done: String?) async throws -> Response {
@@ -126,34 +122,46 @@ struct ShopRoutes: Sendable {
 
     // MARK: Forms
 
-    /// The options of the connection's first field to choose from: of the action that the shop's own service does.
-    private func zones(of connection: Connection, _ customer: String?) async throws -> [FieldValue.Option] {
-        guard let customer, let action = connection.features.first?.actions.first, let name = action.kindID,
-            let service = action.serviceID, let field = action.fields.first(where: { $0.type == .select })
-        else { return [] }
-        let slug = ComponentSlug(service: service, name: name)
-        return try await shop.service.fieldOptions(of: .action(slug), in: connection.id, for: customer)[field.id]
+    /// What can be chosen from lists, by the names of the questions.
+    private func options(of connection: Connection, _ customer: String?) async throws -> [String: [FieldValue.Option]] {
+        guard let customer else { return [:] }
+        var options: [String: [FieldValue.Option]] = [:]
+        for (id, owner, fields) in ConfigurationScreen.owners(in: connection) {
+            let found = try await shop.service.fieldOptions(of: owner, in: connection.id, for: customer)
+            for field in fields where field.type == .select {
+                options[ConfigurationScreen.name(of: field, in: id)] = found[field.id]
+            }
+        }
+        return options
     }
 
     /// Turns the configuration on that the customer chose on the shop's own page (dossier 2.9), and tells the button.
     private func configure(_ id: String?, _ form: [String: String], _ visit: Visit) async throws -> Response {
         guard let id = known(id), let customer = visit.customer else { return pages.missing(visit) }
+        var entry = ConfigurationPage.Entry(fields: form)
+        guard entry.searched == nil else { return try await configuration(id.rawValue, visit, entry) }
         let connection = try await shop.connection(id, of: customer)
-        let entry = Entry(fields: form)
-        let wanted: UserConnection
-        do throws(ConfigurationProblem) {
-            wanted = try ConfigurationForm(form).configuration(of: connection)
-        } catch {
-            return try await configuration(id.rawValue, visit, Entry(fields: entry.fields, problem: error.text))
-        }
-        do throws(any Error) {
+        do {
+            let wanted = try ConfigurationForm(form).configuration(of: connection)
             _ = try await shop.service.update(id, to: wanted, for: customer)
             try await shop.own.configurationSaved(
                 id, for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email))
+        } catch let error as ConfigurationProblem {
+            entry.problem = error.text
         } catch let error as ConnectError {
-            return try await configuration(id.rawValue, visit, Entry(fields: entry.fields, problem: error.description))
+            entry.problem = Self.words(for: error)
         }
+        guard entry.problem == nil else { return try await configuration(id.rawValue, visit, entry) }
         return .seeOther("/connections/\(id)")
+    }
+
+    /// What a customer is told when IFTTT did not take a configuration; the error's own words are a developer's.
+    private static func words(for error: ConnectError) -> String {
+        switch error.problemKind {
+        case .malformedRequest, .invalidParameters: "IFTTT does not take these values. Change them and save again."
+        case .unauthorized, .forbidden, .notFound: "This is not connected any more. Connect it again first."
+        default: "IFTTT does not answer just now, and nothing is saved yet. Save again in a moment."
+        }
     }
 
     private func count(_ isAllowed: Bool, _ visit: Visit, _ request: Request) async throws {
@@ -185,9 +193,10 @@ struct ShopRoutes: Sendable {
         let wanted = form["customer"] ?? ""
         let customer = shop.sandbox.ifttt.users.contains { $0.subject == wanted } ? wanted : nil
         var email = String((form["email"] ?? "").prefix(254))
-        // A new address each time: the new-user flow, over and over.
+        // A new address each time: the new-user flow, over and over. The last one's mark goes.
         if form["new_user"] == "on", let mark = email.firstIndex(of: "@") {
-            email.insert(contentsOf: "+" + Base64URL.encode(RandomSource.system.bytes(6)).lowercased(), at: mark)
+            let name = email[..<mark].prefix { $0 != "+" }
+            email = name + "+" + Base64URL.encode(RandomSource.system.bytes(6)).lowercased() + email[mark...]
         }
         shop.visits.change(request) { [email] visit in
             visit.customer = customer

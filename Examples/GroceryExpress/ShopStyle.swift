@@ -43,6 +43,12 @@ enum ShopStyle {
             .plain{background:none;color:var(--accent);border:1px solid currentColor;padding:.35rem .8rem}
             .ways{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:center}
             .done{border-inline-start:4px solid var(--accent);padding-inline-start:.75rem}
+            fieldset{border:1px solid var(--line);border-radius:.75rem;background:var(--card);padding:.5rem 1rem;margin:0 0 1.25rem;min-inline-size:0}
+            legend{font-weight:700;padding:0 .4rem}
+            .search{display:flex;gap:.5rem;max-inline-size:26rem}
+            .search input{min-inline-size:0}
+            .search button{flex:none}
+            .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:0 1rem;max-inline-size:26rem}
             #configure{text-align:center}
             #notice:empty{display:none}
             #notice{color:var(--quiet);text-align:center;text-wrap:balance;margin-block:-.5rem 1.5rem}
@@ -52,16 +58,18 @@ enum ShopStyle {
 
             """
 
-    /// What the shop adds when something did not work (F111); the button itself says what it was. Of what the user stopped
-    /// there is nothing to say.
+    /// What the shop adds when something did not work (F111); the button itself says what it was. Of what the user stopped, and
+    /// of an address that is none, there is nothing to add.
     static let script = """
         const WORDS = {
           offline: 'The shop goes on as soon as you are back.',
           unavailable: 'Shopping works without it. Come back to it later.',
+          too_many: 'Nothing is lost. Give it a minute.',
           unknown_connection: 'The shop does not offer it any more.',
           not_allowed: 'Log in to the shop again, as the customer whose it is.',
           sign_in_expired: 'Connect once more, and IFTTT knows you again.',
           account_not_created: 'Try it with another address.',
+          app_not_opened: 'It works on IFTTT’s pages as well.',
           not_disconnected: 'Until that works, it goes on as before.',
           interrupted: 'You can connect whenever you like.',
         }

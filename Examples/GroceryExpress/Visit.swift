@@ -34,9 +34,9 @@ struct Visit: Sendable {
 
         var label: String {
             switch self {
-            case .dynamic: "Light or dark, as the device"
-            case .light: "Light"
-            case .dark: "Dark"
+            case .dynamic: "Colours: light or dark, as the device"
+            case .light: "Colours: light"
+            case .dark: "Colours: dark"
             }
         }
     }

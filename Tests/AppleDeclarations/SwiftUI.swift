@@ -1,6 +1,7 @@
 // What the SwiftUI view uses of Apple's SwiftUI, declared as Apple declares it and without any behaviour.
 // Isolation and sendability are part of the declaration: a check against anything else would prove nothing.
 @_exported public import Foundation
+@_exported public import FoundationNetworking
 
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
@@ -86,11 +87,31 @@ public struct Image: Primitive {
     public func renderingMode(_ renderingMode: TemplateRenderingMode?) -> Image { self }
     public func resizable() -> Image { self }
 }
+public enum AsyncImagePhase: Sendable {
+    case empty
+    case success(Image)
+    case failure(any Error)
+}
+public struct Transaction { public init() {} }
 public struct AsyncImage<Content: View>: Primitive {
-    public init<I: View, P: View>(
-        url: URL?, scale: CGFloat = 1, @ViewBuilder content: @escaping (Image) -> I,
-        @ViewBuilder placeholder: @escaping () -> P
-    ) where Content == ConditionalContent<I, P> {}
+    public init(
+        url: URL?, scale: CGFloat = 1, transaction: Transaction = Transaction(),
+        @ViewBuilder content: @escaping (AsyncImagePhase) -> Content
+    ) {}
+}
+public struct Axis {
+    public struct Set: OptionSet, Sendable {
+        public let rawValue: Int8
+        public init(rawValue: Int8) { self.rawValue = rawValue }
+        public static let horizontal = Set(rawValue: 1), vertical = Set(rawValue: 2)
+    }
+}
+public struct ViewThatFits<Content: View>: Primitive {
+    public init(in axes: Axis.Set = [.horizontal, .vertical], @ViewBuilder content: () -> Content) {}
+}
+@MainActor @preconcurrency public protocol PreviewProvider {
+    associatedtype Previews: View
+    @ViewBuilder @MainActor @preconcurrency static var previews: Previews { get }
 }
 public struct Button<Label: View>: Primitive {
     public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
@@ -200,6 +221,11 @@ public struct Rectangle: InsettableShape {
     nonisolated public func path(in rect: CGRect) -> Path { Path() }
     nonisolated public func inset(by amount: CGFloat) -> some InsettableShape { self }
 }
+public struct RoundedRectangle: InsettableShape {
+    nonisolated public init(cornerRadius: CGFloat, style: RoundedCornerStyle = .continuous) {}
+    nonisolated public func path(in rect: CGRect) -> Path { Path() }
+    nonisolated public func inset(by amount: CGFloat) -> some InsettableShape { self }
+}
 public enum RoundedCornerStyle: Sendable { case circular, continuous }
 public struct UnevenRoundedRectangle: InsettableShape {
     nonisolated public init(
@@ -224,7 +250,9 @@ public struct Font: Sendable {
 public struct Animation: Sendable {
     public static func easeInOut(duration: TimeInterval) -> Animation { Animation() }
     public static func linear(duration: TimeInterval) -> Animation { Animation() }
-    public static func spring(duration: TimeInterval, bounce: Double) -> Animation { Animation() }
+    public static func interpolatingSpring(
+        duration: TimeInterval = 0.5, bounce: Double = 0, initialVelocity: Double = 0
+    ) -> Animation { Animation() }
 }
 extension Animation { public static let `default` = Animation() }
 public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result {
@@ -376,6 +404,21 @@ extension View {
     nonisolated public func onChange<V: Equatable>(
         of value: V, initial: Bool = false, _ action: @escaping (_ oldValue: V, _ newValue: V) -> Void
     ) -> Modified { Modified() }
+    nonisolated public func onChange<V: Equatable>(
+        of value: V, initial: Bool = false, _ action: @escaping () -> Void
+    ) -> Modified { Modified() }
+    nonisolated public func task(
+        priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> Modified { Modified() }
+    nonisolated public func task<T: Equatable>(
+        id value: T, priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: sending @escaping @isolated(any) () async -> Void
+    ) -> Modified { Modified() }
+    nonisolated public func id<ID: Hashable>(_ id: ID) -> Modified { Modified() }
+    nonisolated public func hidden() -> Modified { Modified() }
+    nonisolated public func fixedSize(horizontal: Bool, vertical: Bool) -> Modified { Modified() }
+    nonisolated public func onOpenURL(perform action: @escaping (URL) -> Void) -> Modified { Modified() }
     nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> Modified { Modified() }
     nonisolated public func coordinateSpace(_ name: NamedCoordinateSpace) -> Modified { Modified() }
     nonisolated public func highPriorityGesture<T: Gesture>(_ gesture: T, including mask: GestureMask = .all)

@@ -4,6 +4,8 @@ public import Foundation
 
 @MainActor open class UIResponder: NSObject {}
 
+@MainActor open class UIWindow: UIResponder {}
+
 @MainActor open class UIApplication: UIResponder {
     public struct OpenExternalURLOptionsKey: Hashable, Sendable {}
     open class var shared: UIApplication { UIApplication() }

@@ -19,7 +19,8 @@ from sandbox import artefact
 from strangers import REPOSITORY, http
 
 CONNECTION = "aB3dE5fG"
-OTHER = "pL41nX01"
+OTHER = "cAl3nDar"
+AREAS = "aReAs2go"
 AFFIRMATIVE = ("allow", "yes", "save", "sign_in")
 
 

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from conftest import OpenPage
-from shop_visit import CONNECTION, OTHER, Hand, Shop, leave, look, open_connection, say_yes, settings, step, switch, until
-from strangers import http
+from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, look, open_connection, say_yes, settings, step, switch, until
+from strangers import REPOSITORY, http
 
 WAYS = ("pointer", "touch", "keyboard")
 Opener = Callable[[str], Page]
@@ -42,6 +42,7 @@ def test_a_new_user_connects_configures_in_the_shop_and_disconnects(shop: Shop, 
     page.goto(shop.origin)
     expect(page.locator(".cards li").first).to_contain_text("Almost connected")
     expect(page.locator(".cards li").last).to_contain_text("Not connected")
+    look(page, "front-almost") if way == "pointer" else None
     open_connection(page, shop)
     hand.press(page.get_by_role("link", name="Choose where and what"))
     page.wait_for_url("**/configure")
@@ -280,6 +281,176 @@ def look_at_about(page: Page, hand: Hand, times: int = 1) -> None:
         expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def connected(page: Page, shop: Shop, connection: str) -> Hand:
+    """A new user who has turned a connection on and has not configured it."""
+    hand = Hand(page, "pointer")
+    open_connection(page, shop, connection)
+    leave(page, hand, shop, "new@example.test")
+    say_yes(page, hand, shop)
+    until(page, "pending")
+    return hand
+
+
+def stored(page: Page, shop: Shop, connection: str) -> dict[str, dict]:
+    """What IFTTT has stored for the customer: the fields' values, by trigger or action."""
+    answer = http().get(f"{shop.sandbox}/v2/connections/{connection}", params={"user_id": "garden-1005"}, timeout=10,
+                        headers={"IFTTT-Service-Key": "sandbox-service-key-lumen-garden"})
+    found = {}
+    for feature in answer.json()["user_connection"]["user_features"]:
+        for kind in ("trigger", "action"):
+            for part in feature[f"user_feature_{kind}s"]:
+                found[part[f"feature_{kind}_id"]] = {field["field_id"]: field["value"] for field in part["user_fields"]}
+    return found
+
+
+def test_an_area_that_is_entered_and_one_that_is_left_are_each_found_or_typed(shop: Shop, page: Page) -> None:
+    hand = connected(page, shop, AREAS)
+    hand.press(page.get_by_role("link", name="Choose where and what"))
+    page.wait_for_url("**/configure")
+    enter, leaving = page.get_by_role("group", name="You enter an area"), page.get_by_role("group", name="You leave an area")
+    enter.get_by_label("Search for a place").fill("kyoto")
+    enter.get_by_role("button", name="Search").click()
+    expect(enter.get_by_role("status")).to_contain_text("Nishiki Market, Kyoto")
+    expect(enter.get_by_label("Latitude in degrees")).to_have_value("35.005")
+    expect(leaving.get_by_label("Latitude in degrees")).to_have_value("52.52")
+    enter.get_by_label("Radius in metres").fill("120")
+    leaving.get_by_label("Search for a place").fill("Atlantis")
+    leaving.get_by_label("Search for a place").press("Enter")  # presses the form's first button, which is the other area's
+    expect(leaving.get_by_role("status")).to_contain_text("No place fits")
+    expect(enter.get_by_label("Radius in metres")).to_have_value("120")
+    expect(enter.get_by_label("Latitude in degrees")).to_have_value("35.005")
+    leaving.get_by_label("Search for a place").fill("")
+    for label, value in (("Latitude in degrees", "48,8487"), ("Longitude in degrees", "200"), ("Radius in metres", "400.5")):
+        leaving.get_by_label(label).fill(value)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("You leave an area: the latitude is from")
+    look(page, "configure-areas")
+    leaving.get_by_label("Longitude in degrees").fill("2.379")
+    leaving.get_by_label("Longitude in degrees").press("Enter")
+    page.wait_for_url(f"**/connections/{AREAS}")
+    until(page, "connected")
+    values = {part: fields["location"] for part, fields in stored(page, shop, AREAS).items() if "location" in fields}
+    assert [(area["lat"], area["lng"], area["radius"]) for area in (values["tr70"], values["tr71"])] == [
+        (35.005, 135.7649, 120), (48.8487, 2.379, 400.5)]
+
+
+def test_a_calendar_is_chosen_and_its_events_are_named(shop: Shop, page: Page) -> None:
+    hand = connected(page, shop, OTHER)
+    hand.press(page.get_by_role("link", name="Choose where and what"))
+    page.wait_for_url("**/configure")
+    event = page.get_by_role("group", name="Add an event")
+    event.get_by_label("Calendar").select_option("Garden")
+    event.get_by_label("Title").fill("Watered <b>again</b>")
+    page.get_by_role("group", name="A zone was watered").get_by_label("Zone").select_option("Roof")
+    page.get_by_role("group", name="An event starts").get_by_label("Title").fill("Holidays")
+    look(page, "configure-calendar")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url(f"**/connections/{OTHER}")
+    until(page, "connected")
+    values = stored(page, shop, OTHER)
+    assert values["ac60"]["title"] == "Watered <b>again</b>" and values["tr61"]["title"] == "Holidays"
+    assert values["ac60"]["calendar"]["value"] == "calendar-2" and values["tr60"]["zone"]["value"] == "zone-9"
+    hand.press(page.get_by_role("link", name="Choose where and what"))
+    page.wait_for_url("**/configure")
+    expect(event.get_by_label("Title")).to_have_value("Watered <b>again</b>")
+    expect(event.get_by_label("Calendar")).to_have_value("calendar-2")
+
+
+def test_each_feature_is_listed_with_its_icon(shop: Shop, page: Page) -> None:
+    for connection, titles in ((OTHER, ["Write down every watering", "Wait while you are away"]), (CONNECTION, ["Start when you leave"])):
+        open_connection(page, shop, connection)
+        features = page.locator(".features li")
+        expect(features).to_have_count(len(titles))
+        for feature, title in zip(features.all(), titles, strict=True):
+            expect(feature).to_contain_text(title)
+            image = feature.locator("img")
+            image.evaluate("image => image.decode()")
+            assert image.evaluate("image => image.naturalWidth") > 0
+
+
+def test_a_new_address_is_another_each_time_and_makes_a_new_account(shop: Shop, page: Page) -> None:
+    seen = []
+    for _ in range(2):
+        settings(page, shop, new_user=True)
+        seen.append(page.locator("[name=email]").input_value())
+        assert re.fullmatch(r"new\+[a-z0-9_-]{8}@example\.test", seen[-1]), "one mark, however often"
+    assert seen[0] != seen[1]
+    hand = Hand(page, "pointer")
+    open_connection(page, shop)
+    hand.press(switch(page))
+    until(page, "email")
+    field = page.locator("connect-button input[type=email]")
+    expect(field).to_have_value(seen[1])
+    hand.press(page.locator("connect-button .email button"))
+    page.wait_for_url(f"{shop.sandbox}/**")
+    say_yes(page, hand, shop)
+    until(page, "pending")
+
+
+def failure_kinds() -> list[str]:
+    """All that a button can say went wrong, from the Swift source."""
+    source = (REPOSITORY / "Sources/ConnectButton/State/ConnectButtonFailure.swift").read_text()
+    body = source[source.index("enum Kind"):source.index("var isRetryable")]
+    return [word or name for name, word in re.findall(r"^ +case (\w+)(?: = \"(\w+)\")?$", body, re.MULTILINE)]
+
+
+def test_the_shop_has_words_for_every_failure_and_none_for_what_one_did_oneself(shop: Shop, page: Page) -> None:
+    kinds = failure_kinds()
+    assert len(kinds) > 10
+    open_connection(page, shop)
+    said = page.evaluate("""kinds => kinds.map(kind => {
+        document.querySelector('connect-button').dispatchEvent(new CustomEvent('failure', { detail: { kind, detail: 'x' } }))
+        return document.getElementById('notice').textContent })""", kinds)
+    assert {kind for kind, text in zip(kinds, said, strict=True) if not text} == {"cancelled", "invalid_email"}
+    spoken = [text for text in said if text]
+    assert len(set(spoken)) == len(spoken), "each its own"
+    page.evaluate("""document.querySelector('connect-button').dispatchEvent(new CustomEvent('change', { detail: { step: 'connect', isOn: false } }))""")
+    expect(page.locator("#notice")).to_be_empty()
+
+
+def faults(shop: Shop, *rules: str) -> None:
+    """Breaks IFTTT in these ways; in none to mend it."""
+    http().delete(f"{shop.sandbox}/_sandbox/faults", timeout=10).raise_for_status()
+    if rules:
+        http().post(f"{shop.sandbox}/_sandbox/faults", data="\n".join(rules), timeout=10).raise_for_status()
+
+
+@pytest.mark.parametrize("status", [429, 500])
+def test_who_cannot_ask_ifttt_does_not_say_that_nothing_is_connected(shop: Shop, page: Page, status: int) -> None:
+    settings(page, shop, customer="garden-1001", token=True)
+    page.goto(shop.origin)
+    expect(page.locator(".cards li").first).to_contain_text("Connected")
+    # Only what is asked for the customer is broken: anybody's look still works.
+    faults(shop, f"ifttt GET /v2/connections/{CONNECTION} => status {status} #1")
+    with page.expect_navigation() as answer:
+        page.reload()
+    assert answer.value.status == 502  # type: ignore[union-attr]
+    expect(page.get_by_role("heading", level=1)).to_have_text("That did not work")
+    look(page, "trouble") if status == 500 else None
+    faults(shop)
+    page.goto(shop.origin)
+    expect(page.locator(".cards li").first).to_contain_text("Connected")
+
+
+@pytest.mark.parametrize("status, words", [
+    (422, "IFTTT does not take these values. Change them and save again."),
+    (404, "This is not connected any more. Connect it again first."),
+    (500, "IFTTT does not answer just now, and nothing is saved yet. Save again in a moment.")])
+def test_a_configuration_that_is_not_taken_is_told_in_a_customers_words(shop: Shop, page: Page, status: int, words: str) -> None:
+    connected(page, shop, OTHER)
+    page.goto(f"{shop.origin}/connections/{OTHER}/configure")
+    title = page.get_by_role("group", name="Add an event").get_by_label("Title")
+    title.fill("Watered twice")
+    faults(shop, f'ifttt PUT /v2/connections/{OTHER}/user_connection => status {status} {{"errors":[{{"code":"odd","message":"internal: row 7"}}]}}')
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_have_text(words)
+    expect(title).to_have_value("Watered twice")
+    look(page, "configure-refused") if status == 500 else None
+    faults(shop)
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_url(f"**/connections/{OTHER}")
+
+
 def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, page: Page) -> None:
     hand = Hand(page, "pointer")
     told: list[str] = []
@@ -358,7 +529,7 @@ def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, 
 
 def test_styles_languages_and_the_other_pages(shop: Shop, page: Page) -> None:
     page.goto(shop.origin)
-    expect(page.locator(".cards a")).to_have_count(2)
+    expect(page.locator(".cards a")).to_have_count(3)
     look(page, "front")
     for name, scheme in (("Light or dark", "light"), ("Light", "dark"), ("Dark", "light dark")):
         page.get_by_role("button", name=name).click()

@@ -39,6 +39,15 @@ struct FaceTests {
         for (step, label) in labels { #expect(plain(face(step).label) == label) }
     }
 
+    @Test(
+        "F058: without its services the button says Connect and nothing after it",
+        arguments: ConnectButtonLocale.allCases)
+    func anybody(_ locale: ConnectButtonLocale) {
+        let label = face(.connect, in: locale) { $0.connection = nil }.label
+        #expect(!label.isEmpty && label == plain(label))
+        #expect(locale != .americanEnglish || label == "Connect")
+    }
+
     @Test("the switch's name begins with its label and tells which service")
     func names() {
         #expect(plain(face(.connected).name) == "Connected, Location")

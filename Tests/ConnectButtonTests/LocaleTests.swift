@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ConnectButton
@@ -25,6 +26,23 @@ struct LocaleTests {
         #expect(ConnectButtonLocale(preferred: ["tlh", "pt_AO", "de"]) == .europeanPortuguese)
         #expect(ConnectButtonLocale(preferred: ["tlh", ""]) == .americanEnglish)
         #expect(ConnectButtonLocale(preferred: []) == .americanEnglish)
+    }
+
+    @Test("F105: what the user prefers and the button does not speak is told, and nothing after what it speaks")
+    func passedOver() {
+        var told: [String] = []
+        #expect(ConnectButtonLocale(preferred: ["tlh", "hu-HU", "de-AT", "eo"]) { told.append($0) } == .german)
+        #expect(told == ["tlh", "hu-HU"])
+        told = []
+        #expect(ConnectButtonLocale(preferred: ["eo", "tlh"]) { told.append($0) } == .americanEnglish)
+        #expect(told == ["eo", "tlh"])
+    }
+
+    @Test("F103, F104: the user's locale is the first of the device's languages that the button speaks")
+    func user() {
+        let languages = Locale.preferredLanguages
+        let wanted = languages.isEmpty ? [Locale.current.identifier] : languages
+        #expect(ConnectButtonLocale.user == ConnectButtonLocale(preferred: wanted))
     }
 
     @Test(

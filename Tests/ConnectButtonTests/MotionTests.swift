@@ -77,6 +77,17 @@ struct MotionTests {
         #expect([0, 1].contains(EmailMorph(fraction: fraction).fraction))
     }
 
+    @Test(
+        "F010: a release goes on towards its end with the finger's velocity, counted in the way that is left",
+        arguments: [
+            (KnobDrag.Aim.on, 0.6, 2.0, true, 5.0), (.on, 0.6, -2, false, 50.0 / 15), (.on, 0.3, 0, false, 0),
+            (.off, 0.75, -0.5, true, -2), (.off, 0.25, 1, false, -4), (.on, 0.999, 3, true, 50), (.on, 1, 1, true, 0),
+        ])
+    func release(_ aim: KnobDrag.Aim, _ fraction: Double, _ velocity: Double, _ completes: Bool, _ push: Double) {
+        let release = KnobDrag(aim, width: 329).release(fraction: fraction, velocity: velocity)
+        #expect(release.completes == completes && abs(release.velocity - push) < 1e-6)
+    }
+
     @Test("4.1: the check mark is 42 wide, its tick has arms of 7 and 14 at a right angle, inside the ring")
     func tick() {
         func vector(_ from: CheckMark.Point, _ to: CheckMark.Point) -> (x: Double, y: Double) {

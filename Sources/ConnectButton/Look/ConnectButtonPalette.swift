@@ -21,6 +21,9 @@ public struct ConnectButtonPalette: Sendable, Hashable {
     /// The glyph on both.
     public let confirmInk: ConnectButtonColor
 
+    /// The colour of a button whose services are not known (4.3).
+    static let anybody = ConnectButtonColor("#0099FF")
+
     /// The palette of a brand.
     ///
     /// - Parameters:

@@ -61,4 +61,27 @@ public struct KnobDrag: Sendable, Hashable {
         case .off: return fraction >= motion.heavyPart
         }
     }
+
+    /// How the change goes on after a release: a critically damped spring, which begins with the finger's velocity (4.5).
+    ///
+    /// - Parameters:
+    ///   - fraction: The part that is done.
+    ///   - velocity: The speed in widths a second, positive forward.
+    func release(fraction: Double, velocity: Double) -> Release {
+        let completes = completes(fraction: fraction, velocity: velocity)
+        let way = (completes ? 1 : 0) - fraction
+        // A spring knows its velocity in ways a second. Of a short way a flick would make a leap.
+        let push = abs(way) < 1e-6 ? 0 : velocity / way
+        return Release(completes: completes, velocity: min(max(push, -Release.greatest), Release.greatest))
+    }
+
+    /// What a release decides.
+    struct Release: Hashable {
+        /// Whether the change goes on to its end, or back to its beginning.
+        let completes: Bool
+        /// The speed towards there, counted in the way that is left, a second.
+        let velocity: Double
+
+        fileprivate static let greatest = 50.0
+    }
 }

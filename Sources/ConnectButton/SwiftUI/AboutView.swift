@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
     /// The About page (IFTTT dossier 4.9).
@@ -14,13 +14,13 @@
         private let type = ConnectButtonType.standard
         private let colors = ConnectButtonColors.standard
         private static let icons = ["square.on.square", "switch.2", "lock", "powerplug"]
-        private static let terms = URL(string: "https://ifttt.com/terms")
 
         var body: some View {
             ScrollView {
                 if let about, let connection = state.connection {
                     VStack(alignment: .leading, spacing: 24 * unit) {
                         Button(action: close) { Image(systemName: "xmark").font(.system(size: 25 * unit)) }
+                            .buttonStyle(PressedStyle())
                             .accessibilityLabel(Text(verbatim: about.close))
                             .frame(maxWidth: .infinity, alignment: .trailing)
                         HStack(spacing: 24 * unit) {
@@ -34,6 +34,7 @@
                             RunsText(runs: about.title).font(
                                 .custom("AvenirNext-DemiBold", fixedSize: type.aboutTitle * unit))
                         }
+                        .buttonStyle(PressedStyle())
                         ForEach(Array(zip(Self.icons, about.benefits)), id: \.0) { icon, benefit in
                             HStack(spacing: 24 * unit) {
                                 Image(systemName: icon).foregroundStyle(Color(colors.aboutSecondary.dark))
@@ -58,10 +59,11 @@
             }
             if let store = state.storeURL { pillow(about.store, store, nil) }
             Button {
-                open(Self.terms, .legal)
+                open(state.termsURL, .legal)
             } label: {
                 RunsText(runs: about.legal)
             }
+            .buttonStyle(PressedStyle())
             .foregroundStyle(Color(colors.aboutSecondary.dark))
         }
 
@@ -75,6 +77,7 @@
                     .frame(maxWidth: .infinity)
                     .padding(16 * unit)
             }
+            .buttonStyle(PressedStyle())
             .background(Color(colors.aboutManage.dark), in: Capsule())
         }
 
@@ -84,13 +87,9 @@
             Button {
                 open(service.url, item)
             } label: {
-                AsyncImage(url: service.icon) { image in
-                    image.renderingMode(.template).resizable().scaledToFit()
-                } placeholder: {
-                    Text(verbatim: String(service.shortName.prefix(1)))
-                }
-                .frame(width: 44 * unit, height: 44 * unit)
+                ServiceIcon(service: service).frame(width: 44 * unit, height: 44 * unit)
             }
+            .buttonStyle(PressedStyle())
             .accessibilityLabel(Text(verbatim: service.name))
         }
 

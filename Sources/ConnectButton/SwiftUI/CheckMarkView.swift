@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
     /// The check mark, once, from its first moment to its last.

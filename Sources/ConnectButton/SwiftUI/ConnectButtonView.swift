@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import Accessibility
     public import SwiftUI
 
@@ -6,7 +6,10 @@
     ///
     /// ```swift
     /// ConnectButtonView(ConnectButtonState(activation)) { event in
-    ///     if let event = event.activationEvent(for: activation, at: now, attempt: AttemptState.init) { controller.send(event) }
+    ///     let now = Date().timeIntervalSince1970
+    ///     if let event = event.activationEvent(for: activation, at: now, attempt: { AttemptState() }) {
+    ///         controller.send(event)
+    ///     }
     ///     if let event = event.analyticsEvent(for: activation) { controller.report(event) }
     /// }
     /// ```
@@ -31,12 +34,12 @@
         ///
         /// - Parameters:
         ///   - state: What is shown.
-        ///   - locale: The button's own locale.
+        ///   - locale: The button's own locale; the user's unless stated. Give its tag to the activation's configuration, too.
         ///   - suggestedEmail: What the email field begins with when the state has no address.
         ///   - showsFooter: Whether a footer without a failure and without actions is drawn.
         ///   - send: Takes what the user does.
         public init(
-            _ state: ConnectButtonState, locale: ConnectButtonLocale = .americanEnglish, suggestedEmail: String = "",
+            _ state: ConnectButtonState, locale: ConnectButtonLocale = .user, suggestedEmail: String = "",
             showsFooter: Bool = true, send: @escaping @MainActor (ConnectButtonEvent) -> Void
         ) {
             self.state = state
@@ -51,7 +54,6 @@
             if state.step != .hidden {
                 VStack(spacing: geometry.footerGap * unit) {
                     PillView(state: state, face: face, unit: unit, suggestedEmail: suggestedEmail, send: send)
-                        .frame(height: geometry.height * unit)
                     if showsFooter || face.tone == .error || !face.actions.isEmpty {
                         FooterView(face: face, unit: unit, act: act)
                     }
@@ -60,6 +62,7 @@
                 .animation(
                     reducesMotion ? nil : .easeInOut(duration: ConnectButtonMotion.standard.change), value: state.step
                 )
+                .task(id: state.connection?.primary) { await ServiceIcon.prefetch(state.connection?.primary) }
                 .onChange(of: face.announcement) { _, text in
                     if !text.isEmpty { AccessibilityNotification.Announcement(AttributedString(text)).post() }
                 }

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
     /// The email field with its confirm button (IFTTT dossier 4.6).

@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
     /// The footer: a sentence, an error, or *works with*, which opens the About page; and what can be done.
@@ -18,7 +18,9 @@
                         act(.about)
                     } label: {
                         text
-                    }.textCase(.uppercase)
+                    }
+                    .buttonStyle(PressedStyle())
+                    .textCase(.uppercase)
                 } else {
                     text
                 }
@@ -28,6 +30,7 @@
                     } label: {
                         Text(verbatim: action.title).underline()
                     }
+                    .buttonStyle(PressedStyle())
                 }
             }
             .font(.custom("AvenirNext-DemiBold", fixedSize: type.footer * unit))

@@ -1,8 +1,7 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
-    /// The knob with the service's icon; its first letter until the icon is there, and when it never comes (W30). On the way to
-    /// the email field it becomes the confirm button.
+    /// The knob with the service's icon. On the way to the email field it becomes the confirm button.
     struct KnobView: View, Animatable {
         let service: ConnectButtonService?
         let palette: ConnectButtonPalette
@@ -38,13 +37,9 @@
 
         private var icon: some View {
             let side = ConnectButtonGeometry.standard.icon * unit
-            return AsyncImage(url: service?.icon) { image in
-                image.renderingMode(.template).resizable().scaledToFit()
-            } placeholder: {
-                Text(verbatim: String(service?.shortName.prefix(1) ?? ""))
-            }
-            .foregroundStyle(Color(palette.knobInk))
-            .frame(width: side, height: side)
+            return ServiceIcon(service: service)
+                .foregroundStyle(Color(palette.knobInk))
+                .frame(width: side, height: side)
         }
     }
 #endif

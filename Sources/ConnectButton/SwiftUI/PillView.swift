@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
     /// The pill: grounds, progress, label, knob, email field, answers, check mark.
@@ -46,31 +46,51 @@
         private var scheme: ConnectButtonColors.Scheme { ConnectButtonColors.Scheme(colorScheme) }
         private var isMirrored: Bool { layoutDirection == .rightToLeft }
         private var palette: ConnectButtonPalette {
-            ConnectButtonPalette(state.connection?.connecting.brand ?? .black, scheme: scheme)
+            ConnectButtonPalette(state.connection?.connecting.brand ?? ConnectButtonPalette.anybody, scheme: scheme)
         }
-        /// What of the morph is seen: a finger's part of it comes first.
-        private var shownMorph: Double { state.next == .email ? dragged ?? morph : morph }
-
         var body: some View {
-            GeometryReader { proxy in
-                ZStack {
-                    Capsule().fill(Color(ground))
-                    Capsule().fill(Color(colors.emailTrack[scheme])).opacity(shownMorph)
-                    ProgressBar(
-                        progress: state.progress, undo: state.undo, label: face.label, color: Color(progressColor),
-                        reducesMotion: reducesMotion)
-                    content.opacity(isCelebrating ? 0 : 1)
-                    if look.knob != .hidden || look.input == .email { knob(way: way(in: proxy.size.width)) }
-                    if isCelebrating { checkMark(way: way(in: proxy.size.width)) }
+            // Long words make the pill higher: they are measured where nobody sees them.
+            measure
+                .frame(maxWidth: .infinity, minHeight: geometry.height * unit)
+                .fixedSize(horizontal: false, vertical: true)
+                .hidden()
+                .accessibilityHidden(true)
+                .overlay { GeometryReader { proxy in drawn(in: proxy.size.width) } }
+                .opacity(isPressed ? motion.pressOpacity : 1)
+                .animation(reducesMotion ? nil : .easeInOut(duration: motion.press), value: isPressed)
+                .modifier(Shaking(shakes: shakes, unit: unit))
+                .onChange(of: state.step) { before, now in arrive(from: before, at: now) }
+                .onChange(of: state.refusals) { before, now in if now > before { refuse() } }
+        }
+
+        @ViewBuilder private var measure: some View {
+            switch look.input {
+            case .email: Color.black
+            case .choice:
+                HStack(spacing: geometry.knobInset * unit) {
+                    ForEach(face.choices, id: \.kind) { choice in
+                        label(choice.title, ink: ink, insets: geometry.knobInset).frame(maxWidth: .infinity)
+                    }
                 }
-                .coordinateSpace(.named(Self.space))
-                .clipShape(Capsule())
+                .padding(2 * geometry.knobInset * unit)
+            case .none, .turnOn, .turnOff, .proceed: label(face.label)
             }
-            .opacity(isPressed ? motion.pressOpacity : 1)
-            .animation(reducesMotion ? nil : .easeInOut(duration: motion.press), value: isPressed)
-            .modifier(Shaking(shakes: shakes, unit: unit))
-            .onChange(of: state.step) { before, now in arrive(from: before, at: now) }
-            .onChange(of: state.failure) { _, failure in refuse(failure) }
+        }
+
+        private func drawn(in width: Double) -> some View {
+            let pill = RoundedRectangle(cornerRadius: geometry.cornerRadius * unit)
+            return ZStack {
+                pill.fill(Color(ground))
+                pill.fill(Color(colors.emailTrack[scheme])).opacity(morph)
+                ProgressBar(
+                    progress: state.progress, undo: state.undo, label: face.label, color: Color(progressColor),
+                    reducesMotion: reducesMotion)
+                content.opacity(isCelebrating ? 0 : 1)
+                if look.knob != .hidden || look.input == .email { knob(way: way(in: width)) }
+                if isCelebrating { checkMark(way: way(in: width)) }
+            }
+            .coordinateSpace(.named(Self.space))
+            .clipShape(pill)
         }
 
         // MARK: What happens
@@ -82,8 +102,8 @@
             }
         }
 
-        private func refuse(_ failure: ConnectButtonFailure?) {
-            guard failure?.kind == .invalidEmail, state.step == .email, !reducesMotion else { return }
+        private func refuse() {
+            guard state.step == .email, !reducesMotion else { return }
             withAnimation(.linear(duration: RefusalShake.standard.duration)) { shakes += 1 }
         }
 
@@ -172,13 +192,24 @@
 
         private func label(_ text: String, ink: ConnectButtonColor, insets: Double) -> some View {
             let type = ConnectButtonType.standard
-            return Text(verbatim: text)
-                .font(.custom("AvenirNext-Bold", fixedSize: type.label * unit))
-                .foregroundStyle(Color(ink))
-                .multilineTextAlignment(.center)
-                .lineLimit(2)
-                .minimumScaleFactor(type.labelMinimum / type.label)
-                .padding(.horizontal, insets * unit)
+            // A long label shrinks, and then wraps (F056, W3).
+            return ViewThatFits(in: .horizontal) {
+                ForEach(Self.labelSizes, id: \.self) { size in line(text, size: size).lineLimit(1) }
+                line(text, size: type.labelMinimum)
+            }
+            .foregroundStyle(Color(ink))
+            .multilineTextAlignment(.center)
+            .padding(.horizontal, insets * unit)
+            .padding(.vertical, geometry.knobInset * unit)
+        }
+
+        private static let labelSizes: [Double] = {
+            let type = ConnectButtonType.standard
+            return (0...4).map { type.label - Double($0) * (type.label - type.labelMinimum) / 4 }
+        }()
+
+        private func line(_ text: String, size: Double) -> some View {
+            Text(verbatim: text).font(.custom("AvenirNext-Bold", fixedSize: size * unit))
         }
 
         // MARK: The knob
@@ -193,7 +224,7 @@
             let isOn = look.knob == .end
             let place = isCelebrating ? 0.5 : dragged.map { isOn ? 1 - $0 : $0 } ?? (isOn ? 1 : 0)
             return Button(action: tap) {
-                KnobView(service: state.connection?.connecting, palette: palette, unit: unit, fraction: shownMorph)
+                KnobView(service: state.connection?.connecting, palette: palette, unit: unit, fraction: morph)
             }
             .buttonStyle(PressedStyle(isPressed: $isPressed))
             .highPriorityGesture(drag(in: abs(way) + (geometry.knobDiameter + 2 * geometry.knobInset) * unit))
@@ -208,12 +239,31 @@
         private func drag(in width: Double) -> some Gesture {
             let drag = KnobDrag(look.isOn ? .off : .on, width: width, isRightToLeft: isMirrored)
             return DragGesture(minimumDistance: motion.slop, coordinateSpace: .named(Self.space))
-                .onChanged { value in dragged = drag.fraction(at: value.location.x) }
+                .onChanged { value in scrub(to: drag.fraction(at: value.location.x)) }
                 .onEnded { value in
                     guard let fraction = dragged else { return }
-                    withAnimation(reducesMotion ? nil : .spring(duration: motion.change, bounce: 0)) { dragged = nil }
-                    if drag.completes(fraction: fraction, velocity: drag.velocity(value.velocity.width)) { tap() }
+                    release(drag.release(fraction: fraction, velocity: drag.velocity(value.velocity.width)))
                 }
+        }
+
+        /// Shows a part of the change, of the way to the email field too when that is where it leads.
+        private func scrub(to fraction: Double) {
+            dragged = fraction
+            if state.next == .email { morph = fraction }
+        }
+
+        /// Goes on to the end that the release decides, and lets go there.
+        private func release(_ release: KnobDrag.Release) {
+            let spring = Animation.interpolatingSpring(
+                duration: motion.change, bounce: 0, initialVelocity: release.velocity)
+            withAnimation(reducesMotion ? nil : spring) {
+                scrub(to: release.completes ? 1 : 0)
+            } completion: {
+                dragged = nil
+                // What was asked for may have come to nothing.
+                if state.step != .email { morph = 0 }
+            }
+            if release.completes { tap() }
         }
 
         /// When it is over the knob glides from the centre to its end, and the mark goes along and fades.

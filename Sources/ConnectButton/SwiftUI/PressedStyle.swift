@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
     /// The feedback of a press (F061). The system waits with it where something scrolls, and takes it back when the finger leaves.
@@ -27,6 +27,7 @@
             configuration.label
                 .opacity(configuration.isPressed ? ConnectButtonMotion.standard.pressOpacity : 1)
                 .background(Color(configuration.isPressed ? palette.confirmPressed : palette.confirm))
+                .animation(.easeInOut(duration: ConnectButtonMotion.standard.press), value: configuration.isPressed)
                 .contentShape(Rectangle())
         }
     }

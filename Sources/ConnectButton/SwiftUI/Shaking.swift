@@ -1,4 +1,4 @@
-#if canImport(SwiftUI)
+#if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
     import SwiftUI
 
     /// Shakes once with every refusal (F015): ``RefusalShake`` says where the pill is.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// One of the 22 locales that the button speaks (IFTTT dossier 8). It belongs to a button, not to the process, and is passed on
 /// to IFTTT's pages so that they speak the same (F104, W22).
 public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterable {
@@ -49,9 +55,29 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
 
     /// The best locale for what the user prefers, American English when nothing fits.
     ///
-    /// - Parameter preferences: Tags or POSIX locale names, the best first. A button's own locale goes before the user's.
-    public init(preferred preferences: [String]) {
-        self = preferences.lazy.compactMap { ConnectButtonLocale(matching: $0) }.first ?? .americanEnglish
+    /// - Parameters:
+    ///   - preferences: Tags or POSIX locale names, the best first. A button's own locale goes before the user's.
+    ///   - passedOver: Takes each preference before the one that serves, or all when none does: there are no words in it. For
+    ///     logs (dossier 6.12).
+    public init(preferred preferences: [String], passedOver: (String) -> Void = { _ in }) {
+        for preference in preferences {
+            if let locale = ConnectButtonLocale(matching: preference) {
+                self = locale
+                return
+            }
+            passedOver(preference)
+        }
+        self = .americanEnglish
+    }
+
+    /// The locale of this device's user: of the preferred languages the first that fits (dossier 0). On a server it is the
+    /// process's own, and of no visitor.
+    ///
+    /// Give its ``tag`` to the activation's configuration and the value itself to the view, so that the button and IFTTT's
+    /// pages speak the same.
+    public static var user: ConnectButtonLocale {
+        let languages = Locale.preferredLanguages
+        return ConnectButtonLocale(preferred: languages.isEmpty ? [Locale.current.identifier] : languages)
     }
 
     /// The best locale for an `Accept-Language` header (RFC 9110, 12.5.4), American English when nothing fits.

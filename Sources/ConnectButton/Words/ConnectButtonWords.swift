@@ -8,6 +8,7 @@
 enum ConnectButtonWords: String, Sendable, CaseIterable {
     case loading
     case connect
+    case connectAny = "connect_any"
     case verifying
     case creatingAccount = "creating_account"
     case goingTo = "going_to"

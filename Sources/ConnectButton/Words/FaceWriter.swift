@@ -22,7 +22,8 @@ struct FaceWriter {
         switch step {
         case .hidden: ""
         case .loading, .loadingFailed: say(.loading)
-        case .connect: ConnectButtonWords.connect.text(in: locale, shortName)
+        case .connect:
+            shortName.isEmpty ? say(.connectAny) : ConnectButtonWords.connect.text(in: locale, shortName)
         case .email: say(.emailPlaceholder)
         case .verifying: say(.verifying)
         case .creatingAccount: say(.creatingAccount)

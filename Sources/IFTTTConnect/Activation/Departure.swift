@@ -58,8 +58,7 @@ extension ConnectActivation {
         guard case .goingToService(let kind) = state, take(ticket, for: .comingBack) != nil else { return [] }
         guard kind == .app else { return giveUp(.browserNotOpened) }
         hasAppFailed = true
-        guard means?.canOpenPages ?? false else { return giveUp(.appNotOpened) }
-        return goOnWithoutApp()
+        return means?.canOpenPages ?? false ? goOnWithoutApp() : giveUp(.appNotOpened)
     }
 
     /// The page was closed. The attempt stays: whoever goes on by the link in a mail comes back later.

@@ -215,7 +215,7 @@ struct RoughPathTests {
         }
     }
 
-    @Test("F034: an app that cannot be opened is told, and the pages take its place")
+    @Test("F034: an app that cannot be opened is told, and the pages take its place until the user was there")
     func withoutTheApp() throws {
         var player = try shown()
         player.world.circumstances.isAppInstalled = true
@@ -225,7 +225,7 @@ struct RoughPathTests {
         player.isSilent = true
         player.play(.openingFailed(try #require(player.openTicket)))
         #expect(player.activation.state == .verifying && player.activation.failure == .appNotOpened)
-        guard case .gather(let ticket, _)? = player.pending.last else {
+        guard case .gather(let ticket, .departure)? = player.pending.last else {
             Issue.record("\(player.pending)")
             return
         }
@@ -235,7 +235,7 @@ struct RoughPathTests {
         #expect(try #require(player.destination?.url).contains("&username=ada_l"))
         player.play(.cancel)
         player.connect()
-        #expect(player.activation.state == .goingToService(.web), "nor is it tried again by itself")
+        #expect(player.activation.state == .goingToService(.web))
     }
 
     @Test("F060: without a browser and without the app it cannot work")

@@ -1,0 +1,139 @@
+import IFTTTConnect
+import Mustache
+
+/// The configuration page as HTML (F109).
+struct ConfigurationPage {
+    let screen: ConfigurationScreen
+    let entry: Entry
+
+    /// What was sent with the page's form, and what is wrong with it.
+    struct Entry: Sendable {
+        var fields: [String: String] = [:]
+        var problem: String?
+
+        /// The area for which a place is searched. Return in any field presses the form's first button: then it is the area in
+        /// whose search something stands, and where none does, nothing is searched.
+        var searched: String? {
+            guard let pressed = fields["find"] else { return nil }
+            func isFilled(_ area: String) -> Bool { !(fields["\(area).search"] ?? "").allSatisfy(\.isWhitespace) }
+            let areas = fields.keys.filter { $0.hasSuffix(".search") }.map { String($0.dropLast(".search".count)) }
+            return ([pressed] + areas.sorted()).first(where: isFilled)
+        }
+    }
+
+    /// Text of our own; a mistake in it would show at the first look at the page.
+    private static let template = try? MustacheTemplate(
+        string: """
+            {{#problem}}<p class="problem" role="alert">{{.}}</p>{{/problem}}
+            <form method="post" action="/connections/{{id}}/configure">
+            <input type="hidden" name="form_token" value="{{token}}">
+            {{#parts}}
+            <fieldset><legend>{{title}}</legend>
+            {{#areas}}
+            <p class="field"><label for="{{name}}.search">Search for a place</label>
+            <span class="search"><input id="{{name}}.search" name="{{name}}.search" type="search" value="{{search}}">
+            <button class="plain" name="find" value="{{name}}" formnovalidate>Search</button></span></p>
+            <div role="status">{{#found}}<p>{{.}}</p>{{/found}}</div>
+            <div class="pair">
+            <p class="field"><label for="{{name}}.latitude">Latitude in degrees</label>
+            <input id="{{name}}.latitude" name="{{name}}.latitude" inputmode="decimal" required value="{{latitude}}"></p>
+            <p class="field"><label for="{{name}}.longitude">Longitude in degrees</label>
+            <input id="{{name}}.longitude" name="{{name}}.longitude" inputmode="decimal" required value="{{longitude}}"></p>
+            </div>
+            <p class="field"><label for="{{name}}.radius">Radius in metres</label>
+            <input id="{{name}}.radius" name="{{name}}.radius" inputmode="decimal" required value="{{radius}}"></p>
+            <p class="field"><label for="{{name}}.address">Address</label>
+            <input id="{{name}}.address" name="{{name}}.address" autocomplete="street-address" value="{{address}}"></p>
+            {{/areas}}
+            {{#choices}}
+            <p class="field"><label for="{{name}}">{{label}}</label><select id="{{name}}" name="{{name}}">
+            {{#options}}<option value="{{value}}"{{#chosen}} selected{{/chosen}}>{{label}}</option>{{/options}}
+            </select></p>
+            {{/choices}}
+            {{#texts}}
+            <p class="field"><label for="{{name}}">{{label}}</label><input id="{{name}}" name="{{name}}" value="{{value}}"></p>
+            {{/texts}}
+            </fieldset>
+            {{/parts}}
+            {{^parts}}<p>There is nothing to choose here. Save, and it begins.</p>{{/parts}}
+            <p class="ways"><button>Save</button> <a href="/connections/{{id}}">Back without saving</a></p>
+            </form>
+            """)
+
+    func render(token: String) -> String? {
+        var content: [String: Any] = ["id": screen.connection.id.rawValue, "token": token]
+        content["problem"] = entry.problem
+        content["parts"] = screen.parts.map { part in
+            [
+                "title": part.title,
+                "areas": part.questions.filter(\.isArea).map(area),
+                "choices": part.questions.filter { !$0.isArea && !$0.options.isEmpty }.map(choice),
+                "texts": part.questions.filter { !$0.isArea && $0.options.isEmpty }.map(text),
+            ] as [String: Any]
+        }
+        return Self.template?.render(content)
+    }
+
+    /// An area's fields: what was found, else what was typed, else what the customer has.
+    private func area(_ question: ConfigurationScreen.Question) -> [String: Any] {
+        let name = question.name
+        let isSearched = entry.searched == name
+        let search = entry.fields["\(name).search"] ?? ""
+        let places = isSearched ? Place.matching(search) : []
+        let place = places.first
+        let own: LocationValue? = if case .location(let area) = question.value { area } else { nil }
+        func shown(_ part: String, _ found: String?, _ own: String?) -> String {
+            found ?? entry.fields["\(name).\(part)"] ?? own ?? ""
+        }
+        var content: [String: Any] = [
+            "name": name,
+            // Found is found: the next Return saves.
+            "search": place == nil ? search : "",
+            "latitude": shown(
+                "latitude", place.map { Self.written($0.latitude) }, own.map { Self.written($0.latitude) }),
+            "longitude": shown(
+                "longitude", place.map { Self.written($0.longitude) }, own.map { Self.written($0.longitude) }),
+            "radius": shown("radius", nil, Self.written(own?.radius ?? 250)),
+            "address": shown("address", place?.name, own?.address),
+        ]
+        if isSearched {
+            content["found"] =
+                place.map { "Found \($0.name)." + (places.count > 1 ? " \(places.count - 1) more fit." : "") }
+                ?? "No place fits. Try a city, or type the coordinates."
+        }
+        return content
+    }
+
+    private func choice(_ question: ConfigurationScreen.Question) -> [String: Any] {
+        let chosen = entry.fields[question.name] ?? question.value?.word
+        let options = question.options.map { option in
+            var row: [String: Any] = ["value": option.value, "label": option.label ?? option.value]
+            if option.value == chosen { row["chosen"] = "yes" }
+            return row
+        }
+        return ["name": question.name, "label": question.field.label ?? question.field.id, "options": options]
+    }
+
+    private func text(_ question: ConfigurationScreen.Question) -> [String: Any] {
+        [
+            "name": question.name, "label": question.field.label ?? question.field.id,
+            "value": entry.fields[question.name] ?? question.value?.word ?? "",
+        ]
+    }
+
+    /// A number as one writes it: 250, and not 250.0.
+    private static func written(_ number: Double) -> String {
+        Int(exactly: number).map(String.init) ?? "\(number)"
+    }
+}
+
+extension FieldValue {
+    /// What stands in a field for it.
+    fileprivate var word: String? {
+        switch self {
+        case .text(let text): text
+        case .option(let option): option.value
+        case .options, .location, .other: nil
+        }
+    }
+}

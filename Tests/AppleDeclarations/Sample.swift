@@ -1,0 +1,38 @@
+import ConnectButton
+import Handshake
+import IFTTTConnect
+import SwiftUI
+
+/// The documentation's app, compiled: a line of its code that is not here is an error.
+struct BalconyButton: View {
+    let controller: ConnectController
+    @State private var activation: ConnectActivation
+
+    init(handshake: Handshake, window: UIWindow) throws {
+        let configuration = ConnectActivation.Configuration(
+            try ConnectionID("aB3dE5fG"), returningTo: try ReturnAddress("gardenapp://connect_callback"),
+            suggestedEmail: "ada@example.com", locale: ConnectButtonLocale.user.tag)
+        controller = ConnectController(
+            ConnectActivation(configuration), tokens: UserTokens(in: handshake),
+            surroundings: ConnectSurroundings(pages: WebAuthenticationBrowser { window }, apps: SystemApps()))
+        activation = controller.activation
+    }
+
+    var body: some View {
+        ConnectButtonView(ConnectButtonState(activation)) { event in
+            let now = Date().timeIntervalSince1970
+            if let event = event.activationEvent(for: activation, at: now, attempt: { AttemptState() }) {
+                controller.send(event)
+            }
+            if let event = event.analyticsEvent(for: activation) { controller.report(event) }
+        }
+        .onOpenURL { url in controller.open(url.absoluteString) }
+        .task {
+            let updates = controller.updates()
+            async let running: Void = controller.run()
+            controller.send(.appeared)
+            for await case .activation(let now) in updates { activation = now }
+            await running
+        }
+    }
+}
