@@ -96,10 +96,13 @@ struct Shop: Sendable {
                 Secret(try sandbox.issueOAuthCode(for: $0.name))
             }
         }
-        settings.partnerToken = { customer in
-            guard visits.wantsToken(customer), let user = partnerUser(customer, sandbox), let token = user.accessToken
-            else { return nil }
-            return try await service.userToken(for: customer, accessToken: token)
+        settings.tokenDelivery = { customer in
+            .redirectOrPartnerServer {
+                guard visits.wantsToken(customer), let user = partnerUser(customer, sandbox),
+                    let token = user.accessToken
+                else { return nil }
+                return try await service.userToken(for: customer, accessToken: token)
+            }
         }
     }
 

@@ -150,8 +150,12 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     page.reload()
     until(page, "connect")
     leave(page, hand, shop, "new@example.test")
+    page.goto(shop.mail_link("new@example.test"))  # There is an account now.
+    mail = page.url
+    hand.press(page.locator("main form button").first)
+    page.wait_for_url(lambda url: url != mail)
     say_yes(page, hand, shop)
-    until(page, "pending")
+    until(page, "pending", "connected")
     hand.press(switch(page))
     until(page, "confirm_disconnect")
     hand.press(page.locator("connect-button .choices button").first)

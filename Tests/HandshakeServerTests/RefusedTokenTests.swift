@@ -53,7 +53,7 @@ struct RefusedTokenTests {
         var settings = try world.standardSettings()
         settings.transport = transport
         settings.freshness = .zero
-        settings.partnerToken = { _ in UserToken(Secret(given.withLock { $0 })) }
+        settings.tokenDelivery = { _ in .redirectOrPartnerServer { UserToken(Secret(given.withLock { $0 })) } }
         let (one, two) = (try await world.buttons(settings), try await world.buttons(settings))
         _ = try await one.settledState("new", "mAnyFt05")
         _ = try await two.settledState("new", "mAnyFt05")

@@ -17,8 +17,9 @@ public struct ConnectButtonSettings: Sendable {
     /// A one-time code of the app's own OAuth server for a signed-in user, which spares that user the partner's
     /// log-in page; nil leaves it to that page. It is asked for when the user is sent away.
     public var oauthCode: @Sendable (_ user: String) async throws -> Secret?
-    /// The user token that the app has exchanged with its service key (``UserTokenRoutes``); nil when there is none.
-    public var partnerToken: @Sendable (_ user: String) async throws -> UserToken?
+    /// Where a user's token comes from. `TokenDelivery/partnerServer(_:)` has the app exchange it with its
+    /// service key (``UserTokenRoutes``), and is asked each time.
+    public var tokenDelivery: @Sendable (_ user: String) -> TokenDelivery
     /// What unlocks an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
     /// Is told how each attempt ended, after it was stored: once, or not at all when the process dies in between. The
@@ -97,7 +98,7 @@ public struct ConnectButtonSettings: Sendable {
         time = .system
         random = .system
         oauthCode = { _ in nil }
-        partnerToken = { _ in nil }
+        tokenDelivery = { _ in .redirect }
         inviteCode = { nil }
         ended = { _, _, _ in }
         freshness = .seconds(10)
@@ -143,8 +144,6 @@ public struct ConnectButtonOffer: Sendable, Hashable {
     public var disconnection = ConnectActivation.Disconnection.confirmed
     /// How long IFTTT's redirect is waited for: an hour unless stated. It may come by mail; from a minute to 30 days.
     public var attemptLifetime = Duration.seconds(3600)
-    /// Where the user token is taken from.
-    public var tokenDelivery = ConnectActivation.TokenDelivery.redirect
 
     public init(_ connection: ConnectionID) {
         self.connection = connection

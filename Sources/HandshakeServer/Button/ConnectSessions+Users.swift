@@ -11,7 +11,7 @@ extension ConnectSessions {
     /// The user's token: the one that rests in the vault, else the app's, unless IFTTT has refused it.
     func token(of place: Place) async throws -> UserToken? {
         if let stored = try await tokens(of: place.user).token() { return stored }
-        guard let token = try await settings.partnerToken(place.user.id) else { return nil }
+        guard let token = try await settings.tokenDelivery(place.user.id).partnerToken() else { return nil }
         let session = try await vault.record(place.key).flatMap(ConnectSession.init(stored:))
         return session?.hasRefused(token) ?? false ? nil : token
     }

@@ -232,7 +232,7 @@ struct ConnectSessions: Sendable {
             suggestedEmail: place.user.suggestedEmail, skipsConfiguration: place.offer.skipsConfiguration,
             locale: locale)
         configuration.disconnection = place.offer.disconnection
-        configuration.tokenDelivery = place.offer.tokenDelivery
+        configuration.takesTokenFromRedirect = settings.tokenDelivery(place.user.id).isFromRedirect
         configuration.addresses = ActivationAddresses(hosts)
         configuration.attemptLifetime = place.offer.attemptLifetime / .seconds(1)
         configuration.appName = settings.analytics?.appName

@@ -13,8 +13,8 @@ extension ConnectActivation {
         public var locale: String?
         /// What turning off asks of the user.
         public var disconnection: Disconnection
-        /// Where the user token is taken from.
-        public var tokenDelivery: TokenDelivery
+        /// Whether the token of a redirect is looked at; as the performer's ``TokenDelivery`` says.
+        package var takesTokenFromRedirect: Bool
         /// How many seconds a redirect is waited for; one hour unless stated, because it may come by mail.
         public var attemptLifetime: Double
         public var addresses: ActivationAddresses
@@ -33,7 +33,7 @@ extension ConnectActivation {
             self.skipsConfiguration = skipsConfiguration
             self.locale = locale
             disconnection = .confirmed
-            tokenDelivery = .redirect
+            takesTokenFromRedirect = true
             attemptLifetime = 3600
             addresses = .production
             identity = .standard
@@ -48,14 +48,5 @@ extension ConnectActivation {
         case undoable(seconds: Double)
         /// Nothing at all. One tap turns off.
         case immediate
-    }
-
-    /// Where the user token is taken from (dossier 10.2, W14).
-    public enum TokenDelivery: String, Sendable, Hashable, Codable {
-        /// From the redirect: through the browser's history, for apps without a server.
-        case redirect
-        /// From the app's credential provider, that is from the partner's server, which exchanged it with its service key.
-        /// A token in a redirect is dropped unread.
-        case partnerServer = "partner_server"
     }
 }

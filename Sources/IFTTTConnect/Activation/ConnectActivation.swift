@@ -24,10 +24,10 @@
 /// attacker's name, does not know the state. It cannot help when the redirect itself is delivered to another app, which a
 /// private scheme allows on iOS and on Android alike (Android even lets the user be asked which app shall have it); an
 /// `https` address that the app has claimed can. Nor can it hide the token from whoever reads the browser's
-/// history: set ``Configuration/tokenDelivery`` to ``TokenDelivery/partnerServer`` and the token of the redirect is
-/// not even looked at.
+/// history: give ``ConnectSurroundings/tokenDelivery`` as ``TokenDelivery/partnerServer(_:)`` and the token of the redirect
+/// is not even looked at.
 public struct ConnectActivation: Sendable, Hashable, Codable {
-    public let configuration: Configuration
+    public private(set) var configuration: Configuration
 
     /// What a view shows.
     public internal(set) var state = State.idle
@@ -95,6 +95,13 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         anew.hasDroppedToken = hasDroppedToken
         anew.state = anew.restingState
         return anew
+    }
+
+    /// The same activation for a performer that has its tokens from there.
+    package func taking(_ tokens: TokenDelivery) -> ConnectActivation {
+        var activation = self
+        activation.configuration.takesTokenFromRedirect = tokens.isFromRedirect
+        return activation
     }
 
     /// Takes in what happened, and says what is to be done, in this order.

@@ -131,7 +131,7 @@ extension ConnectActivation {
 
     private mutating func completed(_ token: UserToken?) -> [Effect] {
         var effects: [Effect] = []
-        if let token, configuration.tokenDelivery == .redirect {
+        if let token, configuration.takesTokenFromRedirect {
             effects.append(.storeToken(token))
             means?.hasUserToken = true
         }

@@ -141,7 +141,7 @@ extension ConnectActivation {
         awaited = nil
         forgetUser()
         switch state {
-        case .idle, .loadingFailed: return effects
+        case .idle, .loadingFailed, .unavailable: return effects
         case .loading: return effects + load()
         default:
             state = restingState

@@ -107,13 +107,13 @@ public final class ConnectController: Sendable {
         self.surroundings = surroundings
         self.analytics = analytics
         self.connections = connections
-        let keeper = TokenKeeper(tokens, partnerToken: surroundings.partnerToken)
+        let keeper = TokenKeeper(tokens, partnerToken: surroundings.tokenDelivery.partnerToken)
         self.keeper = keeper
         api = connections.api(
             ConnectAPI.Caller(
                 userToken: { try await keeper.token() }, inviteCode: surroundings.inviteCode,
                 anonymousID: { await analytics?.anonymousID }, identity: activation.configuration.identity))
-        state = Mutex(State(activation: activation, inputs: []))
+        state = Mutex(State(activation: activation.taking(surroundings.tokenDelivery), inputs: []))
     }
 
     /// The activation as it stands now.

@@ -10,8 +10,8 @@ public struct ConnectSurroundings: Sendable {
     public var oauthCode: @Sendable () async throws -> Secret?
     /// What unlocks an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
-    /// The user token, from the partner's server, which has exchanged it with its service key; nil when there is none.
-    public var partnerToken: @Sendable () async throws -> UserToken?
+    /// Where the user token comes from.
+    public var tokenDelivery: TokenDelivery
     /// Whether the IFTTT app is installed; nil where that cannot be known, or where there is none.
     public var isAppInstalled: @Sendable () async -> Bool?
     /// Whether web pages can be opened.
@@ -31,7 +31,7 @@ public struct ConnectSurroundings: Sendable {
         self.browser = browser
         oauthCode = { nil }
         inviteCode = { nil }
-        partnerToken = { nil }
+        tokenDelivery = .redirect
         isAppInstalled = { nil }
         canOpenPages = { true }
         mailClients = { [] }

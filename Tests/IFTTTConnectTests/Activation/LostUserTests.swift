@@ -111,6 +111,14 @@ struct LostUserTests {
         #expect(leaving.effects.contains(.closeBrowser))
     }
 
+    @Test("F060: logging out does not show what cannot work")
+    func signedOutWhileHidden() throws {
+        var player = try Player()
+        player.world.circumstances.canOpenPages = false
+        player.play(.appeared, .signedOut)
+        #expect(player.activation.state == .unavailable && player.effects.last == .forgetToken)
+    }
+
     @Test("logging out while the connection is loaded loads it anew, in nobody's name")
     func signedOutWhileLoading() throws {
         var player = try Player(.enabled)

@@ -61,7 +61,8 @@ struct RedirectTests {
 
     @Test("W14: a token in the redirect is not looked at where the partner's server delivers it")
     func partnerServer() throws {
-        var player = try away { $0.tokenDelivery = .partnerServer }
+        var player = try away()
+        player.activation = player.activation.taking(.partnerServer { nil })
         try player.comeBack()
         #expect(player.activation.state == .connected && player.storedTokens.isEmpty)
     }

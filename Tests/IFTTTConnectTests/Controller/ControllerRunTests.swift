@@ -120,6 +120,28 @@ struct ControllerRunTests {
         await running.value
     }
 
+    @Test("W14: with a partner's server the token of a redirect is dropped, and the server's is used and kept")
+    func partnerServer() async throws {
+        let ifttt = stage.ifttt()
+        let tokens = try stage.tokens(MemoryVault(), ifttt)
+        let given = Mutex<[UserToken]>([])
+        let fresh = try token("utk_partner")
+        let controller = try stage.controller(
+            ifttt, tokens: tokens,
+            change: { $0.tokenDelivery = .partnerServer { given.withLock { $0.first } } },
+            visit: { destination in
+                given.withLock { $0 = [fresh] }
+                return ScriptedBrowser.redirect(destination, "next_step=complete&user_token=utk_redirect")
+            })
+        let (_, outcome, got) = try await stage.outcome(of: controller) { state in
+            if state == .initial { controller.connect() }
+            if case .enteringEmail(let entry) = state { controller.send(.confirmEmail(entry.text)) }
+        }
+        #expect(outcome == .connected(try Balcony.connection(), isConfirmed: true, isPending: false))
+        #expect(got == nil && ifttt.requests.last?.header("Authorization") == "Bearer utk_partner")
+        #expect(try await tokens.token() == fresh)
+    }
+
     @Test("F100: what was counted is sent when the app goes to the background, all of it")
     func background() async throws {
         let ifttt = stage.ifttt()

@@ -254,7 +254,8 @@ struct ControllerTests {
         let tokens = try tokens(MemoryVault(), ifttt)
         let fresh = try token("utk_partner")
         let controller = try controller(
-            ifttt, tokens: tokens, change: { $0.partnerToken = { fresh } }, visit: { _ in nil })
+            ifttt, tokens: tokens, change: { $0.tokenDelivery = .redirectOrPartnerServer { fresh } },
+            visit: { _ in nil })
         _ = try await controller.api.connection(try ConnectionID(Balcony.id))
         #expect(ifttt.requests.first?.header("Authorization") == "Bearer utk_partner")
         #expect(try await tokens.token() == fresh)

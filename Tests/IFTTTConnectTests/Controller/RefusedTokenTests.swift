@@ -41,7 +41,7 @@ struct RefusedTokenTests {
             func open(_ destination: ConnectActivation.Destination) async throws -> String? { nil }
         }
         var surroundings = ConnectSurroundings(browser: Nowhere())
-        surroundings.partnerToken = partner
+        surroundings.tokenDelivery = .redirectOrPartnerServer(partner)
         return ConnectController(
             ConnectActivation(try Player.configuration()), tokens: tokens, surroundings: surroundings,
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
