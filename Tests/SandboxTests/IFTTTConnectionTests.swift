@@ -147,12 +147,12 @@ struct IFTTTConnectionTests {
         }
     }
 
-    @Test("every fixture is a connection that keeps the dossier's shape", arguments: 0..<12)
+    @Test("every fixture is a connection that keeps the dossier's shape", arguments: 0..<14)
     func fixtures(_ index: Int) async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)
             let facts = try #require(sandbox.ifttt.connect)
-            #expect(facts.connections.count == 12)
+            #expect(facts.connections.count == 14)
             let id = facts.connections[index].id
             let answer = try await steps.send(
                 "GET", "/v2/connections/\(id)", headers: ["IFTTT-Invite-Code": "orchard-invite-7"])
