@@ -74,6 +74,8 @@ def runs(text: str) -> list[dict[str, str]]:
 
 
 RETRYABLE = {"offline", "unavailable", "too_many", "sign_in_expired", "account_not_created", "app_not_opened", "not_disconnected", "interrupted"}
+# Where the footer, which says something of its own, has the About page among its actions.
+OFFERING_ABOUT = {"connect", "email", "verifying", "creating_account", "going_to_service", "connected", "pending"}
 FAILURE_WORDS = {"invalid_email": "email_invalid"}
 
 
@@ -116,10 +118,10 @@ class Script:
             actions.append({"kind": "undo", "title": w("undo")})
         if cancellable:
             actions.append({"kind": "cancel", "title": w("cancel")})
-        if step == "email" and not failure:
+        has_connection = step not in ("loading", "loading_failed")
+        if has_connection and tone != "lead" and not undo and step in OFFERING_ABOUT:
             actions.append({"kind": "about", "title": w("learn_more")})
         following = following or {"connect": "verifying", "connected": "confirm_disconnect", "pending": "confirm_disconnect"}.get(step)
-        has_connection = step not in ("loading", "loading_failed")
         link = w("legal_link")
         before, after = w("legal").split("%1$@")
         state = {"step": step, "connection": self.connection if has_connection else None, "email": email, "progress": progress,

@@ -182,7 +182,7 @@ def test_the_notice_of_a_refused_address_passes_after_two_seconds(page: Page, se
     server.shows(script.answer("email", revision=2 + raised, email="ada@"))
     page.clock.run_for(2000)
     page.wait_for_timeout(100)
-    assert footer(page) == "Enter a valid email address."
+    assert footer(page).startswith("Enter a valid email address.")
     page.clock.run_for(100)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
     expect(page.get_by_role("textbox")).to_have_value("ada@")

@@ -176,7 +176,7 @@ def test_the_whole_way_of_a_new_user(page: Page, server: ButtonServer) -> None:
     page.get_by_role("button", name="Continue").click()
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_have_value("ada@")
-    assert footer(page) == "Enter a valid email address."
+    assert footer(page).startswith("Enter a valid email address.")
     field.fill("  ada@example.com ")
     expect(field).not_to_have_attribute("aria-invalid", "true")
     field.press("Enter")
@@ -256,7 +256,7 @@ def test_what_goes_on_can_be_ended(page: Page, server: ButtonServer) -> None:
     server.answers(script.answer("connect", revision=2, failure="cancelled"))
     page.get_by_role("button", name="Cancel").click()
     shown(page, "connect")
-    assert footer(page) == "Canceled. Nothing was changed."
+    assert footer(page).startswith("Canceled. Nothing was changed.")
     assert page.locator("#one .footer").get_attribute("data-tone") == "plain"
 
 
@@ -444,7 +444,7 @@ def test_the_whole_way_by_keyboard(page: Page, server: ButtonServer) -> None:
 
 def test_every_stop_is_visible_and_in_order(page: Page, server: ButtonServer) -> None:
     person = opened(page, server, server.script().answer("connect", failure="interrupted"))
-    assert [plain(name) for name in person.walk_all()] == ["Connect Location", "Try again"]
+    assert [plain(name) for name in person.walk_all()] == ["Connect Location", "Try again", "Learn more"]
 
 
 def test_escape_leaves_the_email_field(page: Page, server: ButtonServer) -> None:

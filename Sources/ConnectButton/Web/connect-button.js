@@ -301,8 +301,8 @@ const STYLE = `
 i { position: absolute; padding-inline-start: 1px; padding-left: 0 }
 * { box-sizing: border-box } .switch > span, .footer, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
-button:not([aria-disabled=true]), a, [role=button] { cursor: pointer }
-button, svg, [role=button] { transition: ${PRESS} }
+button:not([aria-disabled=true]), a { cursor: pointer }
+button, svg { transition: ${PRESS} }
 :focus { outline: none }
 :focus-visible { outline: ${u(3)} solid var(--connect-button-focus, ${shade("focus")}); outline-offset: ${u(2)} }
 .body { --pill: var(--connect-button-pill, ${shade("pill")}); --ink: var(--connect-button-ink, ${shade("pillInk")});
@@ -368,9 +368,9 @@ button, svg, [role=button] { transition: ${PRESS} }
 .footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
 .footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
-.footer [role=button] { padding-block: ${u(4)}; border-radius: ${u(4)} }
 .footer .action { text-decoration: underline; text-underline-offset: .15em; margin-inline: .5ch; font-weight: ${T.bold} }
 :host([footer=none]) .footer:not([data-needed]) { display: none }
+.footer .action svg { vertical-align: -.2em }
 .mark { font-weight: ${T.heavy}; text-transform: none }
 .unseen { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .fades { position: absolute; inset-inline: 0; pointer-events: none }
@@ -434,6 +434,7 @@ function drawing(size, ...shapes) {
 
 const stroke = d => ["path", { d, fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }]
 const TRIANGLE = [[G.confirmGlyphWidth, G.confirmGlyphHeight], ["path", { d: "M0 0 9 8 0 16z", fill: "currentColor" }]]
+const INFORMATION = [[16, 16], ["circle", { cx: 8, cy: 8, r: 7, fill: "none", stroke: "currentColor", "stroke-width": 1.5 }], stroke("M8 7.5V11.5M8 4.6V4.7")]
 const CROSS = [[25, 25], stroke("M5 5 20 20M20 5 5 20")]
 const ARROW = [[31, 26], stroke("M1 13H29M18 2 29 13 18 24")]
 /** Overlapping squares, a toggle, a padlock, a plug. */
@@ -885,7 +886,7 @@ export class ConnectButton extends HTMLElement {
   /** What answers to a press (F061): the pill while a tap on it is one, and each of the buttons in it and under it. */
   #pressable(target) {
     const { pill } = this.#part
-    return target.closest("form button, .choices button, .footer button, .footer [role=button]")
+    return target.closest("form button, .choices button, .footer button")
       ?? (pill.contains(target) && TAPPED.includes(this.#look.input) && !this.#sending ? pill : null)
   }
 
@@ -1136,7 +1137,7 @@ export class ConnectButton extends HTMLElement {
     const isFirst = !before || before.state.step === "loading"
     this.#set("hidden", state.step === "hidden")
     this.#set("on", look.isOn)
-    this.#set("busy", state.progress !== "none")
+    this.#set("busy", state.progress !== "none" && state.progress !== 1)
     this.#part.body.lang = answer.locale
     this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
     if (isFirst) this.#part.body.classList.add("scrubbed")
@@ -1324,26 +1325,23 @@ export class ConnectButton extends HTMLElement {
 
   #drawFooter(state, face) {
     const { footer } = this.#part
-    // Where something else is offered or asked, a tap is about that.
-    const isOther = state.step === "confirm_disconnect" || face.actions.some(({ kind }) => kind === "retry" || kind === "undo" || kind === "about")
-    const opensAbout = face.about && !isOther
-    const key = JSON.stringify([face.footer, face.tone, face.actions, Boolean(opensAbout)])
+    const key = JSON.stringify([face.footer, face.tone, face.actions, Boolean(face.about)])
     if (footer.dataset.key === key) return
     const isFirst = footer.dataset.key === undefined
     footer.dataset.key = key
     footer.dataset.tone = face.tone
     footer.toggleAttribute("data-needed", face.tone === "error" || face.actions.length > 0)
-    // A sentence flows on into what can be done, which a button's box does not.
-    const isAlone = face.actions.length === 0
-    const role = !opensAbout ? {} : isAlone ? { type: "button", "aria-haspopup": "dialog" } : { role: "button", tabindex: 0, "aria-haspopup": "dialog" }
-    const text = h(!opensAbout ? "p" : isAlone ? "button" : "span", { class: `text ${face.tone}`, ...role }, ...this.#runs(face.footer))
+    const opensAbout = face.tone === "lead" && face.about
+    const text = h(opensAbout ? "button" : "p", opensAbout ? { class: "text lead", type: "button", "aria-haspopup": "dialog" } : { class: `text ${face.tone}` },
+      ...this.#runs(face.footer))
     if (opensAbout) text.addEventListener("click", () => this.#tapFooter())
-    if (role.role) text.addEventListener("keydown", event => {
-      if (event.key !== "Enter" && event.key !== " ") return
-      event.preventDefault()
-      text.click()
-    })
     footer.replaceChildren(text, ...face.actions.flatMap(action => [" ", this.#button(action, "action")]))
+    // Beside another way out there is room for a sign of it, in two lines that do not move the page.
+    const more = state.step !== "email" && face.actions.length > 1 && footer.querySelector("[data-action=about]")
+    if (more) {
+      more.setAttribute("aria-label", more.textContent)
+      more.replaceChildren(drawing(...INFORMATION))
+    }
     if (!isFirst && !this.#isStill) footer.animate([{ opacity: 0 }, { opacity: 1 }], { duration: M.change * 1000, easing: EASE })
   }
 
