@@ -163,6 +163,32 @@ struct ForgettingTests {
         await world.sandbox.stop()
     }
 
+    @Test("who a user is, is asked again with the same request and the same context: what a middleware put there stays")
+    func sameContext() async throws {
+        let world = try await World.start()
+        let first = try await world.buttons()
+        _ = try await first.state()
+        let seen = Mutex<[String]>([])
+        var settings = try world.standardSettings()
+        settings.time = TimeSource(now: world.time.now, clock: HurriedClock())
+        settings.streams = .init()
+        let router = Router()
+        try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: world.accounts(), log: World.log) {
+            request, context in
+            let count = seen.withLock { seen in
+                seen.append("\(context.id) \(request.uri.path)")
+                return seen.count
+            }
+            return count < 4 ? try ConnectButtonUser(id: "new") : nil
+        }.add(to: router.group("connect"))
+        let server = try await RunningServer.start(router)
+        _ = try await WireClient(origin: server.origin).send("GET", "/connect/aB3dE5fG/changes")
+        #expect(seen.withLock { ($0.count, Set($0).count) } == (4, 1))
+        await server.stop()
+        await first.server.stop()
+        await world.sandbox.stop()
+    }
+
     /// What happens while a stream is open.
     enum Change: CaseIterable {
         case nothing, loggedOut, somebodyElse, unrecognised, forgotten, begunAnew

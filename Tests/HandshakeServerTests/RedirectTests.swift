@@ -99,6 +99,24 @@ struct RedirectTests {
         await world.sandbox.stop()
     }
 
+    @Test("where the vault fails the browser is told on a page, without the redirect in it, and may try again")
+    func vaultFails() async throws {
+        let vault = WatchedVault()
+        let world = try await World.start(vault: vault)
+        let server = try await world.buttons()
+        let (_, url) = try await server.leave()
+        let redirect = try await world.sandbox.activate(url, as: "new@example.test")
+        vault.fail { _ in .busy("a record") }
+        let page = try await server.visit(redirect)
+        #expect(page.status == 503 && page["Retry-After"] == "5" && page["Location"] == nil)
+        #expect(page.text.contains("<!doctype html>") && !page.text.contains("user_token"))
+        vault.fail(nil)
+        #expect(try await server.visit(redirect)["Location"] == "/garden")
+        #expect(try await server.settledState().step == "connected")
+        await server.server.stop()
+        await world.sandbox.stop()
+    }
+
     @Test("what a request says of its host and scheme decides nothing")
     func host() async throws {
         let (world, server, redirect) = try await begin()

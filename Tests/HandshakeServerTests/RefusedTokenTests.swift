@@ -34,7 +34,7 @@ struct RefusedTokenTests {
         settings.transport = transport
         let two = try await world.buttons(settings)
         try await tokens.store(old)
-        #expect(try await two.settledState("new", "mAnyFt05").step == "connect")
+        #expect(try await two.state("new", "mAnyFt05").step == "connect")
         #expect(transport.tokens(path) == [Self.revoked, good.secret.reveal()])
         #expect(try await tokens.token() == good)
         await one.server.stop()
@@ -55,12 +55,12 @@ struct RefusedTokenTests {
         settings.freshness = .zero
         settings.tokenDelivery = { _ in .redirectOrPartnerServer { UserToken(Secret(given.withLock { $0 })) } }
         let (one, two) = (try await world.buttons(settings), try await world.buttons(settings))
-        _ = try await one.settledState("new", "mAnyFt05")
-        _ = try await two.settledState("new", "mAnyFt05")
+        try await one.look("new", "mAnyFt05")
+        try await two.look("new", "mAnyFt05")
         #expect(transport.tokens(path).first == Self.revoked)
         #expect(transport.tokens(path).dropFirst().allSatisfy { $0 == nil } && transport.tokens(path).count > 1)
         given.withLock { $0 = good.secret.reveal() }
-        _ = try await two.settledState("new", "mAnyFt05")
+        try await two.look("new", "mAnyFt05")
         #expect(transport.tokens(path).last == good.secret.reveal())
         for server in [first, one, two] { await server.server.stop() }
         await world.sandbox.stop()

@@ -273,27 +273,33 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         return try streams.response(watching: subject, time: settings.time)
     }
 
-    /// Runs a route's body; what it throws becomes its answer.
-    private func answering(_ body: () async throws -> Response) async -> Response {
+    /// Runs a route's body; what it throws becomes its answer, for a navigation one that people can read.
+    private func answering(
+        navigation request: Request? = nil, _ body: () async throws -> Response
+    ) async -> Response {
         do {
             return try await body()
-        } catch let refusal as RequestRefusal {
-            return refusal.response
-        } catch let error as any HTTPResponseError & Sendable {
-            return RequestRefusal(error).response
-        } catch let error as VaultError {
-            return unavailable(error)
-        } catch ConnectError.account(.vault(let error)) {
-            return unavailable(error)
         } catch {
-            log.error("a Connect Button's request failed", metadata: ["reason": "\(type(of: error))"])
-            return RequestRefusal.internalError.response
+            let refusal = refusal(for: error)
+            return request.map(refusal.response(to:)) ?? refusal.response
         }
     }
 
-    private func unavailable(_ error: VaultError) -> Response {
+    private func refusal(for error: any Error) -> RequestRefusal {
+        switch error {
+        case let refusal as RequestRefusal: return refusal
+        case let error as any HTTPResponseError & Sendable: return RequestRefusal(error)
+        case let error as VaultError: return unavailable(error)
+        case ConnectError.account(.vault(let error)): return unavailable(error)
+        default:
+            log.error("a Connect Button's request failed", metadata: ["reason": "\(type(of: error))"])
+            return RequestRefusal.internalError
+        }
+    }
+
+    private func unavailable(_ error: VaultError) -> RequestRefusal {
         log.error("a Connect Button's session cannot be used", metadata: ["reason": "\(error)"])
-        return RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5).response
+        return RequestRefusal.busy
     }
 
     // MARK: Coming back
@@ -302,7 +308,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     /// so that no token stays in a page, a history entry or a referrer. Only where the vault fails it stays, and may be
     /// tried again.
     private func comeBack(_ request: Request, _ context: Context) async -> Response {
-        await answering {
+        await answering(navigation: request) {
             guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {
                 return .seeOther(refusedPath)
             }
