@@ -105,7 +105,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     ///
     /// - Throws: ``HandshakeServerError/vault(_:)``, and `CancellationError`; the user is then counted as before.
     public func refuse(for user: String) async throws {
-        _ = try await consenting { try await users.vault.remove(CountedUser.key(user)) }
+        _ = try await consenting { _ = try await users.vault.remove(CountedUser.key(user)) }
         state.withLock { $0.due.forget(CountedUser.key(user)) }
     }
 
