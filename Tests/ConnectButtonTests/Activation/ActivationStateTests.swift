@@ -222,10 +222,10 @@ struct ActivationStateTests {
     /// An activation that knows what there is to go on with.
     private func prepared(
         _ status: Connection.Status, hasToken: Bool = false, hasApp: Bool? = nil,
-        change: (inout ConnectActivation.Configuration) throws -> Void = { _ in }
+        change: (inout ConnectActivation.Configuration) -> Void = { _ in }
     ) throws -> ConnectActivation {
         var configuration = try Self.activation(status).configuration
-        try change(&configuration)
+        change(&configuration)
         var activation = try ConnectActivation(configuration, prefetched: try Self.connection(status))
         let ticket = try #require(self.ticket(activation.handle(.appeared)))
         _ = activation.handle(
@@ -278,8 +278,8 @@ struct ActivationStateTests {
         let state = ConnectButtonState(try prepared(.enabled, hasApp: hasApp))
         #expect(state.manageURL?.scheme == (hasApp == true ? "ifttt-handoff-v1" : "https"))
         #expect(state.storeURL?.absoluteString == (hasApp == false ? "https://apps.apple.com/app/id660944635" : nil))
-        let android = ConnectButtonState(
-            try prepared(.enabled, hasApp: hasApp) { $0.identity = try #require(SDKIdentity(version: "2.8.0", platform: .android)) })
+        let identity = try #require(SDKIdentity(version: "2.8.0", platform: .android))
+        let android = ConnectButtonState(try prepared(.enabled, hasApp: hasApp) { $0.identity = identity })
         #expect(android.storeURL == nil && android.manageURL?.scheme == "https")
     }
 
