@@ -63,8 +63,8 @@ struct ConfigurationScreen: Sendable {
             }
         }
         return connection.features.flatMap { feature in
-            found(feature.triggers, FieldOwner.trigger) + found(feature.queries, FieldOwner.query)
-                + found(feature.actions, FieldOwner.action)
+            found(feature.triggers) { .trigger($0) } + found(feature.queries) { .query($0) }
+                + found(feature.actions) { .action($0) }
         }
     }
 }

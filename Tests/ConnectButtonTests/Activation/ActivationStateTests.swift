@@ -278,8 +278,8 @@ struct ActivationStateTests {
         let state = ConnectButtonState(try prepared(.enabled, hasApp: hasApp))
         #expect(state.manageURL?.scheme == (hasApp == true ? "ifttt-handoff-v1" : "https"))
         #expect(state.storeURL?.absoluteString == (hasApp == false ? "https://apps.apple.com/app/id660944635" : nil))
-        let android = ConnectButtonState(
-            try prepared(.enabled, hasApp: hasApp) { $0.identity = SDKIdentity(version: "2.8.0", platform: .android) })
+        let identity = try #require(SDKIdentity(version: "2.8.0", platform: .android))
+        let android = ConnectButtonState(try prepared(.enabled, hasApp: hasApp) { $0.identity = identity })
         #expect(android.storeURL == nil && android.manageURL?.scheme == "https")
     }
 
