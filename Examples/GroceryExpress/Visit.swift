@@ -34,7 +34,7 @@ struct Visit: Sendable {
 
         var label: String {
             switch self {
-            case .dynamic: "Colours: light or dark, as the device"
+            case .dynamic: "Colours: as the device"
             case .light: "Colours: light"
             case .dark: "Colours: dark"
             }

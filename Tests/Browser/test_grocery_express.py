@@ -535,7 +535,7 @@ def test_styles_languages_and_the_other_pages(shop: Shop, page: Page) -> None:
     page.goto(shop.origin)
     expect(page.locator(".cards a")).to_have_count(3)
     look(page, "front")
-    for name, scheme in (("Light or dark", "light"), ("Light", "dark"), ("Dark", "light dark")):
+    for name, scheme in (("as the device", "light"), ("Light", "dark"), ("Dark", "light dark")):
         page.get_by_role("button", name=name).click()
         page.wait_for_load_state()
         assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == scheme
@@ -588,7 +588,7 @@ def test_of_two_forms_at_once_none_is_lost(shop: Shop, page: Page) -> None:
     with socket.create_connection((host, int(port)), timeout=10) as slow:
         slow.sendall(head + content[:20])
         page.wait_for_timeout(200)  # the slow form has been begun
-        page.get_by_role("button", name="Light or dark").click()
+        page.get_by_role("button", name="as the device").click()
         expect(page.get_by_role("button", name="Light")).to_be_visible()
         slow.sendall(content[20:])
         while slow.recv(4096):
