@@ -1,10 +1,15 @@
 import Hummingbird
 import Logging
+import ServiceLifecycle
 
 /// One service listening on one port.
 struct Listener: Sendable {
     let port: Int
     private let task: Task<Void, Never>
+    private let group: ServiceGroup
+
+    /// For how long answers under way may take when the listener ends.
+    private static let patience = Duration.milliseconds(500)
 
     /// Starts to listen.
     ///
@@ -27,13 +32,16 @@ struct Listener: Sendable {
             },
             logger: quietLogger
         )
+        var configuration = ServiceGroupConfiguration(services: [application], logger: quietLogger)
+        configuration.maximumGracefulShutdownDuration = patience
+        let group = ServiceGroup(configuration: configuration)
         let task = Task {
-            do { try await application.run() } catch { report.yield(.failure(error)) }
+            do { try await group.run() } catch { report.yield(.failure(error)) }
             report.finish()
         }
         for await result in outcome {
             switch result {
-            case .success(let bound): return Listener(port: bound, task: task)
+            case .success(let bound): return Listener(port: bound, task: task, group: group)
             case .failure(let error): throw .cannotListen(host: host, port: port, reason: "\(error)")
             }
         }
@@ -41,8 +49,12 @@ struct Listener: Sendable {
     }
 
     /// Asks the server to end: no new connections, answers under way are finished, waiting ones are given up.
+    ///
+    /// It closes before anything is cancelled: a connection that is being accepted by a server that was cancelled would end the
+    /// process.
     func cancel() {
-        task.cancel()
+        let group = group
+        Task { await group.triggerGracefulShutdown() }
     }
 
     /// Returns when the port is free.

@@ -1,11 +1,13 @@
 import Hummingbird
 import Logging
+import ServiceLifecycle
 import WireFixtures
 
 /// A router listening on loopback.
 struct RunningServer {
     let port: Int
     private let task: Task<Void, Never>
+    private let group: ServiceGroup
 
     static func start(_ router: Router<BasicRequestContext>) async throws -> RunningServer {
         let (ports, bound) = AsyncStream<Int>.makeStream()
@@ -14,18 +16,23 @@ struct RunningServer {
         let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { bound.yield($0.localAddress?.port ?? 0) }, logger: logger)
+        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
+        configuration.maximumGracefulShutdownDuration = .milliseconds(500)
+        let group = ServiceGroup(configuration: configuration)
         let task = Task {
-            try? await application.run()
+            try? await group.run()
             bound.finish()
         }
-        for await port in ports { return RunningServer(port: port, task: task) }
+        for await port in ports { return RunningServer(port: port, task: task, group: group) }
         throw WireClient.Failure(description: "the server did not start")
     }
 
     var origin: String { "http://127.0.0.1:\(port)" }
 
+    /// Closes before anything is cancelled: a connection that is being accepted by a server that was cancelled would end the
+    /// process.
     func stop() async {
-        cancel()
+        await group.triggerGracefulShutdown()
         await task.value
     }
 
