@@ -126,6 +126,8 @@ def until(page: Page, *steps: str) -> None:
 
 def at_rest(page: Page) -> None:
     """Until nothing moves that has an end, for the eye of axe."""
+    # What follows from another size or scheme begins with the next frame.
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     page.wait_for_function("""() => { const roots = [...document.querySelectorAll('connect-button')].map(e => e.shadowRoot)
       return roots.every(root => !root.querySelector('.scrubbed, .celebrates, .pressed'))
         && [document, ...roots].every(root => root.getAnimations().every(a => a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)) }""")

@@ -310,3 +310,15 @@ def test_back_at_connect_the_text_is_gone(page: Page, server: ButtonServer) -> N
     shown(page, "email")
     expect(field(page)).to_have_value("ada@example.com")
     assert footer(page).startswith("Secured by IFTTT.")
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_in_other_room_the_knob_is_where_it_belongs_at_once(page: Page, server: ButtonServer, direction: str) -> None:
+    opened(page, server, server.script().answer("connected"), page_dir=direction)
+    for width in (200, 329, 240):
+        outside = page.evaluate("""width => new Promise(done => { one.style.inlineSize = `${width}px`
+          requestAnimationFrame(() => requestAnimationFrame(() => { const [knob, pill] = ['.knob', '.pill'].map(name => one.shadowRoot.querySelector(name).getBoundingClientRect())
+            done([knob.left - pill.left, pill.right - knob.right, pill.width]) })) })""", width)
+        left, right, drawn = outside
+        assert drawn == pytest.approx(width, abs=1)
+        assert (right if direction == "ltr" else left) == pytest.approx(4, abs=1), (width, outside)

@@ -512,6 +512,7 @@ export class ConnectButton extends HTMLElement {
   #unsent = null          // the event that could not be sent, for the retry
   #following = null
   #drag = null
+  #width = 0              // of the pill, as it was last
   #released = null        // where the knob was let go, while the server is asked
   #label = ""
   #typed = false          // the text in the email field is the person's
@@ -685,6 +686,10 @@ export class ConnectButton extends HTMLElement {
       this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
       if (this.#look.knob === "hidden") this.#placeKnob(0)  // where it faded out may be outside by now
       this.#fit()
+      // It is the room that has changed, and not the knob's place in it.
+      const width = pill.clientWidth
+      if (width !== this.#width && this.#isAtRest && this.#look.knob === "end") this.#placeKnobStill(1)
+      this.#width = width
     })
     sizes.observe(pill)
     sizes.observe(this.#part.sense, { box: "border-box" })
@@ -1268,8 +1273,11 @@ export class ConnectButton extends HTMLElement {
       style.setProperty("--fit", fit.toFixed(3))
       classList.toggle("wraps", fit === least)
     }
-    if (!this.#drag?.active && !this.#released && !this.#part.pill.classList.contains("celebrates")) this.#rest()
+    if (this.#isAtRest) this.#rest()
   }
+
+  /** Whether nothing moves the knob but its own way to where it belongs. */
+  get #isAtRest() { return !this.#drag?.active && !this.#released && !this.#part.pill.classList.contains("celebrates") }
 
   #suggest() {
     const { field } = this.#part
