@@ -36,7 +36,7 @@ public struct ConnectButtonService: Sendable, Hashable, Codable {
     public let name: String
     /// The short name, for the label.
     public let shortName: String
-    /// The icon in one colour, drawn on the knob in the ink that reads best there.
+    /// The icon, drawn on the knob as it is delivered: IFTTT delivers it in white (dossier 1.4).
     public let icon: URL?
     /// The brand's colour.
     public let brand: ConnectButtonColor
@@ -48,7 +48,7 @@ public struct ConnectButtonService: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - name: The full name.
     ///   - shortName: The short name.
-    ///   - icon: The icon in one colour.
+    ///   - icon: The icon, as it is to be drawn.
     ///   - brand: The brand's colour.
     ///   - url: The service's page.
     public init(name: String, shortName: String, icon: URL?, brand: ConnectButtonColor, url: URL?) {

@@ -12,7 +12,8 @@
         var body: some View {
             AsyncImage(url: service?.icon) { phase in
                 switch phase {
-                case .success(let image): image.renderingMode(.template).resizable().scaledToFit()
+                // As it is delivered (dossier 1.4).
+                case .success(let image): image.resizable().scaledToFit()
                 case .failure: letter.task { await tryAgain() }
                 default: letter
                 }
