@@ -8,8 +8,7 @@ public struct EmailAddress: RawRepresentable, Sendable, Hashable, Codable {
     /// The address in a text, or nil when the text is anything else than one address.
     public init?(rawValue: String) {
         guard rawValue.utf8.count <= 1024 else { return nil }
-        let text = String(
-            rawValue.trimmingPrefix(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        let text = rawValue.trimmed
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard text.utf8.count <= 254, parts.count == 2, Self.isLocalPart(parts[0]), Self.isDomain(parts[1]) else {
             return nil
@@ -47,6 +46,19 @@ public struct EmailAddress: RawRepresentable, Sendable, Hashable, Codable {
             return true
         default: return false
         }
+    }
+}
+
+extension String {
+    /// The text without white space around it.
+    var trimmed: String {
+        // Nearly every text begins and ends with a visible character of ASCII, and is as it should be.
+        let visible: ClosedRange<UInt8> = 0x21...0x7E
+        guard let first = utf8.first, let last = utf8.last, !visible.contains(first) || !visible.contains(last)
+        else { return self }
+        guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
+        else { return "" }
+        return String(self[start...end])
     }
 }
 

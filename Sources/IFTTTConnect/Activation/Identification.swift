@@ -136,10 +136,3 @@ extension ConnectActivation {
         return fail(reason, to: restingState)
     }
 }
-
-extension String {
-    /// The text without white space around it.
-    fileprivate var trimmed: String {
-        String(drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-    }
-}

@@ -85,7 +85,8 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
     }
 
     private func beforeFragment(of url: String) -> Substring {
-        url.utf8.count <= 16384 ? url.prefix { $0 != "#" } : ""
+        guard url.utf8.count <= 16384 else { return "" }
+        return url[..<(url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex)]
     }
 
     /// What a redirect to this address says.
