@@ -108,6 +108,8 @@ class Person:
 
 def violations(page: Page) -> list[str]:
     """What axe finds, one line each."""
+    # A press that has just been lifted is still seen for a moment, paler than what is at rest.
+    page.wait_for_function("() => [...document.querySelectorAll('connect-button')].every(e => !e.shadowRoot?.querySelector('.pressed, .flashes'))")
     # Through the debugger, since the pages' content security policy rightly lets no script in.
     debugger = page.context.new_cdp_session(page)
     debugger.send("Runtime.evaluate", {"expression": AXE})
