@@ -1,13 +1,24 @@
 /// Thrown by ``withDeadline(_:on:_:)`` when time ran out.
 struct DeadlineExceeded: Error {}
 
-/// Runs `body`, cancels it when `duration` has passed, and waits for it to end. Clocks trap beyond some centuries: what is
-/// longer than one counts as one.
+/// Runs `body` as ``within(_:on:_:)`` does.
 ///
 /// - Throws: ``DeadlineExceeded``, or what `body` throws.
 func withDeadline<Result: Sendable>(
     _ duration: Duration, on clock: any Clock<Duration>, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
+    guard let result = try await within(duration, on: clock, body) else { throw DeadlineExceeded() }
+    return result
+}
+
+/// Runs `body`, cancels it when `duration` has passed, and waits for it to end. Clocks trap beyond some centuries: what is
+/// longer than one counts as one.
+///
+/// - Returns: what `body` returns; nil when time ran out.
+/// - Throws: what `body` throws in time, and `CancellationError`.
+package func within<Result: Sendable>(
+    _ duration: Duration, on clock: any Clock<Duration>, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result? {
     try await withThrowingTaskGroup(of: Result?.self) { group in
         group.addTask { try await body() }
         group.addTask {
@@ -15,7 +26,6 @@ func withDeadline<Result: Sendable>(
             return nil
         }
         defer { group.cancelAll() }
-        guard let first = try await group.next(), let result = first else { throw DeadlineExceeded() }
-        return result
+        return try await group.next() ?? nil
     }
 }

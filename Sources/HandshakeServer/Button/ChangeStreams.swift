@@ -80,6 +80,9 @@ final class ChangeStreams: Sendable {
         if let refusal { throw refusal }
     }
 
+    /// Whether those where something is under way may soon find no place: then whoever rests makes room.
+    fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.most / 2 } }
+
     fileprivate func leave(_ user: String) {
         open.withLock { open in
             open.all -= 1
@@ -93,7 +96,7 @@ final class ChangeStreams: Sendable {
 ///
 /// A class, since it is the end of its life that counts.
 private final class Seat: Sendable {
-    private let streams: ChangeStreams
+    let streams: ChangeStreams
     private let user: String
 
     init(streams: ChangeStreams, user: String) {
@@ -157,7 +160,9 @@ private struct Changes: AsyncSequence, Sendable {
             // A server that closes does not wait for those who only listen.
             guard age < limits.lifetime, !Task.isShuttingDownGracefully else { return false }
             // Whoever has begun to listen has just asked how it stands, and IFTTT is being asked.
-            let wanted = isResting && age >= limits.attention ? limits.restingInterval : limits.interval
+            let rests = isResting && age >= limits.attention
+            guard !rests || !changes.seat.streams.isCrowded else { return false }
+            let wanted = rests ? limits.restingInterval : limits.interval
             let pause = Swift.max(Swift.min(wanted, limits.userInterval - sinceUserSeen), .milliseconds(1))
             try await changes.clock.sleep(for: pause)
             self.age = age + pause

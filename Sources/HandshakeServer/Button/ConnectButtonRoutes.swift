@@ -44,7 +44,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private let messages: RateLimit
     private let user: @Sendable (Request, Context) async throws -> ConnectButtonUser?
     private let script: Script
-    private let log: Logger
+    private let failures: FailureAnswers
 
     private struct Script: Sendable {
         let body: Data
@@ -76,7 +76,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         streams = ChangeStreams(settings.streams)
         messages = RateLimit(settings.limits.messages)
         self.user = user
-        self.log = log
+        failures = FailureAnswers(what: "a Connect Button's request", log: log)
         let body = ConnectButtonScript.javaScript
         script = Script(body: body, tag: "\"\(Base64URL.encode(SHA256.hash(data: body)))\"")
     }
@@ -87,22 +87,22 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         router.get("return") { request, context in await comeBack(request, context) }
         router.get("return/refused") { _, _ in Self.refused() }
         router.get(":connection") { request, context in
-            await answering { try await state(try await place(request, context), request) }
+            await failures.answering { try await state(try await place(request, context), request) }
         }
         router.post(":connection/events") { request, context in
-            await answering {
+            await failures.answering {
                 try gate.checkSite(of: request)
                 return try await event(try await place(request, context), request)
             }
         }
         router.post(":connection/counts") { request, context in
-            await answering {
+            await failures.answering {
                 try gate.checkSite(of: request)
                 return try await count(try await place(request, context), request)
             }
         }
         router.get(":connection/changes") { request, context in
-            await answering { try changes(try await place(request, context), request, context) }
+            await failures.answering { try changes(try await place(request, context), request, context) }
         }
     }
 
@@ -273,42 +273,13 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         return try streams.response(watching: subject, time: settings.time)
     }
 
-    /// Runs a route's body; what it throws becomes its answer, for a navigation one that people can read.
-    private func answering(
-        navigation request: Request? = nil, _ body: () async throws -> Response
-    ) async -> Response {
-        do {
-            return try await body()
-        } catch {
-            let refusal = refusal(for: error)
-            return request.map(refusal.response(to:)) ?? refusal.response
-        }
-    }
-
-    private func refusal(for error: any Error) -> RequestRefusal {
-        switch error {
-        case let refusal as RequestRefusal: return refusal
-        case let error as any HTTPResponseError & Sendable: return RequestRefusal(error)
-        case let error as VaultError: return unavailable(error)
-        case ConnectError.account(.vault(let error)): return unavailable(error)
-        default:
-            log.error("a Connect Button's request failed", metadata: ["reason": "\(type(of: error))"])
-            return RequestRefusal.internalError
-        }
-    }
-
-    private func unavailable(_ error: VaultError) -> RequestRefusal {
-        log.error("a Connect Button's session cannot be used", metadata: ["reason": "\(error)"])
-        return RequestRefusal.busy
-    }
-
     // MARK: Coming back
 
     /// IFTTT's redirect. Whatever it says and whoever brings it, the browser is sent on at once to an address without it,
     /// so that no token stays in a page, a history entry or a referrer. Only where the vault fails it stays, and may be
     /// tried again.
     private func comeBack(_ request: Request, _ context: Context) async -> Response {
-        await answering(navigation: request) {
+        await failures.answering(navigation: request) {
             guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {
                 return .seeOther(refusedPath)
             }

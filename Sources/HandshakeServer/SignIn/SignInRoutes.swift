@@ -42,6 +42,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let cleaning: SignInCleaning
     private let limit: RateLimit
     private let log: Logger
+    private let failures: FailureAnswers
     private let respond: @Sendable (SignInOutcome, LocalPath, Request) async -> Response?
     private let user: @Sendable (Request, Context) async throws -> String?
 
@@ -81,6 +82,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         limit = RateLimit(surroundings.limit)
         time = surroundings.time
         log = surroundings.log
+        failures = FailureAnswers(what: "a sign-in route", log: surroundings.log)
         self.respond = respond
         self.user = user
     }
@@ -88,26 +90,26 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     /// Adds the routes to a router, or to the group whose path is that of the address.
     public func add(to router: some RouterMethods<Context>) {
         router.get(":service") { request, context in
-            await answering { try await state(try await visitor(request, context)) }
+            await failures.answering { try await state(try await visitor(request, context)) }
         }
         router.get(":service/start") { request, context in
-            await answering(navigation: request) {
+            await failures.answering(navigation: request) {
                 try gate.checkSite(of: request)
                 return try await start(request, try await visitor(request, context))
             }
         }
         router.get(":service/callback") { request, context in
-            await answering(navigation: request) {
+            await failures.answering(navigation: request) {
                 try await callback(request, try await visitor(request, context))
             }
         }
         router.get("callback") { request, context in
-            await answering(navigation: request) {
+            await failures.answering(navigation: request) {
                 try await callback(request, try await visitor(request, context))
             }
         }
         router.post(":service/disconnect") { request, context in
-            await answering {
+            await failures.answering {
                 try gate.checkSite(of: request)
                 return try await disconnect(request, try await visitor(request, context))
             }
@@ -217,34 +219,6 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let html = ResultPage.refused(service: service.displayName, language: .user).html
         return .page(html, styleHash: ResultPage.styleHash, status: error.status)
     }
-
-    /// Runs a route's body; what it throws becomes its answer, for a navigation one that people can read.
-    private func answering(
-        navigation request: Request? = nil, _ body: () async throws -> Response
-    ) async -> Response {
-        do {
-            return try await body()
-        } catch {
-            let refusal = refusal(for: error)
-            return request.map(refusal.response(to:)) ?? refusal.response
-        }
-    }
-
-    private func refusal(for error: any Error) -> RequestRefusal {
-        switch error {
-        case let refusal as RequestRefusal: return refusal
-        case let error as any HTTPResponseError & Sendable: return RequestRefusal(error)
-        case let error as HandshakeError:
-            log.error("a sign-in route failed", metadata: ["reason": "\(error.code)"])
-            return RequestRefusal(error.status, error.code, "It did not succeed", retryAfter: 5)
-        case is VaultError:
-            log.error("a sign-in route failed", metadata: ["reason": "the vault"])
-            return RequestRefusal.busy
-        default:
-            log.error("a sign-in route failed", metadata: ["reason": "\(type(of: error))"])
-            return RequestRefusal.internalError
-        }
-    }
 }
 
 /// How a sign-in ended.
@@ -288,19 +262,6 @@ extension AccountStatus.State {
         case .refreshUncertain: "refresh_uncertain"
         case .ended: "ended"
         case .signingOut: "signing_out"
-        }
-    }
-}
-
-extension HandshakeError {
-    /// The status that tells the browser whose turn it is.
-    fileprivate var status: HTTPResponse.Status {
-        switch self {
-        case .signInAbandoned: .forbidden
-        case .vault: .serviceUnavailable
-        case .exchange, .network, .refreshUncertain: .badGateway
-        case .signInRequired, .demanded: .unauthorized
-        case .configuration, .contentNotReplayable: .internalServerError
         }
     }
 }

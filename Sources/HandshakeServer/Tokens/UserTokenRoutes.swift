@@ -28,6 +28,7 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     private let time: TimeSource
     private let limit: RateLimit
     private let log: Logger
+    private let failures: FailureAnswers
     private let partner: @Sendable (Request, Context) async throws -> PartnerUser?
 
     /// Ten questions at once, and one more every six seconds.
@@ -53,6 +54,7 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
         self.limit = RateLimit(limit)
         self.time = time
         self.log = log
+        failures = FailureAnswers(what: "the exchange of a token", log: log)
         self.partner = partner
     }
 
@@ -82,21 +84,16 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
         _ request: Request, _ context: Context,
         _ body: (PartnerUser) async throws -> (HTTPResponse.Status, [String: JSONValue])
     ) async -> Response {
-        do {
+        await failures.answering {
             try gate.checkSite(of: request)
             guard let user = try await partner(request, context) else { throw RequestRefusal.signInNeeded }
             try limit.check(user.id, now: time.now())
-            let (status, members) = try await body(user)
-            return .json(Data(JSONValue.object(members).json.utf8), status: status)
-        } catch let refusal as RequestRefusal {
-            return refusal.response
-        } catch let error as any HTTPResponseError & Sendable {
-            return RequestRefusal(error).response
-        } catch let error as ConnectError {
-            return refusal(for: error).response
-        } catch {
-            log.error("a token could not be exchanged", metadata: ["reason": "\(type(of: error))"])
-            return RequestRefusal.internalError.response
+            do {
+                let (status, members) = try await body(user)
+                return .json(Data(JSONValue.object(members).json.utf8), status: status)
+            } catch let error as ConnectError {
+                throw refusal(for: error)
+            }
         }
     }
 

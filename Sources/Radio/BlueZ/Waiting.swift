@@ -1,23 +1,5 @@
 import Synchronization
 
-/// Runs `body` and cancels it when `duration` has passed.
-///
-/// - Returns: What `body` returned, or nil when the time was over first.
-/// - Throws: What `body` throws; `CancellationError`.
-func within<Result: Sendable>(
-    _ duration: Duration, on clock: any Clock<Duration>, _ body: @escaping @Sendable () async throws -> Result
-) async throws -> Result? {
-    try await withThrowingTaskGroup(of: Result?.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await clock.sleep(for: duration)
-            return nil
-        }
-        defer { group.cancelAll() }
-        return try await group.next() ?? nil
-    }
-}
-
 /// Waits for the cancellation of the task.
 ///
 /// - Throws: `CancellationError`, always.

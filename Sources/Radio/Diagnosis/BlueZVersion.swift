@@ -1,4 +1,5 @@
 #if os(Linux)
+    import DBus
     import Foundation
 #endif
 

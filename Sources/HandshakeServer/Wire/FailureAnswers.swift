@@ -1,0 +1,57 @@
+import HTTPTypes
+import Handshake
+import Hummingbird
+import IFTTTConnect
+import Logging
+
+/// Turns what a route throws into its answer, and into a line of the log where that is this server's affair.
+struct FailureAnswers: Sendable {
+    /// What the log says has failed.
+    let what: String
+    let log: Logger
+
+    /// Runs a route's body; what it throws becomes its answer, for a navigation one that people can read.
+    func answering(
+        navigation request: Request? = nil, _ body: () async throws -> Response
+    ) async -> Response {
+        do {
+            return try await body()
+        } catch {
+            let refusal = refusal(for: error)
+            return request.map(refusal.response(to:)) ?? refusal.response
+        }
+    }
+
+    private func refusal(for error: any Error) -> RequestRefusal {
+        switch error {
+        case let refusal as RequestRefusal: return refusal
+        case let error as any HTTPResponseError & Sendable: return RequestRefusal(error)
+        case let error as VaultError: return unavailable(error)
+        case HandshakeError.vault(let error), ConnectError.account(.vault(let error)): return unavailable(error)
+        case let error as HandshakeError:
+            log.error("\(what) failed", metadata: ["reason": "\(error.code)"])
+            return RequestRefusal(error.status, error.code, "It did not succeed", retryAfter: 5)
+        default:
+            log.error("\(what) failed", metadata: ["reason": "\(type(of: error))"])
+            return RequestRefusal.internalError
+        }
+    }
+
+    private func unavailable(_ error: VaultError) -> RequestRefusal {
+        log.error("\(what) failed", metadata: ["reason": "\(error)"])
+        return RequestRefusal.busy
+    }
+}
+
+extension HandshakeError {
+    /// The status that tells the browser whose turn it is.
+    var status: HTTPResponse.Status {
+        switch self {
+        case .signInAbandoned: .forbidden
+        case .vault: .serviceUnavailable
+        case .exchange, .network, .refreshUncertain: .badGateway
+        case .signInRequired, .demanded: .unauthorized
+        case .configuration, .contentNotReplayable: .internalServerError
+        }
+    }
+}
