@@ -194,9 +194,9 @@ extension Transport where Self == PlatformTransport {
 }
 
 #if canImport(AsyncHTTPClient) && os(Linux)
-    /// The transport that this platform uses unless told otherwise.
-    public typealias PlatformTransport = AsyncHTTPTransport
+/// The transport that this platform uses unless told otherwise.
+public typealias PlatformTransport = AsyncHTTPTransport
 #else
-    /// The transport that this platform uses unless told otherwise.
-    public typealias PlatformTransport = URLSessionTransport
+/// The transport that this platform uses unless told otherwise.
+public typealias PlatformTransport = URLSessionTransport
 #endif

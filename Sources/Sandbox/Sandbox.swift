@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// Local stand-ins for the services that a client talks to: Sequencing.com, the Recurse Center, a server that keeps

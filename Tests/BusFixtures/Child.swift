@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A program that a test started; it ends at the latest with this value.
@@ -49,16 +49,16 @@ package final class Child: Sendable {
         _ path: String, _ arguments: [String], _ environment: [String], input: Int32, output: Int32
     ) throws -> pid_t {
         #if canImport(Darwin)
-            var actions: posix_spawn_file_actions_t?
-            var attributes: posix_spawnattr_t?
-            posix_spawnattr_init(&attributes)
-            defer { posix_spawnattr_destroy(&attributes) }
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
         #else
-            var actions = posix_spawn_file_actions_t()
-            var attributes = posix_spawnattr_t()
-            posix_spawnattr_init(&attributes)
-            defer { posix_spawnattr_destroy(&attributes) }
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
         #endif
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -66,8 +66,8 @@ package final class Child: Sendable {
             posix_spawn_file_actions_adddup2(&actions, from, to)
         }
         #if !canImport(Darwin)
-            // A close of what is not open is no failure here.
-            for descriptor in Int32(3)..<10_000 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        // A close of what is not open is no failure here.
+        for descriptor in Int32(3)..<10_000 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         #endif
         var words = arguments.map { strdup($0) } + [nil]
         var names = environment.map { strdup($0) } + [nil]

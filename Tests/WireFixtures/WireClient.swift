@@ -1,11 +1,11 @@
 import Foundation
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Darwin
+import Darwin
 #endif
 
 /// An HTTP client of one request a connection that follows nothing, decodes nothing and reports how the answer ended.
@@ -105,9 +105,9 @@ package struct WireClient: Sendable {
     /// A socket connected to the port on loopback.
     package static func connected(to port: UInt16) throws -> Int32 {
         #if canImport(Glibc)
-            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            let socket = socket(AF_INET, SOCK_STREAM, 0)
+        let socket = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

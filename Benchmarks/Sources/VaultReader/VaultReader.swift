@@ -2,11 +2,11 @@ import Handshake
 import VaultContents
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Opens a file vault, reads every record once in random order, and does nothing else: what it has resident is the vault's.

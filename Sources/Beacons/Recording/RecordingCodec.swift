@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// Received packets as lines of JSON: `{"t":1767225600.25,"addr":"D0:00:00:00:02:F7","rssi":-61,"ad":"1aff4c00…"}` (dossier 7.3).

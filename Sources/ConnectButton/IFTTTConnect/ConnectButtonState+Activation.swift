@@ -1,9 +1,9 @@
 public import IFTTTConnect
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 extension ConnectButtonState {

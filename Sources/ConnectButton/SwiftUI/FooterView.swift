@@ -1,73 +1,73 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
-    import SwiftUI
+import SwiftUI
 
-    /// The footer: a sentence, an error, or *works with*, which opens the About page; and what can be done.
-    struct FooterView: View {
-        let face: ConnectButtonFace
-        let unit: Double
-        let act: @MainActor (ConnectButtonFace.Action.Kind) -> Void
+/// The footer: a sentence, an error, or *works with*, which opens the About page; and what can be done.
+struct FooterView: View {
+    let face: ConnectButtonFace
+    let unit: Double
+    let act: @MainActor (ConnectButtonFace.Action.Kind) -> Void
 
-        @Environment(\.colorScheme) private var colorScheme
+    @Environment(\.colorScheme) private var colorScheme
 
-        var body: some View {
-            let (colors, scheme) = (ConnectButtonColors.standard, ConnectButtonColors.Scheme(colorScheme))
-            let type = ConnectButtonType.standard
-            VStack(spacing: 0) {
-                if face.tone == .lead && face.about != nil {
-                    Button {
-                        act(.about)
-                    } label: {
-                        text
-                    }
-                    .buttonStyle(PressedStyle())
-                    .textCase(.uppercase)
-                } else {
+    var body: some View {
+        let (colors, scheme) = (ConnectButtonColors.standard, ConnectButtonColors.Scheme(colorScheme))
+        let type = ConnectButtonType.standard
+        VStack(spacing: 0) {
+            if face.tone == .lead && face.about != nil {
+                Button {
+                    act(.about)
+                } label: {
                     text
                 }
-                ForEach(face.actions, id: \.kind) { action in
-                    Button {
-                        act(action.kind)
-                    } label: {
-                        Text(verbatim: action.title).underline()
-                    }
-                    .buttonStyle(PressedStyle())
+                .buttonStyle(PressedStyle())
+                .textCase(.uppercase)
+            } else {
+                text
+            }
+            ForEach(face.actions, id: \.kind) { action in
+                Button {
+                    act(action.kind)
+                } label: {
+                    Text(verbatim: action.title).underline()
                 }
-            }
-            .font(.custom("AvenirNext-DemiBold", fixedSize: type.footer * unit))
-            .foregroundStyle(Color(face.tone == .error ? colors.error[scheme] : colors.footer[scheme]))
-            .multilineTextAlignment(.center)
-            .frame(
-                minHeight: type.footer * type.footerLineHeight * ConnectButtonGeometry.standard.footerLines * unit,
-                alignment: .top)
-        }
-
-        private var text: some View { RunsText(runs: face.footer) }
-    }
-
-    /// Runs of text, the word mark heavy.
-    struct RunsText: View {
-        let runs: [TextRun]
-
-        var body: some View {
-            runs.reduce(Text(verbatim: "")) { text, run in
-                switch run.style {
-                case .plain: text + Text(verbatim: run.text)
-                case .mark: text + Text(verbatim: run.text).fontWeight(.heavy)
-                case .link: text + Text(verbatim: run.text).underline()
-                }
+                .buttonStyle(PressedStyle())
             }
         }
+        .font(.custom("AvenirNext-DemiBold", fixedSize: type.footer * unit))
+        .foregroundStyle(Color(face.tone == .error ? colors.error[scheme] : colors.footer[scheme]))
+        .multilineTextAlignment(.center)
+        .frame(
+            minHeight: type.footer * type.footerLineHeight * ConnectButtonGeometry.standard.footerLines * unit,
+            alignment: .top)
     }
 
-    extension ConnectButtonLook.Input {
-        /// What a tap on the pill is.
-        var event: ConnectButtonEvent? {
-            switch self {
-            case .turnOn: .turnOn
-            case .turnOff: .turnOff
-            case .proceed: .proceed
-            case .none, .email, .choice: nil
+    private var text: some View { RunsText(runs: face.footer) }
+}
+
+/// Runs of text, the word mark heavy.
+struct RunsText: View {
+    let runs: [TextRun]
+
+    var body: some View {
+        runs.reduce(Text(verbatim: "")) { text, run in
+            switch run.style {
+            case .plain: text + Text(verbatim: run.text)
+            case .mark: text + Text(verbatim: run.text).fontWeight(.heavy)
+            case .link: text + Text(verbatim: run.text).underline()
             }
         }
     }
+}
+
+extension ConnectButtonLook.Input {
+    /// What a tap on the pill is.
+    var event: ConnectButtonEvent? {
+        switch self {
+        case .turnOn: .turnOn
+        case .turnOff: .turnOff
+        case .proceed: .proceed
+        case .none, .email, .choice: nil
+        }
+    }
+}
 #endif

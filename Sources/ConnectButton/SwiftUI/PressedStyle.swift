@@ -1,34 +1,34 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
-    import SwiftUI
+import SwiftUI
 
-    /// The feedback of a press (F061). The system waits with it where something scrolls, and takes it back when the finger leaves.
-    struct PressedStyle: ButtonStyle {
-        /// Who else is to feel it: the whole pill. Without it the button itself does.
-        var isPressed: Binding<Bool>?
+/// The feedback of a press (F061). The system waits with it where something scrolls, and takes it back when the finger leaves.
+struct PressedStyle: ButtonStyle {
+    /// Who else is to feel it: the whole pill. Without it the button itself does.
+    var isPressed: Binding<Bool>?
 
-        init(isPressed: Binding<Bool>? = nil) {
-            self.isPressed = isPressed
-        }
-
-        func makeBody(configuration: Configuration) -> some View {
-            let motion = ConnectButtonMotion.standard
-            configuration.label
-                .opacity(isPressed == nil && configuration.isPressed ? motion.pressOpacity : 1)
-                .animation(.easeInOut(duration: motion.press), value: configuration.isPressed)
-                .onChange(of: configuration.isPressed) { _, now in isPressed?.wrappedValue = now }
-        }
+    init(isPressed: Binding<Bool>? = nil) {
+        self.isPressed = isPressed
     }
 
-    /// The button that confirms the address: pressed it has a colour of its own, and its glyph fades (IFTTT dossier 4.3).
-    struct ConfirmStyle: ButtonStyle {
-        let palette: ConnectButtonPalette
-
-        func makeBody(configuration: Configuration) -> some View {
-            configuration.label
-                .opacity(configuration.isPressed ? ConnectButtonMotion.standard.pressOpacity : 1)
-                .background(Color(configuration.isPressed ? palette.confirmPressed : palette.confirm))
-                .animation(.easeInOut(duration: ConnectButtonMotion.standard.press), value: configuration.isPressed)
-                .contentShape(Rectangle())
-        }
+    func makeBody(configuration: Configuration) -> some View {
+        let motion = ConnectButtonMotion.standard
+        configuration.label
+            .opacity(isPressed == nil && configuration.isPressed ? motion.pressOpacity : 1)
+            .animation(.easeInOut(duration: motion.press), value: configuration.isPressed)
+            .onChange(of: configuration.isPressed) { _, now in isPressed?.wrappedValue = now }
     }
+}
+
+/// The button that confirms the address: pressed it has a colour of its own, and its glyph fades (IFTTT dossier 4.3).
+struct ConfirmStyle: ButtonStyle {
+    let palette: ConnectButtonPalette
+
+    func makeBody(configuration: Configuration) -> some View {
+        configuration.label
+            .opacity(configuration.isPressed ? ConnectButtonMotion.standard.pressOpacity : 1)
+            .background(Color(configuration.isPressed ? palette.confirmPressed : palette.confirm))
+            .animation(.easeInOut(duration: ConnectButtonMotion.standard.press), value: configuration.isPressed)
+            .contentShape(Rectangle())
+    }
+}
 #endif

@@ -1,49 +1,49 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
-    import SwiftUI
+import SwiftUI
 
-    /// The bar under the label: a part, a countdown, or, when nothing is known, a bar that breathes.
-    struct ProgressBar: View {
-        let progress: ConnectButtonProgress
-        let undo: ConnectButtonUndo?
-        /// What it is the progress of.
-        let label: String
-        let color: Color
-        let reducesMotion: Bool
+/// The bar under the label: a part, a countdown, or, when nothing is known, a bar that breathes.
+struct ProgressBar: View {
+    let progress: ConnectButtonProgress
+    let undo: ConnectButtonUndo?
+    /// What it is the progress of.
+    let label: String
+    let color: Color
+    let reducesMotion: Bool
 
-        var body: some View {
-            GeometryReader { proxy in
-                switch progress {
-                case .fraction(let fraction):
-                    bar(proxy.size.width * fraction)
-                        .accessibilityRepresentation {
-                            ProgressView(value: fraction) { Text(verbatim: label) }
-                        }
-                case .indeterminate:
-                    bar(proxy.size.width).modifier(Breathing(isOn: !reducesMotion)).accessibilityHidden(true)
-                case .none:
-                    if let undo, undo.total > 0 {
-                        bar(proxy.size.width * undo.remaining / undo.total).accessibilityHidden(true)
+    var body: some View {
+        GeometryReader { proxy in
+            switch progress {
+            case .fraction(let fraction):
+                bar(proxy.size.width * fraction)
+                    .accessibilityRepresentation {
+                        ProgressView(value: fraction) { Text(verbatim: label) }
                     }
+            case .indeterminate:
+                bar(proxy.size.width).modifier(Breathing(isOn: !reducesMotion)).accessibilityHidden(true)
+            case .none:
+                if let undo, undo.total > 0 {
+                    bar(proxy.size.width * undo.remaining / undo.total).accessibilityHidden(true)
                 }
             }
         }
-
-        private func bar(_ width: Double) -> some View {
-            color.frame(width: width).frame(maxWidth: .infinity, alignment: .leading)
-        }
     }
 
-    /// Goes back and forth between full and partial opacity for as long as it is on.
-    struct Breathing: ViewModifier {
-        let isOn: Bool
+    private func bar(_ width: Double) -> some View {
+        color.frame(width: width).frame(maxWidth: .infinity, alignment: .leading)
+    }
+}
 
-        func body(content: Content) -> some View {
-            let motion = ConnectButtonMotion.standard
-            content.phaseAnimator(isOn ? [1, motion.pulseOpacity] : [1]) { view, opacity in
-                view.opacity(opacity)
-            } animation: { _ in
-                .linear(duration: motion.pulse)
-            }
+/// Goes back and forth between full and partial opacity for as long as it is on.
+struct Breathing: ViewModifier {
+    let isOn: Bool
+
+    func body(content: Content) -> some View {
+        let motion = ConnectButtonMotion.standard
+        content.phaseAnimator(isOn ? [1, motion.pulseOpacity] : [1]) { view, opacity in
+            view.opacity(opacity)
+        } animation: { _ in
+            .linear(duration: motion.pulse)
         }
     }
+}
 #endif

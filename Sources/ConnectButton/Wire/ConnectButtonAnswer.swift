@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// What the server answers to `GET {base}/{connection}` and to `POST {base}/{connection}/events`, and what it sends as the

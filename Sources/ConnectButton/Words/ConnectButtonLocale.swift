@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// One of the 22 locales that the button speaks (IFTTT dossier 8). It belongs to a button, not to the process, and is passed on

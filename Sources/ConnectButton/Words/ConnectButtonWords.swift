@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// The texts of the button. One catalogue, `Strings.xcstrings`, is embedded in the code and speaks for both renderings.

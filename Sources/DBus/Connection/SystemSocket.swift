@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// The system's calls on sockets, each with one spelling for every platform.
@@ -21,9 +21,9 @@ enum SystemSocket {
     static func connect(to address: Address) throws(DBusError) -> CInt? {
         func failure(_ reason: String) -> DBusError { .unreachable(address: address.description, reason: reason) }
         #if canImport(Glibc)
-            let kind = CInt(SOCK_STREAM.rawValue)
+        let kind = CInt(SOCK_STREAM.rawValue)
         #else
-            let kind = SOCK_STREAM
+        let kind = SOCK_STREAM
         #endif
         var name = sockaddr_un()
         guard let length = fill(&name, with: address.endpoint) else {
@@ -49,8 +49,8 @@ enum SystemSocket {
     /// Makes a descriptor non-blocking, closed in child processes, and safe from SIGPIPE where that is its own matter.
     static func prepare(_ descriptor: CInt) -> Bool {
         #if canImport(Darwin)
-            var on: CInt = 1
-            _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<CInt>.size))
+        var on: CInt = 1
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<CInt>.size))
         #endif
         return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
     }
@@ -61,10 +61,10 @@ enum SystemSocket {
 
     static func send(_ descriptor: CInt, _ bytes: ArraySlice<UInt8>) -> Outcome {
         #if canImport(Darwin)
-            let flags: CInt = 0
+        let flags: CInt = 0
         #else
-            // A peer that has gone is an error to handle, not a signal that ends the process.
-            let flags = CInt(MSG_NOSIGNAL)
+        // A peer that has gone is an error to handle, not a signal that ends the process.
+        let flags = CInt(MSG_NOSIGNAL)
         #endif
         return outcome(bytes.withUnsafeBytes { systemSend(descriptor, $0.baseAddress, $0.count, flags) })
     }
@@ -86,9 +86,9 @@ enum SystemSocket {
         case .path(let path): bytes = Array(path.utf8) + [0]
         case .abstract(let text):
             #if os(Linux)
-                bytes = [0] + Array(text.utf8)
+            bytes = [0] + Array(text.utf8)
             #else
-                return nil
+            return nil
             #endif
         }
         guard bytes.count <= MemoryLayout.size(ofValue: name.sun_path) else { return nil }

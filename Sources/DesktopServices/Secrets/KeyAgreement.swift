@@ -3,9 +3,9 @@ import Crypto
 import CryptoExtras
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// The key agreement and the cipher of `dh-ietf1024-sha256-aes128-cbc-pkcs7` (Secret Service API, “Transfer of Secrets”).

@@ -1,9 +1,9 @@
 import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// An account record as bytes, for the inside of a sealed vault record and nowhere else: it holds tokens in clear.

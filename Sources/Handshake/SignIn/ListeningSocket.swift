@@ -1,11 +1,11 @@
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A TCP socket that listens on a loopback address only.
@@ -18,9 +18,9 @@ final class ListeningSocket: Sendable {
     /// A peer that has gone is an error to handle, not a signal that ends the process.
     static let sendFlags: CInt = {
         #if canImport(Darwin)
-            0
+        0
         #else
-            CInt(MSG_NOSIGNAL)
+        CInt(MSG_NOSIGNAL)
         #endif
     }()
 
@@ -64,8 +64,8 @@ final class ListeningSocket: Sendable {
         guard connection >= 0 else { return nil }
         Self.closeOnExec(connection)
         #if canImport(Darwin)
-            var on: CInt = 1
-            setsockopt(connection, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<CInt>.size))
+        var on: CInt = 1
+        setsockopt(connection, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<CInt>.size))
         #endif
         return connection
     }
@@ -94,9 +94,9 @@ final class ListeningSocket: Sendable {
         family: CInt, address: inout Address, port: (Address) -> UInt16
     ) -> (CInt, UInt16)? {
         #if canImport(Glibc)
-            let kind = CInt(SOCK_STREAM.rawValue)
+        let kind = CInt(SOCK_STREAM.rawValue)
         #else
-            let kind = SOCK_STREAM
+        let kind = SOCK_STREAM
         #endif
         let descriptor = socket(family, kind, 0)
         guard descriptor >= 0 else { return nil }

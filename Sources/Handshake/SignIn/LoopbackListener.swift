@@ -3,11 +3,11 @@ public import OAuth
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// Listens on this machine for one redirect of one authorization request (RFC 8252, section 7.3).

@@ -1,76 +1,76 @@
 #if os(Linux) || os(macOS)
-    import Foundation
-    public import OAuth
+import Foundation
+public import OAuth
 
-    /// The user's own browser, opened with the desktop's opener: `$BROWSER` or `xdg-open` on Linux, `open` on macOS.
+/// The user's own browser, opened with the desktop's opener: `$BROWSER` or `xdg-open` on Linux, `open` on macOS.
+///
+/// It shows the page and no more: the redirect arrives at the loopback listener.
+public struct SystemBrowser: Browser {
+    private let environment: [String: String]
+
+    /// - Parameter environment: where `BROWSER` and `PATH` are looked up; the process's own unless stated.
+    public init(environment: [String: String]? = nil) {
+        self.environment = environment ?? ProcessInfo.processInfo.environment
+    }
+
+    /// Opens the page.
     ///
-    /// It shows the page and no more: the redirect arrives at the loopback listener.
-    public struct SystemBrowser: Browser {
-        private let environment: [String: String]
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails.
+    public func show(_ page: SignInPage) async throws -> String? {
+        try start(page.url)
+        return nil
+    }
 
-        /// - Parameter environment: where `BROWSER` and `PATH` are looked up; the process's own unless stated.
-        public init(environment: [String: String]? = nil) {
-            self.environment = environment ?? ProcessInfo.processInfo.environment
+    /// Opens a page that is no sign-in: a profile, a manual.
+    ///
+    /// - Throws: as ``show(_:)``.
+    public func open(_ address: EndpointURL) throws(HandshakeError) {
+        try start(address.string)
+    }
+
+    private func start(_ address: String) throws(HandshakeError) {
+        guard let opener = Self.opener(in: environment) else {
+            throw HandshakeError.configuration(
+                member: "browser",
+                problem: "no browser can be opened from here; print the address and open it by hand")
         }
-
-        /// Opens the page.
-        ///
-        /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails.
-        public func show(_ page: SignInPage) async throws -> String? {
-            try start(page.url)
-            return nil
-        }
-
-        /// Opens a page that is no sign-in: a profile, a manual.
-        ///
-        /// - Throws: as ``show(_:)``.
-        public func open(_ address: EndpointURL) throws(HandshakeError) {
-            try start(address.string)
-        }
-
-        private func start(_ address: String) throws(HandshakeError) {
-            guard let opener = Self.opener(in: environment) else {
-                throw HandshakeError.configuration(
-                    member: "browser",
-                    problem: "no browser can be opened from here; print the address and open it by hand")
-            }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: opener)
-            process.arguments = [address]
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            do {
-                try process.run()
-            } catch {
-                throw HandshakeError.configuration(member: "browser", problem: "\(opener) could not be started")
-            }
-        }
-
-        /// Whether this machine has something that opens a browser.
-        public static func opener(in environment: [String: String]) -> String? {
-            #if os(macOS)
-                return "/usr/bin/open"
-            #else
-                // An entry of BROWSER may be a list divided by colons; commands with arguments are for shells.
-                let wanted = (environment["BROWSER"] ?? "").split(separator: ":").map(String.init).filter {
-                    !$0.contains(" ")
-                }
-                let hasDisplay = environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
-                let candidates = wanted + (hasDisplay ? ["xdg-open"] : [])
-                let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(
-                    String.init)
-                for candidate in candidates {
-                    let paths = candidate.hasPrefix("/") ? [candidate] : folders.map { $0 + "/" + candidate }
-                    if let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) { return path }
-                }
-                return nil
-            #endif
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: opener)
+        process.arguments = [address]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+        } catch {
+            throw HandshakeError.configuration(member: "browser", problem: "\(opener) could not be started")
         }
     }
 
-    extension Browser where Self == SystemBrowser {
-        /// The user's own browser.
-        public static var systemBrowser: SystemBrowser { SystemBrowser() }
+    /// Whether this machine has something that opens a browser.
+    public static func opener(in environment: [String: String]) -> String? {
+        #if os(macOS)
+        return "/usr/bin/open"
+        #else
+        // An entry of BROWSER may be a list divided by colons; commands with arguments are for shells.
+        let wanted = (environment["BROWSER"] ?? "").split(separator: ":").map(String.init).filter {
+            !$0.contains(" ")
+        }
+        let hasDisplay = environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
+        let candidates = wanted + (hasDisplay ? ["xdg-open"] : [])
+        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map(
+            String.init)
+        for candidate in candidates {
+            let paths = candidate.hasPrefix("/") ? [candidate] : folders.map { $0 + "/" + candidate }
+            if let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) { return path }
+        }
+        return nil
+        #endif
     }
+}
+
+extension Browser where Self == SystemBrowser {
+    /// The user's own browser.
+    public static var systemBrowser: SystemBrowser { SystemBrowser() }
+}
 #endif

@@ -1,192 +1,192 @@
 #if canImport(AsyncHTTPClient) && os(Linux)
-    import AsyncHTTPClient
-    public import HTTPTypes
-    import NIOCore
-    import NIOHTTP1
-    import NIOPosix
-    import NIOSSL
-    public import OAuth
-    import Synchronization
+import AsyncHTTPClient
+public import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+public import OAuth
+import Synchronization
 
-    #if canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
-    /// The transport on Linux: AsyncHTTPClient, with redirects off, every length bounded and every failure told apart.
+/// The transport on Linux: AsyncHTTPClient, with redirects off, every length bounded and every failure told apart.
+///
+/// A value of this type keeps its connections open for reuse and closes them when it is released.
+public final class AsyncHTTPTransport: Transport {
+    private let configuration: HTTPClient.Configuration
+    /// Made for the first exchange: it starts threads, which a program that finds its token in the vault never needs.
+    private let made = Mutex<HTTPClient?>(nil)
+
+    /// Makes a transport of its own.
     ///
-    /// A value of this type keeps its connections open for reuse and closes them when it is released.
-    public final class AsyncHTTPTransport: Transport {
-        private let configuration: HTTPClient.Configuration
-        /// Made for the first exchange: it starts threads, which a program that finds its token in the vault never needs.
-        private let made = Mutex<HTTPClient?>(nil)
+    /// - Parameter connectionTimeout: how long a connection may take to come about.
+    public init(connectionTimeout: Duration = .seconds(10)) {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .disabled
+        configuration.timeout.connect = .nanoseconds(connectionTimeout.nanoseconds)
+        // A refused connection is an answer; trying until the deadline would only hide it.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        self.configuration = configuration
+    }
 
-        /// Makes a transport of its own.
-        ///
-        /// - Parameter connectionTimeout: how long a connection may take to come about.
-        public init(connectionTimeout: Duration = .seconds(10)) {
-            var configuration = HTTPClient.Configuration()
-            configuration.redirectConfiguration = .disallow
-            configuration.decompression = .disabled
-            configuration.timeout.connect = .nanoseconds(connectionTimeout.nanoseconds)
-            // A refused connection is an answer; trying until the deadline would only hide it.
-            configuration.connectionPool.retryConnectionEstablishment = false
-            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
-            self.configuration = configuration
-        }
+    deinit {
+        made.withLock { $0?.shutdown { _ in } }
+    }
 
-        deinit {
-            made.withLock { $0?.shutdown { _ in } }
-        }
-
-        private var client: HTTPClient {
-            made.withLock { made in
-                if let made { return made }
-                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-                made = client
-                return client
-            }
-        }
-
-        public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-            try await exchange(request, limits: limits) { head, parts in
-                var content: [UInt8] = []
-                for try await var part in parts { content += part.readBytes(length: part.readableBytes) ?? [] }
-                return ResponseMessage(head: head, content: content)
-            }
-        }
-
-        public func stream(
-            _ request: RequestMessage, limits: TransferLimits,
-            receive: @escaping @Sendable (HTTPTypes.HTTPResponse, [UInt8]) async throws -> Void
-        ) async throws -> HTTPTypes.HTTPResponse {
-            try await exchange(request, limits: limits) { head, parts in
-                for try await var part in parts {
-                    do {
-                        try await receive(head, part.readBytes(length: part.readableBytes) ?? [])
-                    } catch {
-                        throw ReceiverFailure(error: error)
-                    }
-                }
-                return head
-            }
-        }
-
-        /// What the receiver of a stream threw: no failure of the exchange, and thrown on as it is.
-        private struct ReceiverFailure: Error {
-            let error: any Error
-        }
-
-        private typealias Parts = AsyncThrowingMapSequence<HTTPClientResponse.Body, ByteBuffer>
-
-        /// One exchange within its limits, with every failure told apart.
-        private func exchange<Result: Sendable>(
-            _ request: RequestMessage, limits: TransferLimits,
-            _ read: @escaping @Sendable (HTTPTypes.HTTPResponse, Parts) async throws -> Result
-        ) async throws -> Result {
-            let host = request.head.authority ?? ""
-            do {
-                return try await withDeadline(limits.deadline, on: ContinuousClock()) { [client] in
-                    let response = try await client.execute(
-                        HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.deadline.nanoseconds))
-                    let length = Mutex(0)
-                    let parts = response.body.map { part in
-                        let total = length.withLock { length in
-                            length += part.readableBytes
-                            return length
-                        }
-                        guard total <= limits.maximumContentLength else {
-                            throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
-                        }
-                        return part
-                    }
-                    return try await read(Self.head(of: response), parts)
-                }
-            } catch is DeadlineExceeded {
-                throw TransportError.timedOut(host: host)
-            } catch let failure as ReceiverFailure {
-                throw failure.error
-            } catch let error as TransportError {
-                throw error
-            } catch {
-                // The deadline cancels the exchange; only the caller's own cancellation may look like one.
-                if Task.isCancelled { throw CancellationError() }
-                throw Self.describe(error, host: host)
-            }
-        }
-
-        private static func head(of response: HTTPClientResponse) -> HTTPTypes.HTTPResponse {
-            var fields = HTTPTypes.HTTPFields()
-            for (name, value) in response.headers {
-                guard let name = HTTPField.Name(name) else { continue }
-                fields.append(HTTPField(name: name, value: value))
-            }
-            return HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields)
-        }
-
-        /// Sorts a failure into "never sent" and "perhaps processed", which decides what a refresh may conclude.
-        private static func describe(_ error: any Error, host: String) -> TransportError {
-            switch error {
-            case let error as HTTPClientError:
-                switch error {
-                case .connectTimeout: .unreachable(host: host, reason: "no connection came about in time")
-                case .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout:
-                    .timedOut(host: host)
-                case .tlsHandshakeTimeout: .insecure(host: host, reason: "the TLS handshake did not finish in time")
-                default: .cut(host: host, reason: error.shortDescription)
-                }
-            case let error as NIOSSLError:
-                .insecure(host: host, reason: tlsReason(error))
-            case is NIOSSLExtraError:
-                .insecure(host: host, reason: "the certificate does not fit the host name")
-            case let error as NIOConnectionError:
-                .unreachable(host: host, reason: connectionReason(error))
-            case let error as IOError where [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH].contains(error.errnoCode):
-                .unreachable(host: host, reason: systemReason(error.errnoCode))
-            case let error as IOError:
-                .cut(host: host, reason: systemReason(error.errnoCode))
-            default:
-                .cut(host: host, reason: "\(type(of: error))")
-            }
-        }
-
-        private static func connectionReason(_ error: NIOConnectionError) -> String {
-            if let failure = error.connectionErrors.first {
-                return (failure.error as? IOError).map { systemReason($0.errnoCode) } ?? "\(type(of: failure.error))"
-            }
-            return error.dnsAError == nil && error.dnsAAAAError == nil ? "no address answers" : "the name is unknown"
-        }
-
-        private static func systemReason(_ code: CInt) -> String {
-            String(cString: strerror(code))
-        }
-
-        /// The library's own text names files of the machine that compiled it, so only the kind is told.
-        private static func tlsReason(_ error: NIOSSLError) -> String {
-            switch error {
-            case .handshakeFailed(.sslError(let reasons)):
-                "the handshake failed"
-                    + (reasons.isEmpty ? "" : ": the peer's certificate or protocol was not accepted")
-            case .noCertificateToValidate, .unableToValidateCertificate: "the certificate could not be validated"
-            default: "the handshake failed"
-            }
+    private var client: HTTPClient {
+        made.withLock { made in
+            if let made { return made }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            made = client
+            return client
         }
     }
 
-    extension HTTPClientRequest {
-        fileprivate init(_ request: RequestMessage) {
-            let head = request.head
-            self.init(url: "\(head.scheme ?? "https")://\(head.authority ?? "")\(head.path ?? "/")")
-            method = NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue)
-            for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
-            switch request.content {
-            case .none: break
-            case .bytes(let bytes): body = .bytes(ByteBuffer(bytes: bytes))
-            case .stream(let parts, let length):
-                body = .stream(
-                    parts.map { ByteBuffer(bytes: $0) }, length: length.map { .known($0) } ?? .unknown)
-            }
+    public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        try await exchange(request, limits: limits) { head, parts in
+            var content: [UInt8] = []
+            for try await var part in parts { content += part.readBytes(length: part.readableBytes) ?? [] }
+            return ResponseMessage(head: head, content: content)
         }
     }
+
+    public func stream(
+        _ request: RequestMessage, limits: TransferLimits,
+        receive: @escaping @Sendable (HTTPTypes.HTTPResponse, [UInt8]) async throws -> Void
+    ) async throws -> HTTPTypes.HTTPResponse {
+        try await exchange(request, limits: limits) { head, parts in
+            for try await var part in parts {
+                do {
+                    try await receive(head, part.readBytes(length: part.readableBytes) ?? [])
+                } catch {
+                    throw ReceiverFailure(error: error)
+                }
+            }
+            return head
+        }
+    }
+
+    /// What the receiver of a stream threw: no failure of the exchange, and thrown on as it is.
+    private struct ReceiverFailure: Error {
+        let error: any Error
+    }
+
+    private typealias Parts = AsyncThrowingMapSequence<HTTPClientResponse.Body, ByteBuffer>
+
+    /// One exchange within its limits, with every failure told apart.
+    private func exchange<Result: Sendable>(
+        _ request: RequestMessage, limits: TransferLimits,
+        _ read: @escaping @Sendable (HTTPTypes.HTTPResponse, Parts) async throws -> Result
+    ) async throws -> Result {
+        let host = request.head.authority ?? ""
+        do {
+            return try await withDeadline(limits.deadline, on: ContinuousClock()) { [client] in
+                let response = try await client.execute(
+                    HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.deadline.nanoseconds))
+                let length = Mutex(0)
+                let parts = response.body.map { part in
+                    let total = length.withLock { length in
+                        length += part.readableBytes
+                        return length
+                    }
+                    guard total <= limits.maximumContentLength else {
+                        throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
+                    }
+                    return part
+                }
+                return try await read(Self.head(of: response), parts)
+            }
+        } catch is DeadlineExceeded {
+            throw TransportError.timedOut(host: host)
+        } catch let failure as ReceiverFailure {
+            throw failure.error
+        } catch let error as TransportError {
+            throw error
+        } catch {
+            // The deadline cancels the exchange; only the caller's own cancellation may look like one.
+            if Task.isCancelled { throw CancellationError() }
+            throw Self.describe(error, host: host)
+        }
+    }
+
+    private static func head(of response: HTTPClientResponse) -> HTTPTypes.HTTPResponse {
+        var fields = HTTPTypes.HTTPFields()
+        for (name, value) in response.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return HTTPResponse(status: .init(code: Int(response.status.code)), headerFields: fields)
+    }
+
+    /// Sorts a failure into "never sent" and "perhaps processed", which decides what a refresh may conclude.
+    private static func describe(_ error: any Error, host: String) -> TransportError {
+        switch error {
+        case let error as HTTPClientError:
+            switch error {
+            case .connectTimeout: .unreachable(host: host, reason: "no connection came about in time")
+            case .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout:
+                .timedOut(host: host)
+            case .tlsHandshakeTimeout: .insecure(host: host, reason: "the TLS handshake did not finish in time")
+            default: .cut(host: host, reason: error.shortDescription)
+            }
+        case let error as NIOSSLError:
+            .insecure(host: host, reason: tlsReason(error))
+        case is NIOSSLExtraError:
+            .insecure(host: host, reason: "the certificate does not fit the host name")
+        case let error as NIOConnectionError:
+            .unreachable(host: host, reason: connectionReason(error))
+        case let error as IOError where [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH].contains(error.errnoCode):
+            .unreachable(host: host, reason: systemReason(error.errnoCode))
+        case let error as IOError:
+            .cut(host: host, reason: systemReason(error.errnoCode))
+        default:
+            .cut(host: host, reason: "\(type(of: error))")
+        }
+    }
+
+    private static func connectionReason(_ error: NIOConnectionError) -> String {
+        if let failure = error.connectionErrors.first {
+            return (failure.error as? IOError).map { systemReason($0.errnoCode) } ?? "\(type(of: failure.error))"
+        }
+        return error.dnsAError == nil && error.dnsAAAAError == nil ? "no address answers" : "the name is unknown"
+    }
+
+    private static func systemReason(_ code: CInt) -> String {
+        String(cString: strerror(code))
+    }
+
+    /// The library's own text names files of the machine that compiled it, so only the kind is told.
+    private static func tlsReason(_ error: NIOSSLError) -> String {
+        switch error {
+        case .handshakeFailed(.sslError(let reasons)):
+            "the handshake failed"
+                + (reasons.isEmpty ? "" : ": the peer's certificate or protocol was not accepted")
+        case .noCertificateToValidate, .unableToValidateCertificate: "the certificate could not be validated"
+        default: "the handshake failed"
+        }
+    }
+}
+
+extension HTTPClientRequest {
+    fileprivate init(_ request: RequestMessage) {
+        let head = request.head
+        self.init(url: "\(head.scheme ?? "https")://\(head.authority ?? "")\(head.path ?? "/")")
+        method = NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue)
+        for field in head.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+        switch request.content {
+        case .none: break
+        case .bytes(let bytes): body = .bytes(ByteBuffer(bytes: bytes))
+        case .stream(let parts, let length):
+            body = .stream(
+                parts.map { ByteBuffer(bytes: $0) }, length: length.map { .known($0) } ?? .unknown)
+        }
+    }
+}
 #endif

@@ -1,149 +1,149 @@
 #if !os(Linux) || CHECK_APPLE_ADAPTERS
-    // CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
-    public import Foundation
-    public import HTTPTypes
-    public import OAuth
-    import Synchronization
+// CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
+public import Foundation
+public import HTTPTypes
+public import OAuth
+import Synchronization
 
-    /// The transport on Apple's platforms: URLSession without cookies, caches or stored credentials, and with redirects
-    /// off.
-    ///
-    /// A content stream is collected before it is sent, at most ``TransferLimits/maximumContentLength`` bytes of it.
-    public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDelegate {
-        private let session: URLSession
+/// The transport on Apple's platforms: URLSession without cookies, caches or stored credentials, and with redirects
+/// off.
+///
+/// A content stream is collected before it is sent, at most ``TransferLimits/maximumContentLength`` bytes of it.
+public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDelegate {
+    private let session: URLSession
 
-        public override init() {
-            let configuration = URLSessionConfiguration.ephemeral
-            configuration.httpCookieStorage = nil
-            configuration.httpShouldSetCookies = false
-            configuration.urlCache = nil
-            configuration.urlCredentialStorage = nil
-            configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-            session = URLSession(configuration: configuration)
-        }
+    public override init() {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        session = URLSession(configuration: configuration)
+    }
 
-        public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-            let content = Mutex<[UInt8]>([])
-            let head = try await stream(request, limits: limits) { _, piece in content.withLock { $0 += piece } }
-            return ResponseMessage(head: head, content: content.withLock { $0 })
-        }
+    public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
+        let content = Mutex<[UInt8]>([])
+        let head = try await stream(request, limits: limits) { _, piece in content.withLock { $0 += piece } }
+        return ResponseMessage(head: head, content: content.withLock { $0 })
+    }
 
-        public func stream(
-            _ request: RequestMessage, limits: TransferLimits,
-            receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
-        ) async throws -> HTTPResponse {
-            let host = request.head.authority ?? ""
-            let message = try await Self.urlRequest(request, host: host, limits: limits)
-            do {
-                return try await withDeadline(limits.deadline, on: ContinuousClock()) { [self] in
-                    try await exchange(message, host: host, limits: limits, receive: receive)
-                }
-            } catch is DeadlineExceeded {
-                throw TransportError.timedOut(host: host)
-            } catch let failure as ReceiverFailure {
-                throw failure.error
-            } catch let error as URLError {
-                if Task.isCancelled { throw CancellationError() }
-                throw Self.describe(error, host: host)
+    public func stream(
+        _ request: RequestMessage, limits: TransferLimits,
+        receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        let host = request.head.authority ?? ""
+        let message = try await Self.urlRequest(request, host: host, limits: limits)
+        do {
+            return try await withDeadline(limits.deadline, on: ContinuousClock()) { [self] in
+                try await exchange(message, host: host, limits: limits, receive: receive)
             }
-        }
-
-        /// What the receiver of a stream threw: no failure of the exchange, and thrown on as it is.
-        private struct ReceiverFailure: Error {
-            let error: any Error
-        }
-
-        private static let pieceLength = 64 << 10
-
-        private func exchange(
-            _ request: URLRequest, host: String, limits: TransferLimits,
-            receive: @Sendable (HTTPResponse, [UInt8]) async throws -> Void
-        ) async throws -> HTTPResponse {
-            let (bytes, response) = try await session.bytes(for: request, delegate: self)
-            guard let response = response as? HTTPURLResponse else {
-                throw TransportError.cut(host: host, reason: "the answer is not HTTP")
-            }
-            let head = Self.head(of: response)
-            var piece: [UInt8] = []
-            var length = 0
-            func handOver() async throws {
-                do {
-                    try await receive(head, piece)
-                } catch {
-                    throw ReceiverFailure(error: error)
-                }
-                piece.removeAll(keepingCapacity: true)
-            }
-            for try await byte in bytes {
-                length += 1
-                guard length <= limits.maximumContentLength else {
-                    throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
-                }
-                piece.append(byte)
-                if piece.count == Self.pieceLength { try await handOver() }
-            }
-            if !piece.isEmpty { try await handOver() }
-            return head
-        }
-
-        private static func head(of response: HTTPURLResponse) -> HTTPResponse {
-            var fields = HTTPFields()
-            for (name, value) in response.allHeaderFields {
-                guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {
-                    continue
-                }
-                fields.append(HTTPField(name: name, value: value))
-            }
-            return HTTPResponse(status: .init(code: response.statusCode), headerFields: fields)
-        }
-
-        /// Never follows a redirect: the answer is the redirect itself.
-        public func urlSession(
-            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-            newRequest request: URLRequest
-        ) async -> URLRequest? {
-            nil
-        }
-
-        private static func urlRequest(
-            _ request: RequestMessage, host: String, limits: TransferLimits
-        ) async throws -> URLRequest {
-            let head = request.head
-            guard let url = URL(string: "\(head.scheme ?? "https")://\(host)\(head.path ?? "/")") else {
-                throw TransportError.unreachable(host: host, reason: "the address cannot be read")
-            }
-            var message = URLRequest(url: url)
-            message.httpMethod = head.method.rawValue
-            for field in head.headerFields { message.addValue(field.value, forHTTPHeaderField: field.name.rawName) }
-            switch request.content {
-            case .none: break
-            case .bytes(let bytes): message.httpBody = Data(bytes)
-            case .stream(let parts, _):
-                var content = Data()
-                for await part in parts {
-                    guard content.count + part.count <= limits.maximumContentLength else {
-                        throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
-                    }
-                    content += part
-                }
-                message.httpBody = content
-            }
-            return message
-        }
-
-        private static func describe(_ error: URLError, host: String) -> TransportError {
-            switch error.code {
-            case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
-                .internationalRoamingOff,
-                .dataNotAllowed:
-                .unreachable(host: host, reason: error.localizedDescription)
-            case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
-                .serverCertificateNotYetValid, .serverCertificateUntrusted, .clientCertificateRejected,
-                .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
-                .insecure(host: host, reason: error.localizedDescription)
-            case .timedOut: .timedOut(host: host)
-            default: .cut(host: host, reason: error.localizedDescription)
-            }
+        } catch is DeadlineExceeded {
+            throw TransportError.timedOut(host: host)
+        } catch let failure as ReceiverFailure {
+            throw failure.error
+        } catch let error as URLError {
+            if Task.isCancelled { throw CancellationError() }
+            throw Self.describe(error, host: host)
         }
     }
+
+    /// What the receiver of a stream threw: no failure of the exchange, and thrown on as it is.
+    private struct ReceiverFailure: Error {
+        let error: any Error
+    }
+
+    private static let pieceLength = 64 << 10
+
+    private func exchange(
+        _ request: URLRequest, host: String, limits: TransferLimits,
+        receive: @Sendable (HTTPResponse, [UInt8]) async throws -> Void
+    ) async throws -> HTTPResponse {
+        let (bytes, response) = try await session.bytes(for: request, delegate: self)
+        guard let response = response as? HTTPURLResponse else {
+            throw TransportError.cut(host: host, reason: "the answer is not HTTP")
+        }
+        let head = Self.head(of: response)
+        var piece: [UInt8] = []
+        var length = 0
+        func handOver() async throws {
+            do {
+                try await receive(head, piece)
+            } catch {
+                throw ReceiverFailure(error: error)
+            }
+            piece.removeAll(keepingCapacity: true)
+        }
+        for try await byte in bytes {
+            length += 1
+            guard length <= limits.maximumContentLength else {
+                throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
+            }
+            piece.append(byte)
+            if piece.count == Self.pieceLength { try await handOver() }
+        }
+        if !piece.isEmpty { try await handOver() }
+        return head
+    }
+
+    private static func head(of response: HTTPURLResponse) -> HTTPResponse {
+        var fields = HTTPFields()
+        for (name, value) in response.allHeaderFields {
+            guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {
+                continue
+            }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        return HTTPResponse(status: .init(code: response.statusCode), headerFields: fields)
+    }
+
+    /// Never follows a redirect: the answer is the redirect itself.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        nil
+    }
+
+    private static func urlRequest(
+        _ request: RequestMessage, host: String, limits: TransferLimits
+    ) async throws -> URLRequest {
+        let head = request.head
+        guard let url = URL(string: "\(head.scheme ?? "https")://\(host)\(head.path ?? "/")") else {
+            throw TransportError.unreachable(host: host, reason: "the address cannot be read")
+        }
+        var message = URLRequest(url: url)
+        message.httpMethod = head.method.rawValue
+        for field in head.headerFields { message.addValue(field.value, forHTTPHeaderField: field.name.rawName) }
+        switch request.content {
+        case .none: break
+        case .bytes(let bytes): message.httpBody = Data(bytes)
+        case .stream(let parts, _):
+            var content = Data()
+            for await part in parts {
+                guard content.count + part.count <= limits.maximumContentLength else {
+                    throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
+                }
+                content += part
+            }
+            message.httpBody = content
+        }
+        return message
+    }
+
+    private static func describe(_ error: URLError, host: String) -> TransportError {
+        switch error.code {
+        case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
+            .internationalRoamingOff,
+            .dataNotAllowed:
+            .unreachable(host: host, reason: error.localizedDescription)
+        case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid, .serverCertificateUntrusted, .clientCertificateRejected,
+            .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+            .insecure(host: host, reason: error.localizedDescription)
+        case .timedOut: .timedOut(host: host)
+        default: .cut(host: host, reason: error.localizedDescription)
+        }
+    }
+}
 #endif

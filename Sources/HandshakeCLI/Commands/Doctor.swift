@@ -109,17 +109,17 @@ struct Doctor: AsyncParsableCommand {
 
     private func trust() -> Finding {
         #if os(Linux)
-            let bundles = [
-                "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
-            ]
-            guard let bundle = bundles.first(where: FileManager.default.isReadableFile(atPath:)) else {
-                return Finding(
-                    name: "certificates", verdict: .missing, detail: "no certificate authorities were found",
-                    cure: "install ca-certificates")
-            }
-            return Finding(name: "certificates", verdict: .works, detail: bundle)
+        let bundles = [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+        ]
+        guard let bundle = bundles.first(where: FileManager.default.isReadableFile(atPath:)) else {
+            return Finding(
+                name: "certificates", verdict: .missing, detail: "no certificate authorities were found",
+                cure: "install ca-certificates")
+        }
+        return Finding(name: "certificates", verdict: .works, detail: bundle)
         #else
-            return Finding(name: "certificates", verdict: .works, detail: "the system's own")
+        return Finding(name: "certificates", verdict: .works, detail: "the system's own")
         #endif
     }
 
@@ -145,14 +145,14 @@ struct Doctor: AsyncParsableCommand {
     /// Only people nearby need a radio, so nothing here makes the machine unhealthy.
     private func bluetooth() async -> [Finding] {
         #if os(Linux)
-            do throws(RadioError) {
-                let radio = try BlueZRadio(environment: ProcessInfo.processInfo.environment)
-                return await radio.diagnosis().findings.map(Self.finding)
-            } catch {
-                return [Finding(name: "bluetooth bus", verdict: .limited, detail: error.fault, cure: error.cure)]
-            }
+        do throws(RadioError) {
+            let radio = try BlueZRadio(environment: ProcessInfo.processInfo.environment)
+            return await radio.diagnosis().findings.map(Self.finding)
+        } catch {
+            return [Finding(name: "bluetooth bus", verdict: .limited, detail: error.fault, cure: error.cure)]
+        }
         #else
-            return AppleRadio().diagnosis().findings.map(Self.finding)
+        return AppleRadio().diagnosis().findings.map(Self.finding)
         #endif
     }
 

@@ -166,11 +166,11 @@ struct NearbyAdapter: ParsableArguments {
 
     func radio() throws -> any Radio {
         #if os(Linux)
-            return try BlueZRadio(
-                environment: ProcessInfo.processInfo.environment,
-                options: .init(adapter: adapter, switchesOn: switchOn))
+        return try BlueZRadio(
+            environment: ProcessInfo.processInfo.environment,
+            options: .init(adapter: adapter, switchesOn: switchOn))
         #else
-            return AppleRadio()
+        return AppleRadio()
         #endif
     }
 }

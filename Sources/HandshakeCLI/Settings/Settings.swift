@@ -106,10 +106,10 @@ struct Settings {
     private static func platformHome(_ environment: [String: String]) -> String {
         let user = environment["HOME"] ?? NSHomeDirectory()
         #if os(macOS)
-            return user + "/Library/Application Support/Handshake"
+        return user + "/Library/Application Support/Handshake"
         #else
-            if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/handshake" }
-            return user + "/.local/share/handshake"
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/handshake" }
+        return user + "/.local/share/handshake"
         #endif
     }
 

@@ -4,9 +4,9 @@ import IFTTTConnect
 import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// What a server keeps of a user who agreed to be counted. It rests sealed in the vault, and to remove it is to take the

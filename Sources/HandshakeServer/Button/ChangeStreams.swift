@@ -6,9 +6,9 @@ import ServiceLifecycle
 import Synchronization
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// Answers as server-sent events (HTML, section 9.2), for a bounded number of listeners and a bounded time.

@@ -8,9 +8,9 @@ public import Logging
 import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// The server's half of `<connect-button>`: what the component asks for, and the address to which IFTTT sends users

@@ -5,9 +5,9 @@ import IFTTTConnect
 import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// What a server keeps of one user and one connection: the activation and what a page needs of it. It rests sealed in

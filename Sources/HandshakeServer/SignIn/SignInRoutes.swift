@@ -5,9 +5,9 @@ public import Logging
 public import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// Connects the app's users with any OAuth service: begins a sign-in, takes the redirect, signs out.

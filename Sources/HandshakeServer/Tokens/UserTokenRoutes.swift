@@ -6,9 +6,9 @@ public import Logging
 public import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// Gives a signed-in user's app what only the partner's service key can get: the user token, and a code for a Connect

@@ -7,9 +7,9 @@ public import Logging
 public import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// Receives IFTTT's webhooks at `POST ifttt/v1/webhooks/{type}/{event}` below the partner's API prefix (dossier

@@ -5,9 +5,9 @@ import NIOCore
 import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// What a browser's request has to get past before it may change anything.

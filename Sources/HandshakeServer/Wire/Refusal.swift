@@ -4,9 +4,9 @@ import Hummingbird
 import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// A request that is not done, and why; its answer has the error shape of the dossier, section 2.4.

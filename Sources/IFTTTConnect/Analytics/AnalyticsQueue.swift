@@ -1,9 +1,9 @@
 package import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// What is counted of one installation and not sent yet, with the identifier that it is sent under (dossier 7).

@@ -36,7 +36,7 @@ public struct ConnectSurroundings: Sendable {
         canOpenPages = { true }
         mailClients = { [] }
         #if canImport(Network)
-            connectivity = { await NetworkReturn.wait() }
+        connectivity = { await NetworkReturn.wait() }
         #endif
     }
 }

@@ -1,6 +1,6 @@
 #if canImport(Network)
-    import Dispatch
-    import Network
+import Dispatch
+import Network
 #endif
 
 /// When there is a network again, told by how it stands from one moment to the next.
@@ -21,15 +21,15 @@ enum NetworkReturn {
     }
 
     #if canImport(Network)
-        /// Waits as long as the system says that there is none, or no other one.
-        static func wait() async {
-            let (looks, look) = AsyncStream<Bool>.makeStream()
-            let monitor = NWPathMonitor()
-            monitor.pathUpdateHandler = { path in look.yield(path.status == .satisfied) }
-            look.onTermination = { _ in monitor.cancel() }
-            monitor.start(queue: DispatchQueue(label: "handshake.network-return"))
-            await wait(looks)
-            look.finish()
-        }
+    /// Waits as long as the system says that there is none, or no other one.
+    static func wait() async {
+        let (looks, look) = AsyncStream<Bool>.makeStream()
+        let monitor = NWPathMonitor()
+        monitor.pathUpdateHandler = { path in look.yield(path.status == .satisfied) }
+        look.onTermination = { _ in monitor.cancel() }
+        monitor.start(queue: DispatchQueue(label: "handshake.network-return"))
+        await wait(looks)
+        look.finish()
+    }
     #endif
 }

@@ -1,39 +1,39 @@
 #if canImport(UIKit) && !os(watchOS)
-    import Foundation
-    import UIKit
+import Foundation
+import UIKit
 
-    /// The apps beside this one on iOS, iPadOS and visionOS.
-    ///
-    /// ```swift
-    /// let surroundings = ConnectSurroundings(
-    ///     pages: WebAuthenticationBrowser { window }, apps: SystemApps())
-    /// ```
-    ///
-    /// The system says nothing of an app whose scheme is not listed in the app's `Info.plist` under
-    /// `LSApplicationQueriesSchemes`: `ifttt-handoff-v1` for the IFTTT app, and `message`, `googlegmail`, `ms-outlook`, `ymail`,
-    /// `airmail` and `readdle-spark` for the mail programs (dossier 5). Without them everything goes over IFTTT's pages.
-    public struct SystemApps: InstalledApps {
-        public init() {}
+/// The apps beside this one on iOS, iPadOS and visionOS.
+///
+/// ```swift
+/// let surroundings = ConnectSurroundings(
+///     pages: WebAuthenticationBrowser { window }, apps: SystemApps())
+/// ```
+///
+/// The system says nothing of an app whose scheme is not listed in the app's `Info.plist` under
+/// `LSApplicationQueriesSchemes`: `ifttt-handoff-v1` for the IFTTT app, and `message`, `googlegmail`, `ms-outlook`, `ymail`,
+/// `airmail` and `readdle-spark` for the mail programs (dossier 5). Without them everything goes over IFTTT's pages.
+public struct SystemApps: InstalledApps {
+    public init() {}
 
-        /// Whether there is an app that takes an address; false as well when the `Info.plist` does not list its scheme.
-        public func canOpen(_ address: String) async -> Bool {
-            guard let url = URL(string: address) else { return false }
-            return await MainActor.run { UIApplication.shared.canOpenURL(url) }
-        }
-
-        public func open(_ address: String) async -> Bool {
-            guard let url = URL(string: address) else { return false }
-            return await UIApplication.shared.open(url, options: [:])
-        }
-
-        public func departures() -> AsyncStream<Void> {
-            let (departures, departure) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-            let listening = Task { @MainActor in
-                let name = UIApplication.didEnterBackgroundNotification
-                for await _ in NotificationCenter.default.notifications(named: name) { departure.yield() }
-            }
-            departure.onTermination = { _ in listening.cancel() }
-            return departures
-        }
+    /// Whether there is an app that takes an address; false as well when the `Info.plist` does not list its scheme.
+    public func canOpen(_ address: String) async -> Bool {
+        guard let url = URL(string: address) else { return false }
+        return await MainActor.run { UIApplication.shared.canOpenURL(url) }
     }
+
+    public func open(_ address: String) async -> Bool {
+        guard let url = URL(string: address) else { return false }
+        return await UIApplication.shared.open(url, options: [:])
+    }
+
+    public func departures() -> AsyncStream<Void> {
+        let (departures, departure) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let listening = Task { @MainActor in
+            let name = UIApplication.didEnterBackgroundNotification
+            for await _ in NotificationCenter.default.notifications(named: name) { departure.yield() }
+        }
+        departure.onTermination = { _ in listening.cancel() }
+        return departures
+    }
+}
 #endif

@@ -1,73 +1,73 @@
 #if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS) || CHECK_APPLE_ADAPTERS)
-    // CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
-    public import Beacons
-    import CoreLocation
+// CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
+public import Beacons
+import CoreLocation
 
-    /// The radio of an iPhone, iPad or Mac, by way of Core Location and Core Bluetooth (dossier 7.1).
-    ///
-    /// **Scanning.** iOS hides iBeacons from Core Bluetooth, so they are ranged, which needs their UUIDs in advance. Where ranging is
-    /// not available, as on many Macs, Core Bluetooth searches; it hears AltBeacon and Eddystone everywhere, and iBeacons where the
-    /// system shows them.
-    ///
-    /// **Sending.** Only iBeacons can be sent, and only while the app is in the foreground with the screen on: in the
-    /// background iOS sends nothing that others can read. Say so to the user.
-    ///
-    /// **In the background** ranging ends a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes
-    /// near, also one that was ended.
-    ///
-    /// **Info.plist** needs `NSBluetoothAlwaysUsageDescription`, `NSLocationWhenInUseUsageDescription` for ranging,
-    /// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location` in `UIBackgroundModes`. A command on macOS
-    /// has no bundle: embed the Info.plist in a section of the executable. ``diagnosis()`` tells what is missing.
-    public struct AppleRadio: Radio {
-        let uuids: [ProximityUUID]
-        let power: Int8
-        let now: @Sendable () -> Timestamp
+/// The radio of an iPhone, iPad or Mac, by way of Core Location and Core Bluetooth (dossier 7.1).
+///
+/// **Scanning.** iOS hides iBeacons from Core Bluetooth, so they are ranged, which needs their UUIDs in advance. Where ranging is
+/// not available, as on many Macs, Core Bluetooth searches; it hears AltBeacon and Eddystone everywhere, and iBeacons where the
+/// system shows them.
+///
+/// **Sending.** Only iBeacons can be sent, and only while the app is in the foreground with the screen on: in the
+/// background iOS sends nothing that others can read. Say so to the user.
+///
+/// **In the background** ranging ends a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes
+/// near, also one that was ended.
+///
+/// **Info.plist** needs `NSBluetoothAlwaysUsageDescription`, `NSLocationWhenInUseUsageDescription` for ranging,
+/// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location` in `UIBackgroundModes`. A command on macOS
+/// has no bundle: embed the Info.plist in a section of the executable. ``diagnosis()`` tells what is missing.
+public struct AppleRadio: Radio {
+    let uuids: [ProximityUUID]
+    let power: Int8
+    let now: @Sendable () -> Timestamp
 
-        /// A radio.
-        ///
-        /// - Parameters:
-        ///   - uuids: The fleets to range.
-        ///   - power: What the fleets' beacons say they have at 1 m, in dBm: Core Location does not tell.
-        ///   - now: The present.
-        public init(
-            uuids: [ProximityUUID] = [.secretHandshake], power: Int8 = -59,
-            now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }
-        ) {
-            self.uuids = uuids
-            self.power = power
-            self.now = now
-        }
-
-        public func scan(for interest: ScanInterest) -> Scan {
-            Scan(feeding: { buffer in
-                let hear: @Sendable (Advertisement) -> Void = { advertisement in
-                    if interest.wants(advertisement.data) { buffer.offer(.advertisement(advertisement)) }
-                }
-                let status = StatusReport { buffer.offer(.status($0)) }
-                if CLLocationManager.isRangingAvailable(), !uuids.isEmpty {
-                    let scan = await RangingScan(uuids: uuids, power: power, now: now, hear: hear, status: status)
-                    defer { Task { @MainActor in scan.stop() } }
-                    try await scan.run()
-                } else {
-                    let scan = await BluetoothScan(now: now, hear: hear, status: status)
-                    defer { Task { @MainActor in scan.stop() } }
-                    try await scan.run()
-                }
-            })
-        }
-
-        public func advertise<Source: AsyncSequence & Sendable>(
-            _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
-        ) async throws where Source.Element == Broadcast {
-            let sender = await BluetoothSender(status: StatusReport(status))
-            defer { Task { @MainActor in sender.stop() } }
-            var hasElement = false
-            for try await broadcast in broadcasts {
-                hasElement = true
-                try await sender.send(broadcast)
-            }
-            if hasElement { try await suspendUntilCancelled() }
-            try Task.checkCancellation()
-        }
+    /// A radio.
+    ///
+    /// - Parameters:
+    ///   - uuids: The fleets to range.
+    ///   - power: What the fleets' beacons say they have at 1 m, in dBm: Core Location does not tell.
+    ///   - now: The present.
+    public init(
+        uuids: [ProximityUUID] = [.secretHandshake], power: Int8 = -59,
+        now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }
+    ) {
+        self.uuids = uuids
+        self.power = power
+        self.now = now
     }
+
+    public func scan(for interest: ScanInterest) -> Scan {
+        Scan(feeding: { buffer in
+            let hear: @Sendable (Advertisement) -> Void = { advertisement in
+                if interest.wants(advertisement.data) { buffer.offer(.advertisement(advertisement)) }
+            }
+            let status = StatusReport { buffer.offer(.status($0)) }
+            if CLLocationManager.isRangingAvailable(), !uuids.isEmpty {
+                let scan = await RangingScan(uuids: uuids, power: power, now: now, hear: hear, status: status)
+                defer { Task { @MainActor in scan.stop() } }
+                try await scan.run()
+            } else {
+                let scan = await BluetoothScan(now: now, hear: hear, status: status)
+                defer { Task { @MainActor in scan.stop() } }
+                try await scan.run()
+            }
+        })
+    }
+
+    public func advertise<Source: AsyncSequence & Sendable>(
+        _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
+    ) async throws where Source.Element == Broadcast {
+        let sender = await BluetoothSender(status: StatusReport(status))
+        defer { Task { @MainActor in sender.stop() } }
+        var hasElement = false
+        for try await broadcast in broadcasts {
+            hasElement = true
+            try await sender.send(broadcast)
+        }
+        if hasElement { try await suspendUntilCancelled() }
+        try Task.checkCancellation()
+    }
+}
 #endif

@@ -1,83 +1,83 @@
 #if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS) || CHECK_APPLE_ADAPTERS)
-    import Beacons
-    import CoreBluetooth
-    import Foundation
+import Beacons
+import CoreBluetooth
+import Foundation
 
-    /// Searches with Core Bluetooth. On the main actor, as its manager calls back on the main queue.
-    @MainActor
-    final class BluetoothScan: NSObject, CBCentralManagerDelegate {
-        private var manager: CBCentralManager?
-        private let now: @Sendable () -> Timestamp
-        private let hear: @Sendable (Advertisement) -> Void
-        private let status: StatusReport
+/// Searches with Core Bluetooth. On the main actor, as its manager calls back on the main queue.
+@MainActor
+final class BluetoothScan: NSObject, CBCentralManagerDelegate {
+    private var manager: CBCentralManager?
+    private let now: @Sendable () -> Timestamp
+    private let hear: @Sendable (Advertisement) -> Void
+    private let status: StatusReport
 
-        init(
-            now: @escaping @Sendable () -> Timestamp, hear: @escaping @Sendable (Advertisement) -> Void,
-            status: StatusReport
-        ) {
-            self.now = now
-            self.hear = hear
-            self.status = status
-        }
-
-        /// Searches until the task is cancelled. The system asks the user for permission the first time.
-        func run() async throws {
-            manager = CBCentralManager(delegate: self, queue: nil)
-            try await suspendUntilCancelled()
-        }
-
-        func stop() {
-            if let manager, manager.isScanning { manager.stopScan() }
-            manager?.delegate = nil
-            manager = nil
-        }
-
-        /// Called once at the start, too, and whenever Bluetooth is switched off or on.
-        func centralManagerDidUpdateState(_ central: CBCentralManager) {
-            guard let error = RadioError(central.state) else {
-                central.scanForPeripherals(
-                    withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
-                return status(.listening(.coreBluetooth))
-            }
-            // The state is unknown for a moment at the start.
-            if central.state != .unknown { status(.unavailable(error)) }
-        }
-
-        func centralManager(
-            _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
-            rssi: NSNumber
-        ) {
-            var manufacturerData: [CompanyID: [UInt8]] = [:]
-            if let data = advertisementData[CBAdvertisementDataManufacturerDataKey] as? Data, data.count >= 2 {
-                let bytes = [UInt8](data)
-                let company = CompanyID(rawValue: UInt16(bytes[0]) | UInt16(bytes[1]) << 8)
-                manufacturerData[company] = Array(bytes.dropFirst(2))
-            }
-            var serviceData: [ServiceUUID: [UInt8]] = [:]
-            let entries = advertisementData[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data] ?? [:]
-            for (uuid, data) in entries where uuid.data.count == 2 {
-                let number = [UInt8](uuid.data)
-                serviceData[ServiceUUID(rawValue: UInt16(number[0]) << 8 | UInt16(number[1]))] = [UInt8](data)
-            }
-            guard !manufacturerData.isEmpty || !serviceData.isEmpty,
-                let data = try? AdvertisingData(manufacturerData: manufacturerData, serviceData: serviceData)
-            else { return }
-            // Apple's platforms do not tell the address.
-            hear(Advertisement(time: now(), address: nil, rssi: RSSI(rssi.intValue), data: data))
-        }
+    init(
+        now: @escaping @Sendable () -> Timestamp, hear: @escaping @Sendable (Advertisement) -> Void,
+        status: StatusReport
+    ) {
+        self.now = now
+        self.hear = hear
+        self.status = status
     }
 
-    extension RadioError {
-        /// What a state of Core Bluetooth keeps from working; nil when it works.
-        init?(_ state: CBManagerState) {
-            switch state {
-            case .poweredOn: return nil
-            case .poweredOff: self = .poweredOff(adapter: "Bluetooth")
-            case .unauthorized: self = .notPermitted(reason: "this app may not use Bluetooth")
-            case .unsupported: self = .noAdapter(named: nil)
-            case .resetting, .unknown: self = .lost(reason: "Bluetooth starts anew")
-            @unknown default: self = .lost(reason: "Bluetooth is in a state that is not known here")
-            }
+    /// Searches until the task is cancelled. The system asks the user for permission the first time.
+    func run() async throws {
+        manager = CBCentralManager(delegate: self, queue: nil)
+        try await suspendUntilCancelled()
+    }
+
+    func stop() {
+        if let manager, manager.isScanning { manager.stopScan() }
+        manager?.delegate = nil
+        manager = nil
+    }
+
+    /// Called once at the start, too, and whenever Bluetooth is switched off or on.
+    func centralManagerDidUpdateState(_ central: CBCentralManager) {
+        guard let error = RadioError(central.state) else {
+            central.scanForPeripherals(
+                withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
+            return status(.listening(.coreBluetooth))
+        }
+        // The state is unknown for a moment at the start.
+        if central.state != .unknown { status(.unavailable(error)) }
+    }
+
+    func centralManager(
+        _ central: CBCentralManager, didDiscover peripheral: CBPeripheral, advertisementData: [String: Any],
+        rssi: NSNumber
+    ) {
+        var manufacturerData: [CompanyID: [UInt8]] = [:]
+        if let data = advertisementData[CBAdvertisementDataManufacturerDataKey] as? Data, data.count >= 2 {
+            let bytes = [UInt8](data)
+            let company = CompanyID(rawValue: UInt16(bytes[0]) | UInt16(bytes[1]) << 8)
+            manufacturerData[company] = Array(bytes.dropFirst(2))
+        }
+        var serviceData: [ServiceUUID: [UInt8]] = [:]
+        let entries = advertisementData[CBAdvertisementDataServiceDataKey] as? [CBUUID: Data] ?? [:]
+        for (uuid, data) in entries where uuid.data.count == 2 {
+            let number = [UInt8](uuid.data)
+            serviceData[ServiceUUID(rawValue: UInt16(number[0]) << 8 | UInt16(number[1]))] = [UInt8](data)
+        }
+        guard !manufacturerData.isEmpty || !serviceData.isEmpty,
+            let data = try? AdvertisingData(manufacturerData: manufacturerData, serviceData: serviceData)
+        else { return }
+        // Apple's platforms do not tell the address.
+        hear(Advertisement(time: now(), address: nil, rssi: RSSI(rssi.intValue), data: data))
+    }
+}
+
+extension RadioError {
+    /// What a state of Core Bluetooth keeps from working; nil when it works.
+    init?(_ state: CBManagerState) {
+        switch state {
+        case .poweredOn: return nil
+        case .poweredOff: self = .poweredOff(adapter: "Bluetooth")
+        case .unauthorized: self = .notPermitted(reason: "this app may not use Bluetooth")
+        case .unsupported: self = .noAdapter(named: nil)
+        case .resetting, .unknown: self = .lost(reason: "Bluetooth starts anew")
+        @unknown default: self = .lost(reason: "Bluetooth is in a state that is not known here")
         }
     }
+}
 #endif

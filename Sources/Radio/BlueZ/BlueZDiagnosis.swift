@@ -20,7 +20,7 @@ extension BlueZRadio {
     public func diagnosis() async -> RadioDiagnosis {
         var facts = BlueZFacts(wanted: options.adapter)
         #if os(Linux)
-            facts.version = await BlueZVersion.installed(clock: options.time.clock)
+        facts.version = await BlueZVersion.installed(clock: options.time.clock)
         #endif
         do {
             let connection = try await Connection.open(addresses, options: .init(clock: options.time.clock))

@@ -1,6 +1,6 @@
 #if os(Linux)
-    import DBus
-    import Foundation
+import DBus
+import Foundation
 #endif
 
 /// A version of BlueZ.
@@ -43,40 +43,40 @@ extension BlueZVersion: CustomStringConvertible {
 }
 
 #if os(Linux)
-    extension BlueZVersion {
-        /// Where distributions put the daemon; it is in no PATH.
-        static let daemons = [
-            "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
-        ]
+extension BlueZVersion {
+    /// Where distributions put the daemon; it is in no PATH.
+    static let daemons = [
+        "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
+    ]
 
-        /// The version of the daemon that is installed; nil when it cannot be told.
-        ///
-        /// BlueZ does not say its version over the bus, so the program is asked. A daemon that was started before an update may
-        /// be older.
-        static func installed(_ daemons: [String] = daemons, clock: any Clock<Duration>) async -> BlueZVersion? {
-            guard let daemon = daemons.first(where: FileManager.default.isExecutableFile(atPath:)) else { return nil }
-            let process = Process()
-            process.executableURL = URL(filePath: daemon)
-            process.arguments = ["--version"]
-            let output = Pipe()
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            let (ends, announce) = AsyncStream.makeStream(of: Void.self)
-            process.terminationHandler = { _ in announce.finish() }
-            guard (try? process.run()) != nil else { return nil }
-            let ended: Void? = try? await within(.seconds(5), on: clock) {
-                for await _ in ends {}
-                try Task.checkCancellation()
-            }
-            guard ended != nil else {
-                // Not the daemon that we know; it must not stay.
-                process.terminate()
-                return nil
-            }
-            // It has ended, so that this does not wait, and a version is shorter than a pipe's buffer.
-            let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            return BlueZVersion(text.prefix { !$0.isWhitespace })
+    /// The version of the daemon that is installed; nil when it cannot be told.
+    ///
+    /// BlueZ does not say its version over the bus, so the program is asked. A daemon that was started before an update may
+    /// be older.
+    static func installed(_ daemons: [String] = daemons, clock: any Clock<Duration>) async -> BlueZVersion? {
+        guard let daemon = daemons.first(where: FileManager.default.isExecutableFile(atPath:)) else { return nil }
+        let process = Process()
+        process.executableURL = URL(filePath: daemon)
+        process.arguments = ["--version"]
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        let (ends, announce) = AsyncStream.makeStream(of: Void.self)
+        process.terminationHandler = { _ in announce.finish() }
+        guard (try? process.run()) != nil else { return nil }
+        let ended: Void? = try? await within(.seconds(5), on: clock) {
+            for await _ in ends {}
+            try Task.checkCancellation()
         }
+        guard ended != nil else {
+            // Not the daemon that we know; it must not stay.
+            process.terminate()
+            return nil
+        }
+        // It has ended, so that this does not wait, and a version is shorter than a pipe's buffer.
+        let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        return BlueZVersion(text.prefix { !$0.isWhitespace })
     }
+}
 #endif

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// What the kernel keeps switched off, read from `/sys/class/rfkill` (Linux, Documentation/ABI/stable/sysfs-class-rfkill).

@@ -2,11 +2,11 @@ import Beacons
 import Synchronization
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A radio that writes down what another one hears, in lines that ``Replay`` reads.

@@ -1,9 +1,9 @@
 import Crypto
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// Signs ID tokens with ES256 (RFC 7518 section 3.4) by a key that lives as long as the sandbox.

@@ -3,9 +3,9 @@ import CryptoExtras
 public import OAuth
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// The encrypted link of the old Connect-To protocol (dossier 3.3).

@@ -4,11 +4,11 @@ import Testing
 @testable import DBus
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// The other end of a connection, which does what its test says.
@@ -33,9 +33,9 @@ final class ScriptedPeer: Sendable {
     /// Two connected sockets.
     static func sockets() throws -> (CInt, CInt) {
         #if canImport(Glibc)
-            let kind = CInt(SOCK_STREAM.rawValue)
+        let kind = CInt(SOCK_STREAM.rawValue)
         #else
-            let kind = SOCK_STREAM
+        let kind = SOCK_STREAM
         #endif
         var ends: [CInt] = [-1, -1]
         try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)

@@ -4,11 +4,11 @@ import Testing
 @testable import DBus
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A Unix socket in a folder of its own, which takes connections on a thread of its own.
@@ -20,9 +20,9 @@ final class UnixListener: Sendable {
 
     init() throws {
         #if canImport(Glibc)
-            let kind = CInt(SOCK_STREAM.rawValue)
+        let kind = CInt(SOCK_STREAM.rawValue)
         #else
-            let kind = SOCK_STREAM
+        let kind = SOCK_STREAM
         #endif
         folder = NSTemporaryDirectory() + "dbus-\(UInt64.random(in: 0 ..< .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

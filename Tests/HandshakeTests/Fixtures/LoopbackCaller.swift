@@ -1,11 +1,11 @@
 import WireFixtures
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #elseif canImport(Darwin)
-    import Darwin
+import Darwin
 #endif
 
 /// A peer that says to a loopback address whatever a test wants, byte by byte.

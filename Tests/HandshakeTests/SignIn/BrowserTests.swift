@@ -48,32 +48,32 @@ struct BrowserTests {
     }
 
     #if os(Linux)
-        /// What the environment says, and the opener that has to come of it.
-        struct Row: Sendable {
-            let environment: [String: String]
-            let opener: String?
-        }
+    /// What the environment says, and the opener that has to come of it.
+    struct Row: Sendable {
+        let environment: [String: String]
+        let opener: String?
+    }
 
-        @Test(
-            "I2: the system's browser is the user's own choice, then the desktop's; without a desktop there is none",
-            arguments: [
-                Row(environment: ["BROWSER": "/bin/true", "PATH": "/bin"], opener: "/bin/true"),
-                Row(environment: ["BROWSER": "true", "PATH": "/nowhere:/bin"], opener: "/bin/true"),
-                Row(environment: ["BROWSER": "missing:true", "PATH": "/bin"], opener: "/bin/true"),
-                Row(environment: ["BROWSER": "firefox --private", "PATH": "/bin"], opener: nil),
-                Row(environment: ["PATH": "/bin"], opener: nil),
-                Row(environment: ["DISPLAY": ":0", "PATH": "/nowhere"], opener: nil),
-            ])
-        func opener(_ row: Row) {
-            #expect(SystemBrowser.opener(in: row.environment) == row.opener)
-        }
+    @Test(
+        "I2: the system's browser is the user's own choice, then the desktop's; without a desktop there is none",
+        arguments: [
+            Row(environment: ["BROWSER": "/bin/true", "PATH": "/bin"], opener: "/bin/true"),
+            Row(environment: ["BROWSER": "true", "PATH": "/nowhere:/bin"], opener: "/bin/true"),
+            Row(environment: ["BROWSER": "missing:true", "PATH": "/bin"], opener: "/bin/true"),
+            Row(environment: ["BROWSER": "firefox --private", "PATH": "/bin"], opener: nil),
+            Row(environment: ["PATH": "/bin"], opener: nil),
+            Row(environment: ["DISPLAY": ":0", "PATH": "/nowhere"], opener: nil),
+        ])
+    func opener(_ row: Row) {
+        #expect(SystemBrowser.opener(in: row.environment) == row.opener)
+    }
 
-        @Test("a machine without a browser says so, and what to do")
-        func noBrowser() async throws {
-            let page = try await page(redirect: "http://127.0.0.1:8765/callback")
-            let error = await handshakeError { try await SystemBrowser(environment: ["PATH": "/nowhere"]).show(page) }
-            #expect(error?.description.contains("print the address") == true)
-            #expect(error?.description.contains(page.url) == false)
-        }
+    @Test("a machine without a browser says so, and what to do")
+    func noBrowser() async throws {
+        let page = try await page(redirect: "http://127.0.0.1:8765/callback")
+        let error = await handshakeError { try await SystemBrowser(environment: ["PATH": "/nowhere"]).show(page) }
+        #expect(error?.description.contains("print the address") == true)
+        #expect(error?.description.contains(page.url) == false)
+    }
     #endif
 }

@@ -186,41 +186,41 @@ struct SignInTests {
     }
 
     #if os(Linux) || os(macOS)
-        @Test(
-            "I9: a sign-in that one process began is finished by another after it was killed; the record is sealed and used once"
-        )
-        func resume() async throws {
-            let folder = try VaultFolder()
-            let world = try await World(vault: try folder.open())
-            let place = folder.place
-            let (origin, id) = (world.sandbox.recurseCenter.origin, try world.client().id)
-            let note = folder.parent + "/url"
-            await #expect(processExitsWith: .signal(SIGKILL)) {
-                [place = place as VaultPlace, origin = origin as String, id = id as String, note = note as String] in
-                guard
-                    let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback)
-                else { return }
-                let client = Client(
-                    service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
-                let begun = try await Handshake(client, vault: try place.open()).beginSignIn()
-                try Files.make(Array(begun.page.url.utf8), at: note)
-                kill(getpid(), SIGKILL)
-            }
-            let url = String(decoding: try Files.read(note), as: UTF8.self)
-            let state = try #require(url.firstMatch(of: /state=([^&]+)/)?.1)
-            for file in folder.files() where file != note {
-                #expect(!String(decoding: try Files.read(file), as: UTF8.self).contains(state))
-            }
-            let handshake = try world.app(
-                try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
-            let redirect = try await world.sandbox.approve(url)
-            let account = try await handshake.finishSignIn(redirectURL: redirect)
-            #expect(try await account.identity().subject == "759")
-            #expect(
-                await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code
-                    == "state_mismatch")
-            await world.sandbox.stop()
+    @Test(
+        "I9: a sign-in that one process began is finished by another after it was killed; the record is sealed and used once"
+    )
+    func resume() async throws {
+        let folder = try VaultFolder()
+        let world = try await World(vault: try folder.open())
+        let place = folder.place
+        let (origin, id) = (world.sandbox.recurseCenter.origin, try world.client().id)
+        let note = folder.parent + "/url"
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [place = place as VaultPlace, origin = origin as String, id = id as String, note = note as String] in
+            guard
+                let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback)
+            else { return }
+            let client = Client(
+                service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
+            let begun = try await Handshake(client, vault: try place.open()).beginSignIn()
+            try Files.make(Array(begun.page.url.utf8), at: note)
+            kill(getpid(), SIGKILL)
         }
+        let url = String(decoding: try Files.read(note), as: UTF8.self)
+        let state = try #require(url.firstMatch(of: /state=([^&]+)/)?.1)
+        for file in folder.files() where file != note {
+            #expect(!String(decoding: try Files.read(file), as: UTF8.self).contains(state))
+        }
+        let handshake = try world.app(
+            try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
+        let redirect = try await world.sandbox.approve(url)
+        let account = try await handshake.finishSignIn(redirectURL: redirect)
+        #expect(try await account.identity().subject == "759")
+        #expect(
+            await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code
+                == "state_mismatch")
+        await world.sandbox.stop()
+    }
     #endif
 
     @Test("B4: an app whose servers share a redirect URI, and cannot be told apart by iss, refuses to start")

@@ -90,24 +90,24 @@ struct TransportTests {
     }
 
     #if os(Linux)
-        @Test("C7: a certificate that nobody vouches for is refused, and told apart from a network failure")
-        func untrustedCertificate() async throws {
-            let server = try await UntrustedServer.start()
-            let request = RequestMessage(.get, try EndpointURL("https://127.0.0.1:\(server.port)/"))
-            let error = try #require(await failure(request))
-            #expect(error.code == "tls_failed")
-            #expect(!error.mayHaveArrived)
-            #expect(!"\(error)".contains(".swift"), "no source path of the library that failed")
-            try await server.stop()
-        }
+    @Test("C7: a certificate that nobody vouches for is refused, and told apart from a network failure")
+    func untrustedCertificate() async throws {
+        let server = try await UntrustedServer.start()
+        let request = RequestMessage(.get, try EndpointURL("https://127.0.0.1:\(server.port)/"))
+        let error = try #require(await failure(request))
+        #expect(error.code == "tls_failed")
+        #expect(!error.mayHaveArrived)
+        #expect(!"\(error)".contains(".swift"), "no source path of the library that failed")
+        try await server.stop()
+    }
 
-        @Test("C7: a peer that does not speak TLS is refused")
-        func noTLS() async throws {
-            let sandbox = try await Sandbox.start()
-            let request = RequestMessage(
-                .get, try EndpointURL(sandbox.standard.origin.replacing("http://", with: "https://")))
-            #expect(await failure(request)?.code == "tls_failed")
-            await sandbox.stop()
-        }
+    @Test("C7: a peer that does not speak TLS is refused")
+    func noTLS() async throws {
+        let sandbox = try await Sandbox.start()
+        let request = RequestMessage(
+            .get, try EndpointURL(sandbox.standard.origin.replacing("http://", with: "https://")))
+        #expect(await failure(request)?.code == "tls_failed")
+        await sandbox.stop()
+    }
     #endif
 }

@@ -3,11 +3,11 @@ import Testing
 @testable import Handshake
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 @Suite("What the file system says")
@@ -49,16 +49,16 @@ struct FileSystemTests {
     }
 
     #if os(Linux)
-        @Test("a full disk is unavailable")
-        func full() throws {
-            let device = try Descriptor(path: "/dev/full", O_WRONLY)
-            do throws(SystemFailure) {
-                try device.writeAll([1, 2, 3])
-                Issue.record("/dev/full took three bytes")
-            } catch {
-                #expect(error == SystemFailure(code: ENOSPC))
-            }
+    @Test("a full disk is unavailable")
+    func full() throws {
+        let device = try Descriptor(path: "/dev/full", O_WRONLY)
+        do throws(SystemFailure) {
+            try device.writeAll([1, 2, 3])
+            Issue.record("/dev/full took three bytes")
+        } catch {
+            #expect(error == SystemFailure(code: ENOSPC))
         }
+    }
     #endif
 
     @Test(

@@ -4,11 +4,11 @@ import Testing
 @testable import Handshake
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 @Suite("A file vault's owners, modes and links", .timeLimit(.minutes(1)))

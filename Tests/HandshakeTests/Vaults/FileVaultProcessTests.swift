@@ -3,122 +3,122 @@ import Handshake
 import Testing
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 #if os(Linux) || os(macOS)
-    @Suite("A file vault in several processes", .serialized)
-    struct FileVaultProcessTests {
-        private let folder: VaultFolder
+@Suite("A file vault in several processes", .serialized)
+struct FileVaultProcessTests {
+    private let folder: VaultFolder
 
-        init() throws { folder = try VaultFolder() }
+    init() throws { folder = try VaultFolder() }
 
-        @Test("E2: two processes that count in one record lose nothing, and a third sees it")
-        func exclusivity() async throws {
-            async let first: Void = countInAnotherProcess(folder.place)
-            async let second: Void = countInAnotherProcess(folder.place)
-            _ = await (first, second)
-            #expect(try await folder.open().record(.alice)?.count == 400)
-        }
-
-        @Test("processes that make one vault at once agree on its key")
-        func racingOpens() async throws {
-            await withTaskGroup(of: Void.self) { group in
-                for index in 0..<4 {
-                    group.addTask { await putInAnotherProcess(folder.place, index) }
-                }
-            }
-            let listing = try await folder.open().keys(of: .signIn)
-            #expect(listing.keys.count == 4 && listing.damaged.isEmpty)
-        }
-
-        @Test("a process that dies with a key in its hand releases it")
-        func deadHolder() async throws {
-            let place = folder.place
-            await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as VaultPlace] in
-                try await place.open().update(.alice) { record in
-                    try await record.replace(with: [1])
-                    kill(getpid(), SIGKILL)
-                }
-            }
-            try await folder.open(patience: .zero).update(.alice) { #expect(await $0.contents == [1]) }
-        }
-
-        @Test("a write that the system cuts short and then refuses leaves the old record and nothing else")
-        func shortWrite() async throws {
-            let place = folder.place
-            await #expect(processExitsWith: .success) { [place = place as VaultPlace] in
-                let vault = try place.open()
-                try await vault.put([1], under: .alice)
-                signal(SIGXFSZ, SIG_IGN)
-                limitFileSize(to: 1000)
-                let error = await #expect(throws: VaultError.self) {
-                    try await vault.put([UInt8](repeating: 2, count: 5000), under: .alice)
-                }
-                limitFileSize(to: rlim_t.max)
-                #expect(error?.code == "vault_unavailable")
-                #expect(try await vault.record(.alice) == [1])
-            }
-            #expect(try await folder.open().record(.alice) == [1])
-            #expect(folder.files().count == 4)
-        }
-
-        /// 20 rounds, or as many as `HANDSHAKE_KILL_ROUNDS` says.
-        @Test("E1, E6: kill -9 at any moment tears and loses no record")
-        func kills() async throws {
-            let rounds = ProcessInfo.processInfo.environment["HANDSHAKE_KILL_ROUNDS"].flatMap(Int.init) ?? 20
-            let harness = KillHarness(folder: folder)
-            for round in 0..<rounds {
-                await beKilledInAnotherProcess(folder.place)
-                try await harness.check(round: round)
-            }
-            let journal = try harness.journal()
-            #expect(journal.done.values.reduce(0, +) > UInt64(rounds), "the processes died before they did anything")
-        }
+    @Test("E2: two processes that count in one record lose nothing, and a third sees it")
+    func exclusivity() async throws {
+        async let first: Void = countInAnotherProcess(folder.place)
+        async let second: Void = countInAnotherProcess(folder.place)
+        _ = await (first, second)
+        #expect(try await folder.open().record(.alice)?.count == 400)
     }
 
-    private func countInAnotherProcess(_ place: VaultPlace) async {
-        await #expect(processExitsWith: .success) { [place = place as VaultPlace] in
-            let vault = try place.open()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 {
-                    group.addTask { for _ in 0..<50 { try await vault.increment(.alice) } }
-                }
-                try await group.waitForAll()
+    @Test("processes that make one vault at once agree on its key")
+    func racingOpens() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<4 {
+                group.addTask { await putInAnotherProcess(folder.place, index) }
             }
         }
+        let listing = try await folder.open().keys(of: .signIn)
+        #expect(listing.keys.count == 4 && listing.damaged.isEmpty)
     }
 
-    private func putInAnotherProcess(_ place: VaultPlace, _ index: Int) async {
-        await #expect(processExitsWith: .success) { [place = place as VaultPlace, index = index as Int] in
-            let vault = try place.open()
-            try await vault.put([1], under: VaultKey(.signIn, ["\(index)"]))
-        }
-    }
-
-    private func beKilledInAnotherProcess(_ place: VaultPlace) async {
+    @Test("a process that dies with a key in its hand releases it")
+    func deadHolder() async throws {
+        let place = folder.place
         await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as VaultPlace] in
-            Thread.detachNewThread {
-                usleep(UInt32.random(in: 0...60_000))
+            try await place.open().update(.alice) { record in
+                try await record.replace(with: [1])
                 kill(getpid(), SIGKILL)
             }
-            try await KillHarness.work(in: place)
         }
+        try await folder.open(patience: .zero).update(.alice) { #expect(await $0.contents == [1]) }
     }
 
-    private func limitFileSize(to size: rlim_t) {
-        var limit = rlimit()
-        #if os(Linux)
-            let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-        #else
-            let resource = RLIMIT_FSIZE
-        #endif
-        getrlimit(resource, &limit)
-        limit.rlim_cur = min(size, limit.rlim_max)
-        setrlimit(resource, &limit)
+    @Test("a write that the system cuts short and then refuses leaves the old record and nothing else")
+    func shortWrite() async throws {
+        let place = folder.place
+        await #expect(processExitsWith: .success) { [place = place as VaultPlace] in
+            let vault = try place.open()
+            try await vault.put([1], under: .alice)
+            signal(SIGXFSZ, SIG_IGN)
+            limitFileSize(to: 1000)
+            let error = await #expect(throws: VaultError.self) {
+                try await vault.put([UInt8](repeating: 2, count: 5000), under: .alice)
+            }
+            limitFileSize(to: rlim_t.max)
+            #expect(error?.code == "vault_unavailable")
+            #expect(try await vault.record(.alice) == [1])
+        }
+        #expect(try await folder.open().record(.alice) == [1])
+        #expect(folder.files().count == 4)
     }
+
+    /// 20 rounds, or as many as `HANDSHAKE_KILL_ROUNDS` says.
+    @Test("E1, E6: kill -9 at any moment tears and loses no record")
+    func kills() async throws {
+        let rounds = ProcessInfo.processInfo.environment["HANDSHAKE_KILL_ROUNDS"].flatMap(Int.init) ?? 20
+        let harness = KillHarness(folder: folder)
+        for round in 0..<rounds {
+            await beKilledInAnotherProcess(folder.place)
+            try await harness.check(round: round)
+        }
+        let journal = try harness.journal()
+        #expect(journal.done.values.reduce(0, +) > UInt64(rounds), "the processes died before they did anything")
+    }
+}
+
+private func countInAnotherProcess(_ place: VaultPlace) async {
+    await #expect(processExitsWith: .success) { [place = place as VaultPlace] in
+        let vault = try place.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask { for _ in 0..<50 { try await vault.increment(.alice) } }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+private func putInAnotherProcess(_ place: VaultPlace, _ index: Int) async {
+    await #expect(processExitsWith: .success) { [place = place as VaultPlace, index = index as Int] in
+        let vault = try place.open()
+        try await vault.put([1], under: VaultKey(.signIn, ["\(index)"]))
+    }
+}
+
+private func beKilledInAnotherProcess(_ place: VaultPlace) async {
+    await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as VaultPlace] in
+        Thread.detachNewThread {
+            usleep(UInt32.random(in: 0...60_000))
+            kill(getpid(), SIGKILL)
+        }
+        try await KillHarness.work(in: place)
+    }
+}
+
+private func limitFileSize(to size: rlim_t) {
+    var limit = rlimit()
+    #if os(Linux)
+    let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+    let resource = RLIMIT_FSIZE
+    #endif
+    getrlimit(resource, &limit)
+    limit.rlim_cur = min(size, limit.rlim_max)
+    setrlimit(resource, &limit)
+}
 #endif

@@ -2,11 +2,11 @@ import Foundation
 import Handshake
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Where a file vault is, in a form that goes to another process.

@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// An open file or folder, closed when it goes out of scope.
@@ -88,7 +88,7 @@ struct Descriptor: ~Copyable, Sendable {
     /// not know it, `fsync` is all there is.
     func synchronize() throws(SystemFailure) {
         #if canImport(Darwin)
-            if fcntl(number, F_FULLFSYNC) != -1 { return }
+        if fcntl(number, F_FULLFSYNC) != -1 { return }
         #endif
         _ = try uninterrupted { fsync(number) }
     }

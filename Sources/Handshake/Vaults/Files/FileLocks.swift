@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Locks on single bytes of one file, each standing for a record, against every other process and every other opener
@@ -22,9 +22,9 @@ final class FileLocks: Sendable {
 
     static let fileName = "lock"
     #if canImport(Darwin)
-        private static let setLock: Int32 = 90
+    private static let setLock: Int32 = 90
     #else
-        private static let setLock: Int32 = 37
+    private static let setLock: Int32 = 37
     #endif
 
     private let file: Descriptor

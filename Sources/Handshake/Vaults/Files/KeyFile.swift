@@ -1,11 +1,11 @@
 import Crypto
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// The file that holds a vault's master key: 32 random bytes, mode 0600, apart from what they protect.
@@ -75,9 +75,9 @@ extension [UInt8] {
         withUnsafeMutableBytes { buffer in
             guard let start = buffer.baseAddress else { return }
             #if canImport(Darwin)
-                _ = memset_s(start, buffer.count, 0, buffer.count)
+            _ = memset_s(start, buffer.count, 0, buffer.count)
             #else
-                explicit_bzero(start, buffer.count)
+            explicit_bzero(start, buffer.count)
             #endif
         }
     }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// How the IFTTT stand-in is steered, in process and by HTTP alike (IFTTT Connect dossier, section 11.6).

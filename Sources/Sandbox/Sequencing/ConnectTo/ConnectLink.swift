@@ -2,9 +2,9 @@ import Crypto
 import CryptoExtras
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// The encrypted link by which another service's app pushes files into an account (Sequencing dossier, section 3.3).

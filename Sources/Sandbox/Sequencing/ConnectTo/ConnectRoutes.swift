@@ -2,9 +2,9 @@ import Crypto
 import Mustache
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// The connect page (Sequencing dossier, sections 3.3 and 9.2).
