@@ -167,19 +167,39 @@ let package = Package(
             name: "ConnectButtonTests", dependencies: ["ConnectButton", "IFTTTConnect"], exclude: ["Vectors.json"],
             swiftSettings: strict),
 
-        // Floor 3: the stand-ins. Imports nothing of ours.
+        // Floor 3: the stand-ins. They import nothing of ours but each other.
+        .target(
+            name: "SandboxCore",
+            dependencies: [
+                httpTypes, crypto, logging,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        .target(name: "SandboxStandard", dependencies: ["SandboxCore", httpTypes, crypto], swiftSettings: strict),
+        .target(
+            name: "SandboxSequencing",
+            dependencies: [
+                "SandboxCore", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            resources: [.embedInCode("Console/file-selector.js"), .embedInCode("Console/console.js")],
+            swiftSettings: strict),
+        .target(name: "SandboxRecurseCenter", dependencies: ["SandboxCore", httpTypes], swiftSettings: strict),
+        .target(
+            name: "SandboxIFTTT",
+            dependencies: [
+                "SandboxCore", httpTypes,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         .target(
             name: "Sandbox",
             dependencies: [
-                httpTypes, crypto, logging, .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ],
-            resources: [
-                .embedInCode("Sequencing/Console/file-selector.js"), .embedInCode("Sequencing/Console/console.js"),
+                "SandboxCore", "SandboxIFTTT", "SandboxRecurseCenter", "SandboxSequencing", "SandboxStandard",
             ],
             swiftSettings: strict),
         .testTarget(name: "SandboxTests", dependencies: ["WireFixtures", "Sandbox", crypto], swiftSettings: strict),

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from person import Person
 from playwright.sync_api import Locator, Page
 
-SCRIPT = Path(__file__).parents[2] / "Sources/Sandbox/Sequencing/Console/file-selector.js"
+SCRIPT = Path(__file__).parents[2] / "Sources/SandboxSequencing/Console/file-selector.js"
 MARKUP = "<img src=x onerror=\"document.title='hit'\"><b>grace</b>&amp;.vcf"
 
 # Nothing inline, nothing from elsewhere: the selector must get along with it.

@@ -27,9 +27,9 @@ struct FaultRuleTests {
             ("", .arrowMissing(rule: "")),
             ("=> drop", .routeUnclear(found: "")),
             ("a b c /d => drop", .routeUnclear(found: "a b c /d")),
-            ("nobody GET /x => drop", .serviceUnknown(found: "nobody")),
-            ("nobody /x => drop", .methodUnclear(found: "nobody")),
-            ("standard get /x => drop", .methodUnclear(found: "get")),
+            ("nobody GET /x => drop", .serviceUnknown(found: "nobody", known: services)),
+            ("nobody /x => drop", .methodUnclear(found: "nobody", services: services)),
+            ("standard get /x => drop", .methodUnclear(found: "get", services: services)),
             ("token => drop", .pathUnclear(found: "token")),
             ("/a*b => drop", .pathUnclear(found: "/a*b")),
             ("/a => ", .actionUnknown(found: "")),
@@ -65,3 +65,5 @@ struct FaultRuleTests {
         #expect("\(expected)".lowercased().contains("expect") || "\(expected)".contains("reads"))
     }
 }
+
+private let services = ["sequencing", "recurse-center", "standard", "ifttt", "*"]

@@ -135,9 +135,10 @@ struct RecurseCenterPeopleTests {
         }
     }
 
-    @Test("how unauthorized is said can be chosen at the start", arguments: UnauthorizedAnswer.allCases)
-    func startingStyle(_ style: UnauthorizedAnswer) async throws {
-        try await withSandbox(.init(unauthorizedAnswer: style)) { sandbox in
+    @Test("how unauthorized is said can be chosen in process", arguments: UnauthorizedAnswer.allCases)
+    func chosenStyle(_ style: UnauthorizedAnswer) async throws {
+        try await withSandbox { sandbox in
+            sandbox.answerUnauthorized(with: style)
             let steps = try OAuthSteps(sandbox, sandbox.recurseCenter)
             #expect(try await steps.get("/api/v1/profiles/759", bearer: "bad").status == style.rawValue)
         }

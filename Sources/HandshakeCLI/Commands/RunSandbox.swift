@@ -47,9 +47,9 @@ struct RunSandbox: AsyncParsableCommand {
         let rules = try fault.map { rule throws(FaultRuleError) in try FaultRule(parsing: rule) }
         let sandbox = try await Sandbox.start(
             .init(
-                port: port, faults: rules, accessTokenLifetime: tokenLifetime,
-                unauthorizedAnswer: legacyErrors ? .legacy200 : maskAs404 ? .maskedAs404 : .status401,
-                logsWholeRequests: logsWholeRequests))
+                port: port, faults: rules, accessTokenLifetime: tokenLifetime, logsWholeRequests: logsWholeRequests))
+        if legacyErrors { sandbox.answerUnauthorized(with: .legacy200) }
+        if maskAs404 { sandbox.answerUnauthorized(with: .maskedAs404) }
         if printJson {
             Output.result(sandbox.descriptionJSON())
         } else {
@@ -64,7 +64,7 @@ struct RunSandbox: AsyncParsableCommand {
     }
 
     private func describe(_ sandbox: Sandbox) {
-        for service in [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard, sandbox.ifttt] {
+        for service in sandbox.services {
             Output.result("\(service.name.rawValue)  \(service.origin)")
             for client in service.clients {
                 Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? "  public"))

@@ -75,15 +75,15 @@ struct World: Sendable {
         switch name {
         case .sequencing: sandbox.sequencing
         case .recurseCenter: sandbox.recurseCenter
-        case .standard: sandbox.standard
         case .ifttt: sandbox.ifttt
+        default: sandbox.standard
         }
     }
 }
 
 extension SandboxService.Name {
     /// The services that one signs in to by OAuth. IFTTT gives its tokens otherwise.
-    static let withSignIn = allCases.filter { $0 != .ifttt }
+    static let withSignIn: [SandboxService.Name] = [.sequencing, .recurseCenter, .standard]
 }
 
 /// The sandbox's user at the browser: consents at once.

@@ -1,8 +1,0 @@
-/// The redirect URIs that every interactive client of the sandbox has registered.
-enum SharedRedirects {
-    /// Loopback with any port on both address families, one fixed port, a private-use scheme and a claimed https address.
-    static let all = [
-        "http://127.0.0.1/callback", "http://[::1]/callback", "http://127.0.0.1:8765/callback",
-        "com.example.app:/callback", "https://app.example.test/callback",
-    ]
-}

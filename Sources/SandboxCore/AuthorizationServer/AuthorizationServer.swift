@@ -1,0 +1,70 @@
+package import Synchronization
+
+/// The authorization server inside a stand-in: its state, behind one lock that is never held while waiting.
+///
+/// A class, since the routes of a service and the sandbox share one state.
+package final class AuthorizationServer: Sendable {
+    package struct State: Sendable {
+        package var origin = ""
+        package var store = GrantStore()
+        package var sessions: [String: BrowserSession] = [:]
+    }
+
+    package let dialect: Dialect
+    package let clock: SandboxClock
+    package let state = Mutex(State())
+
+    package init(dialect: Dialect, clock: SandboxClock) {
+        self.dialect = dialect
+        self.clock = clock
+    }
+
+    /// Scheme, host and port, known once the service listens and before its first request.
+    package var origin: String {
+        get { state.withLock { $0.origin } }
+        set { state.withLock { $0.origin = newValue } }
+    }
+
+    func expireAccessTokens() {
+        state.withLock { $0.store.revokeAllAccessTokens() }
+    }
+
+    /// Ends one access token; its refresh token goes on working.
+    package func endAccess(_ token: String) {
+        state.withLock { $0.store.accessTokens[token]?.isRevoked = true }
+    }
+
+    func revokeRefreshTokens() {
+        state.withLock { $0.store.revokeAllRefreshTokens() }
+    }
+
+    /// The grant and token behind an access token that is alive now.
+    package func liveAccess(_ token: String?) -> (grant: SandboxGrant, token: GrantStore.AccessToken)? {
+        guard let token else { return nil }
+        return state.withLock { $0.store.liveAccess(token, at: clock.now) }
+    }
+
+    /// Forgets codes, tokens and browser sessions, as if the server had just started.
+    package func forgetAll() {
+        state.withLock { state in
+            let origin = state.origin
+            state = State()
+            state.origin = origin
+        }
+    }
+
+    /// Makes a code for an approved request (RFC 6749 section 4.1.2).
+    package func issueCode(for request: PendingAuthorization, user: SandboxUser, authenticatedAt: Double) -> String {
+        let code = RandomText.base64URL(bytes: 24)
+        state.withLock { state in
+            var grant = SandboxGrant(
+                clientID: request.client.id, user: user, scope: request.scope, authenticatedAt: authenticatedAt)
+            grant.nonce = request.nonce
+            grant.isStronglyAuthenticated = request.wantsStrongAuthentication
+            state.store.codes[code] = GrantStore.Code(
+                grantID: state.store.add(grant), redirectURI: request.redirectURI, challenge: request.challenge,
+                expiresAt: clock.now + dialect.codeLifetime)
+        }
+        return code
+    }
+}

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// What a service remembers of one browser.
+package struct BrowserSession: Sendable {
+    /// Proves that a form was made for this browser (against cross-site request forgery).
+    package let formToken = RandomText.base64URL(bytes: 18)
+    /// Nil until somebody has signed in.
+    package var user: SandboxUser?
+    package var authenticatedAt: Double = 0
+    /// Targets for which the user has signed in anew, so that `prompt=login` asks once and not for ever.
+    var renewedFor: Set<String> = []
+}
+
+extension AuthorizationServer {
+    /// The name of the session cookie; it holds name and port, since cookies of one host are shared by all its ports.
+    var cookieName: String {
+        let port = origin.split(separator: ":").last ?? ""
+        return "sandbox_\(dialect.name.rawValue)_\(port)"
+    }
+
+    /// The session of a request, or a new one.
+    func session(of request: IncomingRequest) -> (id: String, session: BrowserSession, isNew: Bool) {
+        if let id = request.cookie(cookieName), let session = state.withLock({ $0.sessions[id] }) {
+            return (id, session, false)
+        }
+        let id = RandomText.base64URL(bytes: 24)
+        let session = BrowserSession()
+        state.withLock { $0.sessions[id] = session }
+        return (id, session, true)
+    }
+
+    /// Puts a signed-in session in the place of the one before; the id changes, against session fixation.
+    func signIn(_ user: SandboxUser, replacing oldID: String, for target: String) -> String {
+        let id = RandomText.base64URL(bytes: 24)
+        state.withLock { state in
+            var session = BrowserSession()
+            session.user = user
+            session.authenticatedAt = clock.now
+            session.renewedFor = [target]
+            state.sessions[oldID] = nil
+            state.sessions[id] = session
+        }
+        return id
+    }
+
+    func endSession(_ id: String) {
+        state.withLock { $0.sessions[id] = nil }
+    }
+
+    /// Ends the effect of a renewed sign-in once it was used.
+    func forgetRenewal(of id: String, for target: String) {
+        state.withLock { _ = $0.sessions[id]?.renewedFor.remove(target) }
+    }
+
+    /// The `Set-Cookie` value for a session; with `isKept` it outlives the browser by 30 days.
+    func cookie(_ id: String, isKept: Bool = false) -> String {
+        "\(cookieName)=\(id); Path=/; HttpOnly; SameSite=Lax" + (isKept ? "; Max-Age=2592000" : "")
+    }
+}

@@ -1,0 +1,14 @@
+extension AuthorizationServer {
+    /// The client behind an id and a secret, checked.
+    ///
+    /// - Throws: `invalid_client` when the client is unknown, a confidential one shows no or a wrong secret, or a
+    ///   public one shows any.
+    package func client(id: String, secret: String?) throws(OAuthFailure) -> SandboxClient {
+        guard let client = dialect.client(id) else { throw .invalidClient("The client is unknown.") }
+        guard client.secret == secret else {
+            throw .invalidClient(
+                client.kind == .public ? "A public client has no secret." : "The client secret is missing or wrong.")
+        }
+        return client
+    }
+}

@@ -1,0 +1,131 @@
+/// How one service differs from the others, as data.
+package struct Dialect: Sendable {
+    package let name: SandboxService.Name
+    /// The service's name for people.
+    package var title: String
+    package let clients: [SandboxClient]
+    package let users: [SandboxUser]
+    package let scopes: ScopeRules
+    package let codeLifetime: Double
+    package let accessTokenLifetime: Int
+    package let tokenForm: TokenForm
+    package let wording: ConsentWording
+    /// Every client must use PKCE, not only the public ones.
+    package let demandsProofKeyOfEveryone: Bool
+    /// A doubled parameter is `invalid_request` (RFC 6749 section 3.1); else the last one wins.
+    package let refusesDoubledParameters: Bool
+    /// `iss` is part of authorization responses (RFC 9207).
+    package let namesIssuer: Bool
+    /// The sign-in page has a field for a two-factor code.
+    package let asksForTwoFactorCode: Bool
+    /// `as` and `deny` in an authorization request answer it without a page.
+    package let takesHeadlessAnswers: Bool
+    package let refresh: @Sendable (SandboxClient) -> RefreshPolicy
+
+    package init(
+        name: SandboxService.Name, title: String, clients: [SandboxClient], users: [SandboxUser], scopes: ScopeRules,
+        codeLifetime: Double, accessTokenLifetime: Int, tokenForm: TokenForm, wording: ConsentWording,
+        demandsProofKeyOfEveryone: Bool = false, refusesDoubledParameters: Bool = false, namesIssuer: Bool = false,
+        asksForTwoFactorCode: Bool = false, takesHeadlessAnswers: Bool = false,
+        refresh: @escaping @Sendable (SandboxClient) -> RefreshPolicy
+    ) {
+        self.name = name
+        self.title = title
+        self.clients = clients
+        self.users = users
+        self.scopes = scopes
+        self.codeLifetime = codeLifetime
+        self.accessTokenLifetime = accessTokenLifetime
+        self.tokenForm = tokenForm
+        self.wording = wording
+        self.demandsProofKeyOfEveryone = demandsProofKeyOfEveryone
+        self.refusesDoubledParameters = refusesDoubledParameters
+        self.namesIssuer = namesIssuer
+        self.asksForTwoFactorCode = asksForTwoFactorCode
+        self.takesHeadlessAnswers = takesHeadlessAnswers
+        self.refresh = refresh
+    }
+
+    /// Which scopes there are and how a list of them is written.
+    package struct ScopeRules: Sendable {
+        package let known: [String]
+        package let separators: Set<Character>
+        /// What a request without a scope gets.
+        package let standard: [String]
+
+        package init(known: [String], separators: Set<Character>, standard: [String]) {
+            self.known = known
+            self.separators = separators
+            self.standard = standard
+        }
+    }
+
+    /// What tokens look like.
+    package enum TokenForm: Sendable {
+        /// 40 lower-case hexadecimal digits.
+        case hexadecimal
+        /// 43 characters of the URL alphabet.
+        case base64URL
+
+        var random: String {
+            switch self {
+            case .hexadecimal: RandomText.hex(bytes: 20)
+            case .base64URL: RandomText.base64URL(bytes: 32)
+            }
+        }
+    }
+
+    /// What a refresh does to the refresh token.
+    package enum RefreshPolicy: Sendable {
+        /// It stays valid, and the answer has none.
+        case kept
+        /// It works once; a second use is refused and changes nothing else.
+        case rotated
+        /// It works once; a second use ends everything that came from the same sign-in (RFC 9700 section 4.14.2).
+        case rotatedWithReuseDetection
+    }
+
+    /// The words of the consent page.
+    package struct ConsentWording: Sendable {
+        package let allow: String
+        package let refuse: String
+        /// What each scope means, in a few words.
+        package let scopes: [String: String]
+        /// What the service says about the app besides its name.
+        package let facts: [String]
+
+        package init(allow: String, refuse: String, scopes: [String: String], facts: [String] = []) {
+            self.allow = allow
+            self.refuse = refuse
+            self.scopes = scopes
+            self.facts = facts
+        }
+    }
+
+    package func client(_ id: String) -> SandboxClient? {
+        clients.first { $0.id == id }
+    }
+
+    package func user(_ name: String) -> SandboxUser? {
+        users.first { $0.name == name }
+    }
+
+    package func user(subject: String) -> SandboxUser? {
+        users.first { $0.subject == subject }
+    }
+}
+
+extension Dialect.ScopeRules {
+    /// The known scopes in a text, each once.
+    ///
+    /// - Throws: `invalid_scope` for an unknown one.
+    func read(_ text: String?) throws(OAuthFailure) -> [String] {
+        guard let text else { return standard }
+        var scopes: [String] = []
+        for word in text.split(whereSeparator: separators.contains).map(String.init) where !scopes.contains(word) {
+            guard known.contains(word) else { throw .invalidScope("The scope \(word) is unknown.") }
+            scopes.append(word)
+        }
+        return scopes.isEmpty ? standard : scopes
+    }
+}

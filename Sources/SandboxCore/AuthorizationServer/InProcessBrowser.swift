@@ -1,0 +1,46 @@
+extension Sandbox {
+    /// The user at the browser who says yes: signs in, consents, and hands over where the browser is sent.
+    ///
+    /// It goes through the same checks as the pages, without HTTP, faults or request log.
+    ///
+    /// - Parameters:
+    ///   - authorizationURL: an authorization URL of one of this sandbox's services.
+    ///   - userName: the e-mail address of the user; nil for the service's first one.
+    /// - Returns: the redirect URL exactly as the browser would get it, also when it carries an error. For the
+    ///   out-of-band redirect, where a browser shows the code, it is that URN with `code` as its query.
+    /// - Throws: ``SandboxError``, among others when the browser would have been shown an error page.
+    public func approve(_ authorizationURL: String, as userName: String? = nil) async throws -> String {
+        try answer(authorizationURL, as: userName) { endpoint, authorization, user in
+            endpoint.approved(authorization, by: user, authenticatedAt: endpoint.server.clock.now)
+        }
+    }
+
+    /// The user at the browser who says no; otherwise as ``approve(_:as:)``.
+    public func refuse(_ authorizationURL: String, as userName: String? = nil) async throws -> String {
+        try answer(authorizationURL, as: userName) { endpoint, authorization, _ in
+            endpoint.denied(authorization)
+        }
+    }
+
+    private func answer(
+        _ url: String, as userName: String?,
+        _ decide: (AuthorizationEndpoint, PendingAuthorization, SandboxUser) -> String
+    ) throws(SandboxError) -> String {
+        guard let server = server(of: url) else {
+            throw .notOurs(url: url)
+        }
+        let request = IncomingRequest(method: "GET", target: String(url.dropFirst(server.origin.count)))
+        let users = server.dialect.users
+        guard let user = users.first(where: { userName == nil || $0.name == userName }) else {
+            throw .unknownUser(name: userName ?? "", known: users.map(\.name))
+        }
+        do throws(AuthorizationRefusal) {
+            return decide(AuthorizationEndpoint(server: server), try server.authorizationRequest(request), user)
+        } catch {
+            switch error {
+            case .page(let detail): throw .pageInsteadOfRedirect(status: 400, text: detail)
+            case .redirect(let location): return location
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+/// An authorization request that the server accepts (RFC 6749 section 4.1.1).
+package struct PendingAuthorization: Sendable {
+    package let client: SandboxClient
+    package let redirectURI: String
+    package let state: String?
+    package let scope: [String]
+    package let challenge: String?
+    package let nonce: String?
+    let prompt: Set<String>
+    let maximumAge: Double?
+    let loginHint: String?
+    let wantsStrongAuthentication: Bool
+    /// Path and query, to come back to after signing in.
+    package let target: String
+
+    /// The authentication context class that stands for "signed in just now, strongly" (RFC 9470).
+    package static let strongContextClass = "urn:sandbox:acr:strong"
+    /// The redirect URI that means "show the code instead" (Recurse Center dossier, section 2.1).
+    package static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
+}
+
+/// Why an authorization request goes no further.
+enum AuthorizationRefusal: Error, Sendable {
+    /// The client or the redirect cannot be trusted: the browser must be told on a page (RFC 6749 section 4.1.2.1).
+    case page(detail: String)
+    /// The client may be told: a redirect with an error.
+    case redirect(to: String)
+}
+
+extension AuthorizationServer {
+    /// Reads an authorization request.
+    func authorizationRequest(_ request: IncomingRequest) throws(AuthorizationRefusal) -> PendingAuthorization {
+        let query = request.query
+        if dialect.refusesDoubledParameters, let name = query.doubledName, ["client_id", "redirect_uri"].contains(name)
+        {
+            throw .page(detail: "The parameter \(name) came twice.")
+        }
+        guard let clientID = query["client_id"], let client = dialect.client(clientID) else {
+            throw .page(detail: "No app with this client_id is registered here.")
+        }
+        guard let redirectURI = query["redirect_uri"],
+            RegisteredRedirect.matches(redirectURI, registered: client.redirectURIs)
+        else {
+            throw .page(detail: "The redirect_uri is not one that \(client.id) has registered.")
+        }
+        do throws(OAuthFailure) {
+            return try checked(query, client: client, redirectURI: redirectURI, target: request.target)
+        } catch {
+            throw .redirect(
+                to: response(
+                    to: redirectURI, state: query["state"],
+                    [("error", error.code), ("error_description", error.detail)]))
+        }
+    }
+
+    /// The URL of an authorization response (RFC 6749 section 4.1.2, RFC 9207 section 2).
+    func response(to redirectURI: String, state: String?, _ members: [(name: String, value: String)]) -> String {
+        var pairs = members
+        if let state { pairs.append(("state", state)) }
+        if dialect.namesIssuer { pairs.append(("iss", origin)) }
+        return redirectURI + (redirectURI.contains("?") ? "&" : "?") + FormParameters(pairs).urlEncoded
+    }
+
+    private func checked(
+        _ query: FormParameters, client: SandboxClient, redirectURI: String, target: String
+    ) throws(OAuthFailure) -> PendingAuthorization {
+        if dialect.refusesDoubledParameters, let name = query.doubledName {
+            throw .invalidRequest("The parameter \(name) came twice.")
+        }
+        guard let responseType = query["response_type"] else { throw .invalidRequest("response_type is missing.") }
+        guard responseType == "code" else {
+            throw OAuthFailure(code: "unsupported_response_type", detail: "Only the response type code is supported.")
+        }
+        guard client.grantTypes.contains("authorization_code") else { throw .unauthorizedClient }
+        let contextClasses = query["acr_values"]?.split(separator: " ").map(String.init) ?? []
+        return PendingAuthorization(
+            client: client, redirectURI: redirectURI, state: query["state"],
+            scope: try dialect.scopes.read(query["scope"]), challenge: try proofKey(query, client: client),
+            nonce: query["nonce"], prompt: Set(query["prompt"]?.split(separator: " ").map(String.init) ?? []),
+            maximumAge: query["max_age"].flatMap { Double($0) }, loginHint: query["login_hint"],
+            wantsStrongAuthentication: contextClasses.contains(PendingAuthorization.strongContextClass),
+            target: target)
+    }
+
+    /// RFC 7636 section 4.3, S256 only.
+    private func proofKey(_ query: FormParameters, client: SandboxClient) throws(OAuthFailure) -> String? {
+        guard let challenge = query["code_challenge"] else {
+            if dialect.demandsProofKeyOfEveryone || client.kind == .public {
+                throw .invalidRequest("code_challenge is missing; this client must use PKCE.")
+            }
+            return nil
+        }
+        guard query["code_challenge_method"] == "S256" else {
+            throw .invalidRequest("code_challenge_method must be S256.")
+        }
+        guard challenge.utf8.count == 43,
+            challenge.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
+        else {
+            throw .invalidRequest("code_challenge must be 43 characters of the base64url alphabet.")
+        }
+        return challenge
+    }
+}

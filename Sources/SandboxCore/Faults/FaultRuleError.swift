@@ -1,0 +1,38 @@
+/// Why a text is not a fault rule; each case says what was found, the description what was expected.
+public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// There is no `=>` between the route and the action.
+    case arrowMissing(rule: String)
+    /// Before `=>` there is no path, or there are more than three words.
+    case routeUnclear(found: String)
+    /// The first of three words names no service.
+    case serviceUnknown(found: String, known: [String])
+    /// The word before the path is neither a service nor a method in capital letters.
+    case methodUnclear(found: String, services: [String])
+    /// The path does not begin with a slash, or has a `*` that is not its last character.
+    case pathUnclear(found: String)
+    /// The action is none of the sixteen.
+    case actionUnknown(found: String)
+    /// An action's argument is missing or of the wrong kind.
+    case argumentUnclear(action: String, found: String, expected: String)
+
+    /// What was found and what was expected instead.
+    public var description: String {
+        switch self {
+        case .arrowMissing(let rule):
+            "A fault rule reads '[SERVICE] [METHOD] PATH => ACTION [#N] [xN]'; there is no '=>' in '\(rule)'."
+        case .routeUnclear(let found):
+            "Before '=>' expected '[SERVICE] [METHOD] PATH', found '\(found)'."
+        case .serviceUnknown(let found, let known):
+            "Expected a service (\(known.joined(separator: ", "))), found '\(found)'."
+        case .methodUnclear(let found, let services):
+            "Expected a service (\(services.joined(separator: ", "))) or a method in capital letters, found '\(found)'."
+        case .pathUnclear(let found):
+            "Expected a path that begins with '/' and may end in '*', found '\(found)'."
+        case .actionUnknown(let found):
+            "Expected an action (delay, status, cut, garbage, drop, redirect, endless, huge, header, body, empty, malformed, "
+                + "numbers-as-strings, strings-as-numbers, without, null), found '\(found)'."
+        case .argumentUnclear(let action, let found, let expected):
+            "The action '\(action)' expects \(expected), found '\(found)'."
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import HTTPTypes
+
+/// Takes the text of a fault rule apart.
+struct FaultRuleReader {
+    private let rule: String
+    private let routeText: Substring?
+    private var actionText: Substring
+    /// The words that name a service, or with `*` all of them.
+    private let serviceWords: [String]
+
+    init(_ text: String, services: [SandboxService.Name]) {
+        rule = text
+        serviceWords = services.map(\.rawValue) + ["*"]
+        let parts = text.split(separator: "=>", maxSplits: 1, omittingEmptySubsequences: false)
+        routeText = parts.count == 2 ? parts[0] : nil
+        actionText = parts.count == 2 ? Self.trimmed(parts[1]) : ""
+    }
+
+    /// Reads `[SERVICE] [METHOD] PATH`.
+    func route() throws(FaultRuleError) -> (service: SandboxService.Name?, method: String?, path: String) {
+        guard let routeText else { throw .arrowMissing(rule: rule) }
+        let words = routeText.split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let path = words.last, words.count <= 3 else {
+            throw .routeUnclear(found: String(Self.trimmed(routeText)))
+        }
+        guard path.hasPrefix("/") || path == "*", !path.dropLast().contains("*") else {
+            throw .pathUnclear(found: path)
+        }
+        switch words.count {
+        case 1: return (nil, nil, path)
+        case 2:
+            if serviceWords.contains(words[0]) { return (service(words[0]), nil, path) }
+            return (nil, try method(words[0]), path)
+        default:
+            guard serviceWords.contains(words[0]) else {
+                throw .serviceUnknown(found: words[0], known: serviceWords)
+            }
+            return (service(words[0]), try method(words[1]), path)
+        }
+    }
+
+    /// Takes `#N` and `xN` off the end of the action, as far as they are there.
+    mutating func occurrence() -> (skipped: Int, remaining: Int?) {
+        let late = number(after: "x")
+        let position = number(after: "#")
+        let early = late ?? number(after: "x")
+        return (position.map { $0 - 1 } ?? 0, early ?? (position == nil ? nil : 1))
+    }
+
+    private mutating func number(after mark: Character) -> Int? {
+        guard let last = actionText.split(whereSeparator: \.isWhitespace).last, last.first == mark,
+            let count = Int(last.dropFirst()), count > 0, last.dropFirst().allSatisfy(\.isNumber)
+        else { return nil }
+        actionText = Self.trimmed(actionText.dropLast(last.count))
+        return count
+    }
+
+    /// Reads the action and its arguments.
+    func action() throws(FaultRuleError) -> FaultRule.Action {
+        let parts = actionText.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard let word = parts.first.map(String.init) else { throw .actionUnknown(found: "") }
+        let rest = parts.count > 1 ? String(Self.trimmed(parts[1])) : ""
+        switch word {
+        case "delay": return try delay(rest)
+        case "status": return try status(rest)
+        case "cut": return .cut(bytes: try count(rest, of: word))
+        case "huge": return .huge(bytes: try count(rest, of: word))
+        case "redirect": return try redirect(rest)
+        case "header": return try header(rest)
+        case "body":
+            guard !rest.isEmpty else { throw Self.unclear(word, rest, "a JSON text") }
+            return .body(rest)
+        case "without", "null":
+            guard !rest.isEmpty, !rest.contains(where: \.isWhitespace) else {
+                throw Self.unclear(word, rest, "the name of a member")
+            }
+            return .change(word == "null" ? .null(name: rest) : .without(name: rest))
+        case "garbage", "drop", "endless", "empty", "malformed", "numbers-as-strings", "strings-as-numbers":
+            guard rest.isEmpty else { throw Self.unclear(word, rest, "no argument") }
+            return Self.bare(word)
+        default: throw .actionUnknown(found: word)
+        }
+    }
+
+    private static func bare(_ word: String) -> FaultRule.Action {
+        switch word {
+        case "garbage": .garbage
+        case "drop": .drop
+        case "empty": .empty
+        case "malformed": .malformed
+        case "numbers-as-strings": .change(.numbersAsStrings)
+        case "strings-as-numbers": .change(.stringsAsNumbers)
+        default: .endless
+        }
+    }
+
+    private func delay(_ rest: String) throws(FaultRuleError) -> FaultRule.Action {
+        guard let seconds = Double(rest), (0...86_400).contains(seconds) else {
+            throw Self.unclear("delay", rest, "seconds from 0 to 86400")
+        }
+        return .delay(seconds: seconds)
+    }
+
+    private func status(_ rest: String) throws(FaultRuleError) -> FaultRule.Action {
+        let parts = rest.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard let code = parts.first.flatMap({ Int($0) }), (200...599).contains(code) else {
+            throw Self.unclear("status", rest, "a status from 200 to 599 and perhaps a body")
+        }
+        return .status(code, body: parts.count > 1 ? String(Self.trimmed(parts[1])) : "")
+    }
+
+    private func redirect(_ rest: String) throws(FaultRuleError) -> FaultRule.Action {
+        let words = rest.split(whereSeparator: \.isWhitespace)
+        let code = words.count == 2 ? Int(words[1]) : 302
+        guard let url = words.first, words.count <= 2, let code, (300...399).contains(code) else {
+            throw Self.unclear("redirect", rest, "a URL and perhaps a status from 300 to 399")
+        }
+        return .redirect(url: String(url), status: code)
+    }
+
+    private func header(_ rest: String) throws(FaultRuleError) -> FaultRule.Action {
+        let parts = rest.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard parts.count == 2, HTTPField.Name(String(parts[0])) != nil else {
+            throw Self.unclear("header", rest, "a field name and a value")
+        }
+        return .header(name: String(parts[0]), value: String(Self.trimmed(parts[1])))
+    }
+
+    private func count(_ rest: String, of action: String) throws(FaultRuleError) -> Int {
+        guard let bytes = Int(rest), bytes >= 0 else { throw Self.unclear(action, rest, "a number of bytes") }
+        return bytes
+    }
+
+    private static func unclear(_ action: String, _ found: String, _ expected: String) -> FaultRuleError {
+        .argumentUnclear(action: action, found: found, expected: expected)
+    }
+
+    private func service(_ word: String) -> SandboxService.Name? {
+        word == "*" ? nil : SandboxService.Name(rawValue: word)
+    }
+
+    private func method(_ word: String) throws(FaultRuleError) -> String {
+        guard word.allSatisfy({ $0.isASCII && $0.isUppercase }) else {
+            throw .methodUnclear(found: word, services: serviceWords)
+        }
+        return word
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop(while: \.isWhitespace)
+        let kept = start.reversed().drop(while: \.isWhitespace).count
+        return start.prefix(kept)
+    }
+}

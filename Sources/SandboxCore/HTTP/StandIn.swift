@@ -1,0 +1,55 @@
+/// A stand-in for one service: a pure function of the request and its own state.
+///
+/// Nothing in it waits, so a fault that drops an answer can never stop halfway through a rotation.
+package protocol StandIn: Sendable {
+    /// The service it stands for.
+    static var name: SandboxService.Name { get }
+    /// The header fields that the request log keeps with their values.
+    static var loggedFields: [String] { get }
+    /// Makes the stand-in with its fixtures.
+    ///
+    /// - Parameter accessTokenLifetime: in seconds; nil for the service's own.
+    init(panel: ControlPanel, accessTokenLifetime: Int?)
+    /// The state that the stand-in shares with the routes that steer it.
+    var server: AuthorizationServer { get }
+    /// What the stand-in serves.
+    var routes: [Route] { get }
+    /// The answer to an unknown path, as the service itself gives it.
+    func notFound(_ request: IncomingRequest) -> Answer
+    /// Whether a known path with a wrong method is "not found", as in Rails, instead of 405.
+    var hidesWrongMethods: Bool { get }
+    /// The dialect of the front page.
+    var frontDialect: Dialect { get }
+    /// The control routes that only this stand-in has.
+    var controlRoutes: [Route] { get }
+    /// Members of the sandbox's description that only this stand-in has.
+    var details: [JSON.Member] { get }
+    /// Ends work in the background.
+    func cancel()
+    /// Returns when work in the background has ended.
+    func ended() async
+}
+
+extension StandIn {
+    package static var loggedFields: [String] { [] }
+    package var hidesWrongMethods: Bool { false }
+    package var frontDialect: Dialect { server.dialect }
+    package var controlRoutes: [Route] { [] }
+    package var details: [JSON.Member] { [] }
+    package func cancel() {}
+    package func ended() async {}
+
+    /// The public description of the service, once it listens.
+    package var service: SandboxService {
+        SandboxService(
+            name: Self.name, origin: server.origin, clients: server.dialect.clients, users: server.dialect.users)
+    }
+
+    var description: JSON {
+        var members = [JSON.Member(name: "origin", value: .string(server.origin))]
+        if server.dialect.namesIssuer { members.append(JSON.Member(name: "issuer", value: .string(server.origin))) }
+        members.append(JSON.Member(name: "clients", value: .array(service.clients.map(\.json))))
+        members.append(JSON.Member(name: "users", value: .array(service.users.map(\.json))))
+        return .object(members + details)
+    }
+}

@@ -1,0 +1,167 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Local stand-ins for the services that a client talks to.
+///
+/// A sandbox lives inside this process, listens on loopback and keeps everything in memory. Any number run beside each
+/// other. It is written from the services' dossiers alone and shares no code with the client, so that one misreading
+/// cannot hide in both.
+///
+/// ```swift
+/// let sandbox = try await Sandbox.start()
+/// let redirect = try await sandbox.approve(authorizationURL)
+/// sandbox.inject(try FaultRule(parsing: "POST /token => drop x1"))
+/// sandbox.advanceClock(by: 3601)
+/// await sandbox.stop()
+/// ```
+///
+/// Other processes steer a sandbox by HTTP below `/_sandbox` on any of its services: `GET /_sandbox` (the description),
+/// `POST` and `DELETE /_sandbox/faults`, `GET` and `DELETE /_sandbox/requests`, `POST /_sandbox/clock`,
+/// `POST /_sandbox/expire-access-tokens`, `POST /_sandbox/revoke-refresh-tokens`; some services have more.
+///
+/// A class, since it owns listening sockets that end with it: a sandbox that is let go stops by itself.
+public final class Sandbox: Sendable {
+    /// The services, in the order of their ports.
+    public let services: [SandboxService]
+
+    private let standIns: [any StandIn]
+    private let panel: ControlPanel
+    private let listeners: [Listener]
+
+    /// Starts a sandbox of some services; it returns when all of them listen.
+    ///
+    /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``; then nothing is left listening.
+    package static func start(
+        _ configuration: Configuration, services: [any StandIn.Type]
+    ) async throws -> Sandbox {
+        let panel = ControlPanel(
+            services: services.map { $0.name }, faults: configuration.faults,
+            logsWholeRequests: configuration.logsWholeRequests)
+        let standIns: [any StandIn] = services.map {
+            $0.init(panel: panel, accessTokenLifetime: configuration.accessTokenLifetime)
+        }
+        var listeners: [Listener] = []
+        do {
+            for (index, standIn) in standIns.enumerated() {
+                let server = standIn.server
+                let host = configuration.host
+                let port = configuration.port == 0 ? 0 : configuration.port + index
+                let listener = try await Listener.open(
+                    host: host, port: port, doorway: Doorway(standIn, panel: panel),
+                    didBind: { server.origin = origin(host: host, port: $0) })
+                listeners.append(listener)
+            }
+        } catch {
+            for listener in listeners { listener.cancel() }
+            for listener in listeners { await listener.ended() }
+            throw error
+        }
+        return Sandbox(panel: panel, standIns: standIns, listeners: listeners)
+    }
+
+    private init(panel: ControlPanel, standIns: [any StandIn], listeners: [Listener]) {
+        self.panel = panel
+        self.standIns = standIns
+        self.listeners = listeners
+        services = standIns.map(\.service)
+        panel.description = descriptionJSON()
+    }
+
+    deinit {
+        cancel()
+    }
+
+    /// Stops all services and returns when their ports are free.
+    ///
+    /// No connection is accepted any more, answers under way are finished, and those that a fault holds back are given
+    /// up. It may be called any number of times, also at once.
+    public func stop() async {
+        cancel()
+        for listener in listeners { await listener.ended() }
+        for standIn in standIns { await standIn.ended() }
+    }
+
+    private func cancel() {
+        for listener in listeners { listener.cancel() }
+        for standIn in standIns { standIn.cancel() }
+    }
+
+    /// The one JSON object that describes the sandbox: every service's origin, clients and users.
+    ///
+    /// Its members are stable and in a stable order, in snake_case.
+    public func descriptionJSON() -> String {
+        let services = standIns.map { JSON.Member(name: type(of: $0).name.rawValue, value: $0.description) }
+        return JSON.object([JSON.Member(name: "services", value: .object(services))]).text
+    }
+
+    /// The stand-in of one kind.
+    package func standIn<Service: StandIn>(_ type: Service.Type) -> Service {
+        guard let standIn = standIns.lazy.compactMap({ $0 as? Service }).first else {
+            preconditionFailure("This sandbox was started without \(type.name.rawValue).")
+        }
+        return standIn
+    }
+
+    /// The authorization server of the service with this origin.
+    func server(of url: String) -> AuthorizationServer? {
+        standIns.lazy.map(\.server).first { url.hasPrefix($0.origin + "/") }
+    }
+
+    private func servers(_ name: SandboxService.Name) -> [AuthorizationServer] {
+        standIns.filter { type(of: $0).name == name }.map(\.server)
+    }
+
+    private static func origin(host: String, port: Int) -> String {
+        host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+    }
+}
+
+extension Sandbox {
+    /// The requests that were received, oldest first, with nothing secret in them unless the configuration asks for
+    /// ``LoggedRequest/whole`` ones.
+    ///
+    /// Beyond 100,000, or 2,000 whole ones, the older half is forgotten.
+    public func requests(_ service: SandboxService.Name? = nil) -> [LoggedRequest] {
+        panel.requests(service)
+    }
+
+    /// Forgets all logged requests.
+    public func clearRequests() {
+        panel.clearRequests()
+    }
+
+    /// Adds a fault rule after those already there.
+    public func inject(_ rule: FaultRule) {
+        panel.inject([rule])
+    }
+
+    /// Removes all fault rules.
+    public func clearFaults() {
+        panel.clearFaults()
+    }
+
+    /// Moves the clock of all services forward, so that codes and tokens expire. Negative values are ignored.
+    ///
+    /// Times that the services state (`created_at`, `iat`, `exp`, `auth_time`) are of this clock too.
+    public func advanceClock(by seconds: Double) {
+        panel.clock.advance(by: seconds)
+    }
+
+    /// Stops the clock of all services at a time; from then on it moves only when it is advanced.
+    public func holdClock(at time: Date) {
+        panel.clock.hold(at: time.timeIntervalSince1970)
+    }
+
+    /// Ends all access tokens that this service has issued; later ones work. The personal access token is not touched.
+    public func expireAccessTokens(_ service: SandboxService.Name) {
+        for server in servers(service) { server.expireAccessTokens() }
+    }
+
+    /// Ends all refresh tokens that this service has issued, so that each answers `invalid_grant`; later ones work.
+    public func revokeRefreshTokens(_ service: SandboxService.Name) {
+        for server in servers(service) { server.revokeRefreshTokens() }
+    }
+}

@@ -1,0 +1,104 @@
+/// One of the stand-ins: where it listens and who is registered there.
+public struct SandboxService: Sendable {
+    /// The stand-ins by name, as the command line and fault rules write them.
+    public struct Name: RawRepresentable, Sendable, Hashable {
+        /// The name in lower case, with hyphens.
+        public let rawValue: String
+
+        /// Names a service; a sandbox has the ones of its ``Sandbox/services``.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// Which stand-in this is.
+    public let name: Name
+    /// Scheme, host and port without a slash at the end; for `standard` it is the issuer too.
+    public let origin: String
+    /// The registered clients, the most ordinary one first.
+    public let clients: [SandboxClient]
+    /// The people who can sign in, the default one first.
+    public let users: [SandboxUser]
+}
+
+/// A client that is registered with a stand-in.
+public struct SandboxClient: Sendable {
+    /// Whether the client can keep a secret (RFC 6749 section 2.1).
+    public enum Kind: String, Sendable {
+        /// It cannot, has none, and must use PKCE with S256.
+        case `public`
+        /// It has a secret and must show it at the token endpoint.
+        case confidential
+    }
+
+    /// The client identifier, to be encoded as the request needs it.
+    public let id: String
+    /// The client secret; nil for public clients. It is a fixture and protects nothing.
+    public let secret: String?
+    /// Public or confidential.
+    public let kind: Kind
+    /// The registered redirect URIs. One on `http://127.0.0.1` or `http://[::1]` without a port fits any port
+    /// (RFC 8252 section 7.3); all others are compared exactly.
+    public let redirectURIs: [String]
+    /// The values of `grant_type` that the client may use.
+    public let grantTypes: [String]
+    /// What the client is there for, in a sentence.
+    public let note: String
+
+    package init(
+        id: String, secret: String?, kind: Kind, redirectURIs: [String], grantTypes: [String], note: String
+    ) {
+        self.id = id
+        self.secret = secret
+        self.kind = kind
+        self.redirectURIs = redirectURIs
+        self.grantTypes = grantTypes
+        self.note = note
+    }
+}
+
+/// A person who can sign in at a stand-in.
+public struct SandboxUser: Sendable {
+    /// The e-mail address to sign in with.
+    public let name: String
+    /// The password to sign in with. It is a fixture and protects nothing.
+    public let password: String
+    /// The identifier that the service gives the user: `uid`, person id or `sub`.
+    public let subject: String
+    /// The name to show.
+    public let displayName: String
+    /// The two-factor code that the sign-in page demands besides the password; nil for most.
+    public let oneTimeCode: String?
+    /// What is special about the user, in a few words.
+    public let note: String
+
+    package init(
+        name: String, password: String, subject: String, displayName: String, oneTimeCode: String?, note: String
+    ) {
+        self.name = name
+        self.password = password
+        self.subject = subject
+        self.displayName = displayName
+        self.oneTimeCode = oneTimeCode
+        self.note = note
+    }
+}
+
+extension SandboxClient {
+    var json: JSON {
+        [
+            "id": .string(id), "secret": JSON(secret), "kind": .string(kind.rawValue),
+            "redirect_uris": JSON(redirectURIs), "grant_types": JSON(grantTypes), "note": .string(note),
+        ]
+    }
+}
+
+extension SandboxUser {
+    var json: JSON {
+        [
+            "name": .string(name), "password": .string(password), "subject": .string(subject),
+            "display_name": .string(displayName), "one_time_code": JSON(oneTimeCode),
+            "note": .string(note),
+        ]
+    }
+}

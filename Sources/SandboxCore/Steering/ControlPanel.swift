@@ -1,0 +1,65 @@
+import Synchronization
+
+/// What all services of one sandbox share: the clock, the faults and the request log.
+///
+/// A class, since the services and the sandbox steer by the same one.
+package final class ControlPanel: Sendable {
+    package let clock = SandboxClock()
+    /// The names that fault rules may use.
+    let services: [SandboxService.Name]
+    private let faults: Mutex<[FaultRule]>
+    private let log = Mutex<[LoggedRequest]>([])
+    private let sandboxDescription = Mutex<String?>(nil)
+
+    /// Whether requests are logged with all that is in them.
+    let logsWholeRequests: Bool
+
+    /// When so many requests are logged, the older half is forgotten, so that a long run does not grow without bound.
+    private var logLimit: Int { logsWholeRequests ? 2_000 : 100_000 }
+
+    init(services: [SandboxService.Name], faults: [FaultRule], logsWholeRequests: Bool) {
+        self.services = services
+        self.faults = Mutex(faults)
+        self.logsWholeRequests = logsWholeRequests
+    }
+
+    /// The JSON description of the whole sandbox; nil until all services listen.
+    var description: String? {
+        get { sandboxDescription.withLock { $0 } }
+        set { sandboxDescription.withLock { $0 = newValue } }
+    }
+
+    func inject(_ rules: [FaultRule]) {
+        faults.withLock { $0 += rules }
+    }
+
+    func clearFaults() {
+        faults.withLock { $0 = [] }
+    }
+
+    /// The faults for this request; limited ones are used up by it.
+    func takeFaults(for request: IncomingRequest, at service: SandboxService.Name) -> FaultPlan {
+        faults.withLock { FaultPlan(taking: &$0, for: request, at: service) }
+    }
+
+    func record(_ entry: LoggedRequest) {
+        log.withLock { entries in
+            if entries.count >= logLimit { entries.removeFirst(logLimit / 2) }
+            entries.append(entry)
+        }
+    }
+
+    func requests(_ service: SandboxService.Name?) -> [LoggedRequest] {
+        log.withLock { entries in entries.filter { service == nil || $0.service == service } }
+    }
+
+    func clearRequests() {
+        log.withLock { $0 = [] }
+    }
+
+    /// Forgets the requests of a service and the faults that are its alone.
+    package func forget(_ service: SandboxService.Name) {
+        log.withLock { $0.removeAll { $0.service == service } }
+        faults.withLock { $0.removeAll { $0.service == service } }
+    }
+}

@@ -1,0 +1,25 @@
+import SandboxCore
+import Synchronization
+
+extension AuthorizationServer {
+    /// What is known of a token (RFC 7662 section 2.2); of one that is not alive only that.
+    func introspection(of token: String) -> JSON {
+        if let access = liveAccess(token) {
+            return description(of: access.grant, scope: access.token.scope)
+                .adding("token_type", "Bearer").adding("exp", .number(Int(access.token.expiresAt)))
+                .adding("iat", .number(Int(access.token.issuedAt)))
+        }
+        if let refresh = state.withLock({ $0.store.liveRefresh(token) }) {
+            return description(of: refresh.grant, scope: refresh.token.scope)
+        }
+        return ["active": false]
+    }
+
+    private func description(of grant: SandboxGrant, scope: [String]) -> JSON {
+        let known: JSON = [
+            "active": true, "iss": .string(origin), "client_id": .string(grant.clientID),
+            "sub": .string(grant.user?.subject ?? grant.clientID), "scope": .string(scope.joined(separator: " ")),
+        ]
+        return known.adding("username", grant.user.map { .string($0.name) })
+    }
+}

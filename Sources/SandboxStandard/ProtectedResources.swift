@@ -1,0 +1,72 @@
+import SandboxCore
+
+/// What the standards-true server protects: userinfo and a small example API.
+struct ProtectedResources: Sendable {
+    let server: AuthorizationServer
+
+    typealias Access = (grant: SandboxGrant, token: GrantStore.AccessToken)
+
+    var routes: [Route] {
+        [
+            Route("GET", "POST", path: "/userinfo", note: "OpenID claims; scope openid") { request in
+                answering(request, scope: "openid", userInfo)
+            },
+            Route("GET", path: "/api/whoami", note: "who the token speaks for; any scope") { request in
+                answering(request, scope: nil, whoAmI)
+            },
+            Route(path: "/api/echo", note: "method, content type and body length of the request; any scope") {
+                request in
+                answering(request, scope: nil) { _ in
+                    [
+                        "method": .string(request.method), "content_type": JSON(request.mediaType),
+                        "body_length": .number(request.body.count),
+                    ]
+                }
+            },
+            Route("GET", path: "/api/admin", note: "needs scope api, else insufficient_scope") { request in
+                answering(request, scope: "api", whoAmI)
+            },
+            Route("GET", path: "/api/stepup", note: "needs a strong sign-in (RFC 9470)") { request in
+                answering(request, scope: nil, steppedUp)
+            },
+        ]
+    }
+
+    private func answering(
+        _ request: IncomingRequest, scope: String?, _ body: (Access) throws(BearerChallenge) -> JSON
+    ) -> Answer {
+        do throws(BearerChallenge) {
+            if request.query["access_token"] != nil { throw .tokenInQuery }
+            guard let token = request.bearerToken else { throw .tokenMissing }
+            guard let access = server.liveAccess(token) else { throw .invalidToken }
+            if let scope, !access.token.scope.contains(scope) { throw .insufficientScope(scope) }
+            return .uncachedJSON(try body(access))
+        } catch {
+            return error.answer
+        }
+    }
+
+    /// OpenID Connect Core section 5.3.2.
+    private func userInfo(_ access: Access) throws(BearerChallenge) -> JSON {
+        guard let user = access.grant.user else { throw .insufficientScope("openid") }
+        var claims: JSON = ["sub": .string(user.subject)]
+        if access.token.scope.contains("profile") { claims = claims.adding("name", .string(user.displayName)) }
+        if access.token.scope.contains("email") {
+            claims = claims.adding("email", .string(user.name)).adding("email_verified", true)
+        }
+        return claims
+    }
+
+    private func whoAmI(_ access: Access) -> JSON {
+        [
+            "subject": .string(access.grant.user?.subject ?? access.grant.clientID),
+            "name": JSON(access.grant.user?.displayName), "client_id": .string(access.grant.clientID),
+            "scope": .string(access.token.scope.joined(separator: " ")),
+        ]
+    }
+
+    private func steppedUp(_ access: Access) throws(BearerChallenge) -> JSON {
+        guard access.grant.isStronglyAuthenticated else { throw .insufficientAuthentication }
+        return whoAmI(access)
+    }
+}

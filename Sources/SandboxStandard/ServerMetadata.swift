@@ -1,0 +1,34 @@
+import SandboxCore
+
+/// The metadata document of the standards-true server (RFC 8414 section 2, OpenID Connect Discovery section 3).
+enum ServerMetadata {
+    static func json(issuer: String, dialect: Dialect) -> JSON {
+        let endpoints: JSON = [
+            "issuer": .string(issuer), "authorization_endpoint": .string(issuer + "/authorize"),
+            "token_endpoint": .string(issuer + "/token"), "jwks_uri": .string(issuer + "/jwks"),
+            "userinfo_endpoint": .string(issuer + "/userinfo"),
+            "revocation_endpoint": .string(issuer + "/revoke"),
+            "introspection_endpoint": .string(issuer + "/introspect"),
+        ]
+        return
+            endpoints
+            .adding("scopes_supported", JSON(dialect.scopes.known))
+            .adding("response_types_supported", ["code"])
+            .adding("response_modes_supported", ["query"])
+            .adding("grant_types_supported", ["authorization_code", "refresh_token", "client_credentials"])
+            .adding("token_endpoint_auth_methods_supported", ["none", "client_secret_basic", "client_secret_post"])
+            .adding(
+                "revocation_endpoint_auth_methods_supported", ["none", "client_secret_basic", "client_secret_post"]
+            )
+            .adding("introspection_endpoint_auth_methods_supported", ["client_secret_basic", "client_secret_post"])
+            .adding("code_challenge_methods_supported", ["S256"])
+            .adding("authorization_response_iss_parameter_supported", true)
+            .adding("subject_types_supported", ["public"])
+            .adding("id_token_signing_alg_values_supported", ["ES256"])
+            .adding("acr_values_supported", [.string(PendingAuthorization.strongContextClass)])
+            .adding("prompt_values_supported", ["none", "login", "consent"])
+            .adding(
+                "claims_supported",
+                ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "acr", "name", "email"])
+    }
+}

@@ -1,0 +1,118 @@
+import HTTPTypes
+package import SandboxCore
+
+/// A server that keeps to the standards, for clients that are not written for one service.
+///
+/// RFC 6749 (code, refresh, client credentials), 7636 (S256 demanded of all), 8414 and OpenID discovery, 9207, 7009,
+/// 7662, 6750, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
+package struct StandardStandIn: StandIn {
+    package static let name = SandboxService.Name.standard
+    package let server: AuthorizationServer
+    private let authorization: AuthorizationEndpoint
+    private let signer = IDTokenSigner()
+
+    package init(panel: ControlPanel, accessTokenLifetime: Int?) {
+        server = AuthorizationServer(
+            dialect: StandardFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
+        authorization = AuthorizationEndpoint(server: server)
+    }
+
+    package var routes: [Route] {
+        discovery + endpoints + ProtectedResources(server: server).routes
+    }
+
+    package func notFound(_ request: IncomingRequest) -> Answer {
+        authorization.pages.notFound()
+    }
+
+    private var discovery: [Route] {
+        let metadata: @Sendable (IncomingRequest) -> Answer = { [server] _ in
+            .json(ServerMetadata.json(issuer: server.origin, dialect: server.dialect))
+        }
+        return [
+            Route(
+                "GET", path: "/.well-known/oauth-authorization-server", note: "metadata (RFC 8414)", answer: metadata),
+            Route("GET", path: "/.well-known/openid-configuration", note: "the same document", answer: metadata),
+            Route("GET", path: "/jwks", note: "keys; one of an unknown type, to be skipped") { [signer] _ in
+                .json(signer.keySet)
+            },
+        ]
+    }
+
+    private var endpoints: [Route] {
+        [
+            Route("GET", path: "/authorize", note: "sign in and consent", answer: authorization.show),
+            Route("POST", path: "/authorize", note: "the forms of those pages", answer: authorization.submit),
+            Route("POST", path: "/token", note: "code, refresh, client credentials", answer: token),
+            Route("POST", path: "/revoke", note: "revocation (RFC 7009)", answer: revoke),
+            Route("POST", path: "/introspect", note: "introspection (RFC 7662), for clients with a secret") {
+                introspect($0)
+            },
+        ]
+    }
+
+    private func token(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticated(request)
+            let tokens = try server.exchange(request.form, by: client)
+            let answer: JSON = [
+                "access_token": .string(tokens.accessToken), "token_type": "Bearer",
+                "expires_in": .number(tokens.lifetime), "scope": .string(tokens.scope.joined(separator: " ")),
+            ]
+            let idToken = signer.idToken(for: tokens, issuer: server.origin)
+            return .uncachedJSON(
+                answer.adding("refresh_token", tokens.refreshToken.map(JSON.string))
+                    .adding("id_token", idToken.map(JSON.string)))
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
+    private func revoke(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticated(request)
+            guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
+            try server.revoke(token, by: client, revokesFamily: true)
+            return Answer(status: 200)
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
+    private func introspect(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticated(request)
+            guard client.kind == .confidential else {
+                throw .invalidClient("Introspection needs a client with a secret.")
+            }
+            guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
+            return .uncachedJSON(server.introspection(of: token))
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
+    /// One method a request (RFC 6749 section 2.3): Basic with form-encoded parts (section 2.3.1), secret in the body,
+    /// or, for public clients, `client_id` alone.
+    private func authenticated(_ request: IncomingRequest) throws(OAuthFailure) -> SandboxClient {
+        guard request.mediaType == "application/x-www-form-urlencoded" else {
+            throw .invalidRequest("The body must be application/x-www-form-urlencoded.")
+        }
+        if let name = request.form.doubledName { throw .invalidRequest("The parameter \(name) came twice.") }
+        guard request.headers[.authorization] != nil else {
+            guard let id = request.form["client_id"] else { throw .invalidClient("The client did not say who it is.") }
+            return try server.client(id: id, secret: request.form["client_secret"])
+        }
+        guard let credentials = request.basicCredentials else {
+            throw .invalidClient("Authorization is not well-formed Basic.")
+        }
+        guard request.form["client_secret"] == nil else {
+            throw .invalidRequest("The client authenticated in two ways at once.")
+        }
+        let id = PercentCoding.formDecoded(credentials.id)
+        if let other = request.form["client_id"], other != id {
+            throw .invalidRequest("client_id is not the client of Authorization.")
+        }
+        return try server.client(id: id, secret: PercentCoding.formDecoded(credentials.secret))
+    }
+}
