@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Beacons", targets: ["Beacons"]),
+        .library(name: "Geofences", targets: ["Geofences"]),
         .library(name: "Radio", targets: ["Radio"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
@@ -62,6 +63,10 @@ let package = Package(
             name: "BeaconsTests",
             dependencies: ["Beacons", crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
             exclude: ["ROWS.md"], swiftSettings: strict),
+        .target(name: "Geofences", swiftSettings: strict),
+        .testTarget(
+            name: "GeofencesTests", dependencies: ["Geofences"], exclude: ["ROWS.md", "Vectors/generate.py"],
+            resources: [.embedInCode("Vectors/geodesic.csv")], swiftSettings: strict),
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", swiftSettings: strict),
