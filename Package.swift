@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "OAuth", targets: ["OAuth"]),
         .library(name: "Beacons", targets: ["Beacons"]),
         .library(name: "Geofences", targets: ["Geofences"]),
+        .library(name: "Positions", targets: ["Positions"]),
         .library(name: "Radio", targets: ["Radio"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
@@ -111,6 +112,18 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: strict),
+
+        .target(
+            name: "Positions",
+            dependencies: ["Geofences", .target(name: "DBus", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PositionsTests",
+            dependencies: [
+                "Positions", "Geofences", "ClockFixtures", "BusFixtures",
+                .target(name: "DBus", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
 

@@ -53,11 +53,55 @@ open class CLLocationManager: NSObject {
     open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {}
 }
 
+public struct CLLocationCoordinate2D: Sendable {
+    public var latitude: Double
+    public var longitude: Double
+    public init(latitude: Double, longitude: Double) {
+        (self.latitude, self.longitude) = (latitude, longitude)
+    }
+}
+
+open class CLLocation: NSObject, @unchecked Sendable {
+    open var coordinate: CLLocationCoordinate2D { CLLocationCoordinate2D(latitude: 0, longitude: 0) }
+    open var horizontalAccuracy: Double { 0 }
+    open var speed: Double { 0 }
+    open var timestamp: Date { Date() }
+}
+
+public struct CLLocationUpdate: Sendable {
+    public let location: CLLocation?
+    public let authorizationDenied: Bool
+    public let authorizationRestricted: Bool
+    public let locationUnavailable: Bool
+
+    public struct Updates: AsyncSequence, Sendable {
+        public struct Iterator: AsyncIteratorProtocol {
+            public mutating func next() async throws -> CLLocationUpdate? { nil }
+        }
+        public func makeAsyncIterator() -> Iterator { Iterator() }
+    }
+
+    public static func liveUpdates() -> Updates { Updates() }
+}
+
 public protocol CLCondition: Sendable {}
 
 public actor CLMonitor {
     public struct BeaconIdentityCondition: CLCondition {
         public init(uuid: UUID) {}
+    }
+
+    public struct CircularGeographicCondition: CLCondition {
+        public let center: CLLocationCoordinate2D
+        public let radius: Double
+        public init(center: CLLocationCoordinate2D, radius: Double) {
+            (self.center, self.radius) = (center, radius)
+        }
+    }
+
+    public struct Record: Sendable {
+        public let condition: any CLCondition
+        public let lastEvent: Event
     }
 
     public struct Event: Sendable {
@@ -77,5 +121,9 @@ public actor CLMonitor {
 
     public init(_ name: String) async {}
     public func add(_ condition: any CLCondition, identifier: String) {}
+    public func add(_ condition: any CLCondition, identifier: String, assuming state: Event.State) {}
+    public func remove(_ identifier: String) {}
+    public func record(for identifier: String) -> Record? { nil }
+    public var identifiers: [String] { [] }
     public var events: Events { Events() }
 }

@@ -1,0 +1,138 @@
+public import Geofences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Reads fixes from NMEA 0183 sentences: RMC for position, time and speed, GGA for the dilution, ZDA for the date.
+///
+/// Sentences of every talker are read; those with a wrong checksum, of other kinds, and without a fix are passed over, as receivers
+/// send damaged ones when they start. Time is linear in the length.
+public enum NMEA {
+    /// The longest file that is read, in bytes.
+    public static let maximumLength = 268_435_456
+
+    /// Reads all fixes.
+    ///
+    /// - Parameter assumedAccuracy: the accuracy in metres where no GGA tells the dilution.
+    /// - Throws: ``PositionsError/noPositions(kind:reason:)``, ``PositionsError/fileTooLong(limit:)``.
+    public static func fixes(in bytes: [UInt8], assumedAccuracy: Double = 15) throws(PositionsError) -> [Fix] {
+        guard bytes.count <= maximumLength else { throw .fileTooLong(limit: maximumLength) }
+        var reader = NMEAReader(assumedAccuracy: assumedAccuracy)
+        var fixes: [Fix] = []
+        for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            if let fix = reader.read(line) { fixes.append(fix) }
+        }
+        guard !fixes.isEmpty else {
+            throw .noPositions(
+                kind: "NMEA",
+                reason: reader.sentences == 0
+                    ? "it has no valid sentence ($…*checksum)"
+                    : "no sentence has a position and a date (RMC, or GGA with ZDA)")
+        }
+        return fixes
+    }
+}
+
+/// Turns sentences into fixes, one at a time.
+struct NMEAReader {
+    private let assumedAccuracy: Double
+    private(set) var sentences = 0
+    private var dilution: (time: ArraySlice<UInt8>, accuracy: Double)?
+    private var date: (year: Int, month: Int, day: Int)?
+    private var hasRMC = false
+
+    /// The error of one metre of dilution, for a receiver without corrections, in metres.
+    static let rangeError = 5.0
+
+    init(assumedAccuracy: Double) { self.assumedAccuracy = assumedAccuracy }
+
+    mutating func read(_ line: ArraySlice<UInt8>) -> Fix? {
+        guard let fields = Self.fields(of: line), let kind = fields.first, kind.count == 5 else { return nil }
+        sentences += 1
+        switch String(decoding: kind.suffix(3), as: UTF8.self) {
+        case "RMC": return recommendedMinimum(fields)
+        case "GGA": return fixData(fields)
+        case "ZDA":
+            guard fields.count > 4, let day = Self.integer(fields[2]), let month = Self.integer(fields[3]),
+                let year = Self.integer(fields[4])
+            else { return nil }
+            date = (year, month, day)
+            return nil
+        default: return nil
+        }
+    }
+
+    /// The fields between `$` and `*` when the checksum is right.
+    private static func fields(of line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
+        // 82 characters by the standard; receivers send somewhat more.
+        guard let start = line.firstIndex(of: UInt8(ascii: "$")), line.endIndex - start <= 256 else { return nil }
+        let text = line[(start + 1)...]
+        guard let star = text.lastIndex(of: UInt8(ascii: "*")), text.endIndex - star >= 3,
+            let checksum = UInt8(String(decoding: text[star + 1...star + 2], as: UTF8.self), radix: 16),
+            text[..<star].reduce(0, ^) == checksum
+        else { return nil }
+        return text[..<star].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+    }
+
+    private mutating func recommendedMinimum(_ fields: [ArraySlice<UInt8>]) -> Fix? {
+        hasRMC = true
+        guard fields.count > 9, fields[9].count == 6 else { return nil }
+        var reader = DigitReader(fields[9])
+        guard let day = reader.number(2), let month = reader.number(2), let year = reader.number(2) else { return nil }
+        // Two digits: GPS began in 1980.
+        date = (year < 80 ? 2_000 + year : 1_900 + year, month, day)
+        guard fields[2].elementsEqual("A".utf8) else { return nil }
+        let knots = Double(decimal: fields[7])
+        return fix(time: fields[1], position: fields[3...6], speed: knots.map { $0 * 1_852 / 3_600 })
+    }
+
+    private mutating func fixData(_ fields: [ArraySlice<UInt8>]) -> Fix? {
+        guard fields.count > 8, let quality = Self.integer(fields[6]), quality > 0 else { return nil }
+        if let hdop = Double(decimal: fields[8]), hdop > 0, hdop < 100 {
+            dilution = (fields[1], hdop * Self.rangeError)
+        }
+        return hasRMC ? nil : fix(time: fields[1], position: fields[2...5], speed: nil)
+    }
+
+    private func fix(time: ArraySlice<UInt8>, position: ArraySlice<ArraySlice<UInt8>>, speed: Double?) -> Fix? {
+        let parts = Array(position)
+        guard let date, let latitude = Self.angle(parts[0], degrees: 2, parts[1], positive: "N", negative: "S"),
+            let longitude = Self.angle(parts[2], degrees: 3, parts[3], positive: "E", negative: "W"),
+            let coordinate = try? Coordinate(latitude: latitude, longitude: longitude)
+        else { return nil }
+        var reader = DigitReader(time)
+        guard let hour = reader.number(2), let minute = reader.number(2), let second = reader.number(2) else {
+            return nil
+        }
+        let fraction = reader.take(".") ? reader.fraction() : 0
+        guard
+            let moment = Date(
+                year: date.year, month: date.month, day: date.day, seconds: hour * 3_600 + minute * 60 + second, hour,
+                minute, second)
+        else { return nil }
+        let isSame = dilution.map { $0.time.elementsEqual(time) } ?? false
+        let accuracy = isSame ? dilution?.accuracy : nil
+        return try? Fix(coordinate, accuracy: accuracy ?? assumedAccuracy, time: moment + fraction, speed: speed)
+    }
+
+    /// Degrees and minutes written together: `4041.4000`.
+    private static func angle(
+        _ text: ArraySlice<UInt8>, degrees digits: Int, _ hemisphere: ArraySlice<UInt8>, positive: String,
+        negative: String
+    ) -> Double? {
+        var reader = DigitReader(text.prefix(digits))
+        guard let degrees = reader.number(digits), let minutes = Double(decimal: text.dropFirst(digits)), minutes >= 0,
+            minutes < 60
+        else { return nil }
+        let value = Double(degrees) + minutes / 60
+        if hemisphere.elementsEqual(positive.utf8) { return value }
+        return hemisphere.elementsEqual(negative.utf8) ? -value : nil
+    }
+
+    private static func integer(_ text: ArraySlice<UInt8>) -> Int? {
+        text.count <= 4 ? Int(String(decoding: text, as: UTF8.self)) : nil
+    }
+}

@@ -1,0 +1,132 @@
+#if os(Linux)
+public import DBus
+import Geofences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Positions of GeoClue 2, the location service of Linux desktops, over the system bus.
+///
+/// The service and the bus may restart. GeoClue asks the user, or its settings, whether the app named by `desktopID` may know
+/// the position; a refusal ends the updates with ``PositionsError/notAuthorized(reason:)``.
+public struct GeoClue: PositionSource {
+    /// The app's desktop file without `.desktop`, by which GeoClue knows it.
+    public let desktopID: String
+    private let addresses: [Address]
+    private let clock: any Clock<Duration>
+
+    /// - Parameter addresses: the system bus; ``Address/system(environment:)``.
+    public init(desktopID: String, addresses: [Address], clock: any Clock<Duration> = ContinuousClock()) {
+        self.desktopID = desktopID
+        self.addresses = addresses
+        self.clock = clock
+    }
+
+    public func updates() -> AsyncThrowingStream<PositionUpdate, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(bufferedUpdates)) { continuation in
+            let task = Task {
+                do {
+                    try await run { continuation.yield($0) }
+                    continuation.finish()
+                } catch { continuation.finish(throwing: error) }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func run(_ report: @escaping @Sendable (PositionUpdate) -> Void) async throws {
+        let kept = KeptConnection(addresses, options: .init(clock: clock))
+        do {
+            try await kept.run(
+                interrupted: { error, _ in
+                    report(.unavailable(.unreachable(source: "the system bus", reason: error.description)))
+                },
+                { connection in try await follow(connection, report) })
+        } catch let error as DBusError {
+            throw PositionsError.unreachable(source: "GeoClue", reason: error.description)
+        }
+    }
+
+    /// Runs sessions one after another, as the service restarts, until the connection ends.
+    private func follow(_ connection: Connection, _ report: @escaping @Sendable (PositionUpdate) -> Void) async throws {
+        var failures = 0
+        while true {
+            do {
+                try await session(connection, report)
+                failures = 0
+                report(.unavailable(.lost(source: "GeoClue", reason: "the service stopped")))
+            } catch DBusError.remote(let error) {
+                if error.name.text == "org.freedesktop.DBus.Error.AccessDenied" {
+                    throw PositionsError.notAuthorized(
+                        reason: "GeoClue refused; allow location services in the desktop's privacy settings")
+                }
+                report(.unavailable(.unreachable(source: "GeoClue", reason: error.description)))
+            }
+            failures += 1
+            try await clock.sleep(for: min(.milliseconds(500) * (1 << min(failures - 1, 10)), .seconds(30)))
+        }
+    }
+
+    /// One client from its creation until the service changes its owner.
+    private func session(_ connection: Connection, _ report: @escaping @Sendable (PositionUpdate) -> Void) async throws
+    {
+        let manager = connection.object("/org/freedesktop/GeoClue2/Manager", of: .geoClue)
+        let path = try await manager.call("GetClient", in: .geoClueManager).read(ObjectPath.self)
+        let client = connection.object(path, of: .geoClue)
+        try await client.setProperty("DesktopId", of: .geoClueClient, to: .string(desktopID))
+        // Exact: GeoClue gives less where the user allows less.
+        try await client.setProperty("RequestedAccuracyLevel", of: .geoClueClient, to: .uint32(8))
+        let presence = try await connection.presence(of: .geoClue)
+        let signals = try await client.signals("LocationUpdated", of: .geoClueClient)
+        try await client.call("Start", in: .geoClueClient)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for try await signal in signals {
+                    let (_, new) = try signal.arguments.read(ObjectPath.self, ObjectPath.self)
+                    if let update = try await location(connection, new) { report(update) }
+                }
+            }
+            group.addTask {
+                var isFirst = true
+                for try await _ in presence {
+                    if !isFirst { return }
+                    isFirst = false
+                }
+            }
+            _ = try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+    }
+
+    private func location(_ connection: Connection, _ path: ObjectPath) async throws -> PositionUpdate? {
+        let properties = try await connection.object(path, of: .geoClue).properties(of: .geoClueLocation)
+        guard let latitude = try? properties["Latitude"]?.read(Double.self),
+            let longitude = try? properties["Longitude"]?.read(Double.self),
+            let accuracy = try? properties["Accuracy"]?.read(Double.self),
+            let coordinate = try? Coordinate(latitude: latitude, longitude: longitude)
+        else { return nil }
+        var time = Date()
+        if case .structure(let parts)? = properties["Timestamp"], parts.count == 2,
+            let seconds = try? parts[0].read(UInt64.self), let microseconds = try? parts[1].read(UInt64.self)
+        {
+            time = Date(timeIntervalSince1970: Double(seconds) + Double(microseconds) / 1_000_000)
+        }
+        let speed = try? properties["Speed"]?.read(Double.self)
+        return (try? Fix(coordinate, accuracy: accuracy, time: time, speed: speed)).map { .fix($0) }
+    }
+}
+
+extension BusName {
+    fileprivate static let geoClue: BusName = "org.freedesktop.GeoClue2"
+}
+
+extension InterfaceName {
+    fileprivate static let geoClueManager: InterfaceName = "org.freedesktop.GeoClue2.Manager"
+    fileprivate static let geoClueClient: InterfaceName = "org.freedesktop.GeoClue2.Client"
+    fileprivate static let geoClueLocation: InterfaceName = "org.freedesktop.GeoClue2.Location"
+}
+#endif

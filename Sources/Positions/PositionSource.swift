@@ -1,0 +1,32 @@
+public import Geofences
+
+/// A way to learn where the user is: gpsd, GeoClue, Core Location, a file, or the app itself.
+///
+/// A source is a value and does nothing until its updates are iterated; it stops when the iteration is cancelled or dropped.
+/// Each iteration runs by itself.
+public protocol PositionSource: Sendable {
+    /// Fixes and changes of the source's state, in order.
+    ///
+    /// A slow reader misses old fixes, never the newest; sources of a file wait for the reader instead. A device or a daemon that
+    /// goes away is reported and waited for; the sequence throws ``PositionsError`` only for what waiting cannot mend.
+    func updates() -> AsyncThrowingStream<PositionUpdate, any Error>
+}
+
+/// What a source reports.
+public enum PositionUpdate: Sendable, Hashable {
+    case fix(Fix)
+    /// No position for now, and why. The source keeps trying.
+    case unavailable(PositionsError)
+}
+
+extension PositionSource {
+    /// Only the fixes.
+    public func fixes() -> AsyncCompactMapSequence<AsyncThrowingStream<PositionUpdate, any Error>, Fix> {
+        updates().compactMap { update in
+            if case .fix(let fix) = update { fix } else { nil }
+        }
+    }
+}
+
+/// How many updates wait for a slow reader.
+let bufferedUpdates = 256

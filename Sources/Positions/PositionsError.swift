@@ -1,0 +1,61 @@
+import Geofences
+
+/// Why there is no position; each case says what to do.
+public enum PositionsError: Error, Sendable, Hashable {
+    /// Nothing answers at the daemon's address.
+    case unreachable(source: String, reason: String)
+    /// The daemon closed the connection or answered with something else than its protocol.
+    case lost(source: String, reason: String)
+    /// The daemon has no receiver.
+    case noReceiver
+    /// The receiver does not know the position yet.
+    case noFix
+    /// A daemon that speaks another major version of the protocol.
+    case protocolVersion(Int)
+    /// An address that is not HOST or HOST:PORT.
+    case address(String)
+    /// A file that cannot be read as what it is said to be. Lines count from 1.
+    case file(kind: String, line: Int, problem: String)
+    /// A file without a single usable position.
+    case noPositions(kind: String, reason: String)
+    /// A file beyond the limit in bytes.
+    case fileTooLong(limit: Int)
+    /// The user or the system does not allow positions.
+    case notAuthorized(reason: String)
+}
+
+extension PositionsError: CustomStringConvertible {
+    /// A stable word for programs.
+    public var code: String {
+        switch self {
+        case .unreachable: "position_source_unreachable"
+        case .lost: "position_source_lost"
+        case .noReceiver: "no_receiver"
+        case .noFix: "no_fix"
+        case .protocolVersion: "unsupported_protocol"
+        case .address: "invalid_address"
+        case .file: "invalid_track"
+        case .noPositions: "no_positions"
+        case .fileTooLong: "track_too_long"
+        case .notAuthorized: "location_not_authorized"
+        }
+    }
+
+    /// What happened and what to do.
+    public var description: String {
+        switch self {
+        case .unreachable(let source, let reason):
+            "\(source) cannot be reached (\(reason)); check that it runs"
+        case .lost(let source, let reason): "the connection to \(source) ended (\(reason)); trying again"
+        case .noReceiver: "gpsd has no receiver; connect one, or start gpsd with its device"
+        case .noFix: "the receiver has no position yet; give it a view of the sky"
+        case .protocolVersion(let major): "gpsd speaks version \(major) of its protocol; version 3 is supported"
+        case .address(let text): "\(text.quoted) is not an address; use HOST or HOST:PORT"
+        case .file(let kind, let line, let problem):
+            "line \(line) of the \(kind) file cannot be read: \(problem); repair or remove it"
+        case .noPositions(let kind, let reason): "the \(kind) file has no usable position: \(reason)"
+        case .fileTooLong(let limit): "the file is longer than \(limit / 1_000_000) MB; split it"
+        case .notAuthorized(let reason): "positions are not allowed: \(reason)"
+        }
+    }
+}

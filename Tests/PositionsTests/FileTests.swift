@@ -1,0 +1,148 @@
+import Foundation
+import Geofences
+import Positions
+import Testing
+
+@Suite("Recorded tracks")
+struct FileTests {
+    static let nmea = """
+        $GPGGA,150000.00,4041.4000,N,07359.1000,W,1,08,1.1,12.0,M,-34.0,M,,*67\r
+        $GPGSA,A,3,02,05,07,09,13,15,20,29,,,,,1.9,1.1,1.5*38\r
+        $GPRMC,150000.00,A,4041.4000,N,07359.1000,W,023.0,020.7,020326,,,A*45\r
+        $GPGGA,150001.00,4041.4060,N,07359.0970,W,1,08,1.1,12.0,M,-34.0,M,,*6F\r
+        $GPGSA,A,3,02,05,07,09,13,15,20,29,,,,,1.9,1.1,1.5*38\r
+        $GPRMC,150001.00,A,4041.4060,N,07359.0970,W,023.0,020.7,020326,,,A*4D\r
+
+        """
+
+    private static func fixes(nmea text: String) throws -> [Fix] { try NMEA.fixes(in: Array(text.utf8)) }
+    private static func fixes(gpx text: String) throws -> [Fix] { try GPX.fixes(in: Array(text.utf8)) }
+
+    static func checked(_ body: String) -> String {
+        let sum = String(body.utf8.reduce(0, ^), radix: 16, uppercase: true)
+        return "$" + body + "*" + (sum.count < 2 ? "0" : "") + sum + "\n"
+    }
+
+    @Test("the sentences of the dossier are two fixes with position, time, speed and accuracy")
+    func dossier() throws {
+        let fixes = try Self.fixes(nmea: Self.nmea)
+        #expect(fixes.count == 2)
+        #expect((fixes[0].coordinate.latitude - 40.69).magnitude < 1e-9)
+        #expect((fixes[0].coordinate.longitude + 73.985).magnitude < 1e-9)
+        #expect(fixes.map(\.time.timeIntervalSince1970) == [1_772_463_600, 1_772_463_601])
+        #expect((try #require(fixes[0].speed) - 11.832).magnitude < 0.001)
+        #expect(fixes.map(\.accuracy) == [5.5, 5.5])
+    }
+
+    @Test("sentences with a wrong checksum, without a fix, of other kinds or cut off are passed over")
+    func damaged() throws {
+        let damaged = [
+            "$GPRMC,150002.00,A,4041.4060,N,07359.0970,W,023.0,020.7,020326,,,A*00", "$GPRMC,1500", "$", "*", "garbage",
+            Self.checked("GPRMC,150003.00,V,,,,,,,020326,,,N"),
+            Self.checked("GPRMC,250000,A,4041.4,N,07359.1,W,,,020326"),
+            Self.checked("GPRMC,150000,A,9941.4,N,07359.1,W,,,020326"),
+            Self.checked("GPRMC,150000,A,4061.4,N,07359.1,W,,,020326"),
+            Self.checked("GPRMC,150000,A,4041.4,N,07359.1,W,,,310226"),
+            Self.checked("GPRMC,150000,A,4041.4,X,07359.1,W,,,020326"),
+            Self.checked("GPRMC"), Self.checked("GPGGA,,,,,,,,"), Self.checked("XX"),
+            "$" + String(repeating: "A", count: 5_000),
+        ]
+        #expect(try Self.fixes(nmea: damaged.joined(separator: "\n") + "\n" + Self.nmea).count == 2)
+    }
+
+    @Test("positions of receivers that send no RMC take their date from ZDA")
+    func zda() throws {
+        let text =
+            Self.checked("GNZDA,150000.00,02,03,2026,00,00")
+            + Self.checked("GNGGA,150000.50,4041.4000,S,07359.1000,E,1,08,2.0,12.0,M,-34.0,M,,")
+        let fixes = try Self.fixes(nmea: text)
+        #expect(fixes.map(\.time.timeIntervalSince1970) == [1_772_463_600.5])
+        #expect(fixes.map(\.accuracy) == [10])
+        #expect(try #require(fixes.first).coordinate.latitude < -40)
+    }
+
+    @Test(
+        "a file without a position is refused with the reason",
+        arguments: ["", "hello\n", "$GPGSA,A,1,,,,,,,,,,,,,,,*1E\n"])
+    func noPositions(text: String) throws {
+        let error = #expect(throws: PositionsError.self) { try Self.fixes(nmea: text) }
+        #expect(error?.code == "no_positions")
+    }
+
+    @Test("a track is read with positions, times, dilution and speed, in either version of GPX")
+    func gpx() throws {
+        let fixes = try Self.fixes(
+            gpx: """
+                <?xml version="1.0"?><!-- <trkpt lat="1" lon="1"> --><gpx version="1.1" xmlns:x="y">
+                <metadata><time>2020-01-01T00:00:00Z</time></metadata><wpt lat="1" lon="2"><time>2020-01-01T00:00:00Z</time></wpt>
+                <trk><name><![CDATA[<trkpt lat="9" lon="9">]]></name><trkseg>
+                <trkpt lat="40.69" lon = '-73.985'><ele>3</ele><time> 2026-03-02T15:00:00.250Z </time><hdop>1.2</hdop>
+                <extensions><x:TrackPointExtension><x:speed>11.8</x:speed></x:TrackPointExtension></extensions></trkpt>
+                <trkpt lon="-73.984" lat="40.691"><time>2026-03-02T16:00:01+01:00</time></trkpt>
+                <trkpt lat="40.691" lon="-73.984"/><trkpt lat="91" lon="0"><time>2026-03-02T15:00:02Z</time></trkpt>
+                </trkseg></trk><rte><rtept lat="1" lon="1"><time>2026-03-02T15:00:02Z</time></rtept></rte></gpx>
+                """)
+        #expect(fixes.map(\.time.timeIntervalSince1970) == [1_772_463_600.25, 1_772_463_601])
+        #expect(fixes.map(\.accuracy) == [6, 10])
+        #expect(fixes.map(\.speed) == [11.8, nil])
+        #expect(fixes[0].coordinate == (try Coordinate(latitude: 40.69, longitude: -73.985)))
+    }
+
+    @Test(
+        "what is no GPX is refused with its line and the reason",
+        arguments: [
+            ("", "file"), ("<kml></kml>", "not GPX"), ("\n<gpx><trk", "within an element"),
+            ("<gpx><!-- x", "not closed"),
+            ("<gpx><![CDATA[ x", "not closed"), ("<!DOCTYPE gpx [<!ENTITY a \"b\">]><gpx/>", "document types"),
+            ("<gpx <trk>", "not closed"), ("{\"a\":1}", "not GPX"),
+            ("<gpx>" + String(repeating: "<a ", count: 10_000), "not closed"),
+        ])
+    func notGPX(text: String, word: String) throws {
+        let error = #expect(throws: PositionsError.self) { try Self.fixes(gpx: text) }
+        #expect(error?.code == "invalid_track")
+        #expect(try #require(error).description.contains(word))
+    }
+
+    @Test("a track without points, or whose points have no time, is refused with the reason")
+    func emptyTracks() throws {
+        let none = #expect(throws: PositionsError.self) { try Self.fixes(gpx: "<gpx/>") }
+        #expect(none == .noPositions(kind: "GPX", reason: "it has no track and no route"))
+        let timeless = #expect(throws: PositionsError.self) {
+            try Self.fixes(gpx: "<gpx><trkpt lat='1' lon='1'/><trkpt lat='1' lon='2'></trkpt></gpx>")
+        }
+        #expect(timeless == .noPositions(kind: "GPX", reason: "none of its 2 points has a valid position and a time"))
+    }
+
+    @Test("a route is read where there is no track")
+    func route() throws {
+        let fixes = try Self.fixes(
+            gpx: "<gpx><rte><rtept lat='1' lon='1'><time>2026-03-02T15:00:02Z</time></rtept></rte></gpx>")
+        #expect(fixes.count == 1)
+    }
+
+    @Test(
+        "hostile GPX takes time linear in its length",
+        arguments: ["<trkpt ", "<!-- ", "<a b='", "<trkpt lat='1' x='2' ", "<a/>", "<trkpt lat=\"1\" lon=\"2\"><time>"])
+    func linear(piece: String) throws {
+        func time(_ count: Int) -> Duration {
+            let bytes = Array(("<gpx>" + String(repeating: piece, count: count)).utf8)
+            return ContinuousClock().measure { _ = try? GPX.fixes(in: bytes) }
+        }
+        let short = max(time(1_000), .microseconds(200))
+        #expect(time(100_000) < short * 1_500)
+    }
+
+    @Test(
+        "times that do not exist are none",
+        arguments: [
+            "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01",
+            "0000-01-01T00:00:00Z",
+            "2026-01-01T00:00:00X", "2026-01-01T00:00:00+25:00", "２０２６-01-01T00:00:00Z", "2026-01-01T00:00:00Zx", "",
+        ])
+    func times(text: String) throws {
+        let error = #expect(throws: PositionsError.self) {
+            try Self.fixes(gpx: "<gpx><trkpt lat='1' lon='1'><time>\(text)</time></trkpt></gpx>")
+        }
+        #expect(error?.code == "no_positions")
+    }
+}
