@@ -12,14 +12,14 @@ package struct IFTTTStandIn: StandIn {
         "IFTTT-SDK-Version", "IFTTT-SDK-Platform", "IFTTT-SDK-Anonymous-Id", "X-Request-ID",
     ]
 
-    let store: IFTTTStore
+    let store: Store
     private let pages: Pages
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         let server = AuthorizationServer(
-            dialect: IFTTTFixtures.partnerDialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
-        store = IFTTTStore(partnerServer: server, panel: panel)
-        pages = Pages(dialect: IFTTTFixtures.siteDialect(server.dialect))
+            dialect: Fixtures.partnerDialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
+        store = Store(partnerServer: server, panel: panel)
+        pages = Pages(dialect: Fixtures.siteDialect(server.dialect))
     }
 
     /// The partner's authorization server.
@@ -28,7 +28,7 @@ package struct IFTTTStandIn: StandIn {
     /// The front page is IFTTT's and not the partner's.
     package var frontDialect: Dialect { pages.dialect }
 
-    package var controlRoutes: [Route] { IFTTTControlRoutes(store: store).routes }
+    package var controlRoutes: [Route] { SteeringRoutes(store: store).routes }
 
     package var details: [JSON.Member] { [JSON.Member(name: "connect", value: SandboxConnect().json)] }
 
@@ -36,7 +36,7 @@ package struct IFTTTStandIn: StandIn {
 
     package func notFound(_ request: IncomingRequest) -> Answer {
         let isAPI = ["/v1/", "/v2/", "/partner/"].contains { request.path.hasPrefix($0) }
-        return isAPI ? IFTTTRefusal.notFound.answer : pages.notFound()
+        return isAPI ? Refusal.notFound.answer : pages.notFound()
     }
 
     package func cancel() {
@@ -48,20 +48,20 @@ package struct IFTTTStandIn: StandIn {
     }
 
     package var routes: [Route] {
-        let access = IFTTTAccess(store: store)
-        let browsers = IFTTTBrowsers(store: store)
+        let access = Access(store: store)
+        let browsers = Browsers(store: store)
         return [
-            IFTTTConnectionRoutes(store: store, access: access).routes,
-            IFTTTIdentityRoutes(store: store, access: access).routes,
-            IFTTTConfigurationRoutes(store: store, access: access).routes,
-            IFTTTRunRoutes(store: store, access: access).routes,
-            IFTTTEventRoutes(store: store, access: access).routes,
-            IFTTTLocationRoutes(store: store, access: access).routes,
-            IFTTTPartnerRoutes(store: store).routes,
-            IFTTTFlowRoutes(store: store, browsers: browsers, pages: IFTTTPages(pages: pages)).routes,
-            IFTTTMailRoutes(store: store, browsers: browsers, pages: pages).routes, IFTTTImages().routes,
+            ConnectionRoutes(store: store, access: access).routes,
+            IdentityRoutes(store: store, access: access).routes,
+            ConfigurationRoutes(store: store, access: access).routes,
+            RunRoutes(store: store, access: access).routes,
+            EventRoutes(store: store, access: access).routes,
+            LocationRoutes(store: store, access: access).routes,
+            PartnerRoutes(store: store).routes,
+            FlowRoutes(store: store, browsers: browsers, pages: FlowPages(pages: pages)).routes,
+            MailRoutes(store: store, browsers: browsers, pages: pages).routes, ImageRoutes().routes,
             // Last, since any one word may be a service.
-            IFTTTSiteRoutes(store: store, pages: pages).routes,
+            SiteRoutes(store: store, pages: pages).routes,
         ].flatMap { $0 }
     }
 }

@@ -57,14 +57,14 @@ public struct SandboxConnect: Sendable {
 
 extension SandboxConnect {
     init() {
-        partners = [IFTTTFixtures.garden, IFTTTFixtures.orchard].map {
+        partners = [Fixtures.garden, Fixtures.orchard].map {
             Partner(
                 id: $0.serviceID, serviceKey: $0.serviceKey, inviteCode: $0.inviteCode, redirectURLs: $0.redirectURLs)
         }
-        connections = IFTTTConnectionFixtures.connections.map {
+        connections = ConnectionFixtures.connections.map {
             Connection(id: $0.id, partnerID: $0.ownerID, note: $0.note)
         }
-        accounts = zip(IFTTTFixtures.accounts, IFTTTFixtures.partnerUsers).map { account, user in
+        accounts = zip(Fixtures.accounts, Fixtures.partnerUsers).map { account, user in
             let name = user.name.prefix { $0 != "@" }
             return Account(
                 login: account.login, email: account.email, password: user.password, partnerUserID: user.subject,

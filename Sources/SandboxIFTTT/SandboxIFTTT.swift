@@ -92,7 +92,7 @@ extension Sandbox {
         control.register(redirectURL: url)
     }
 
-    private var control: IFTTTControl {
-        IFTTTControl(store: standIn(IFTTTStandIn.self).store)
+    private var control: Steering {
+        Steering(store: standIn(IFTTTStandIn.self).store)
     }
 }

@@ -9,16 +9,16 @@ package import SandboxCore
 package struct RecurseCenterStandIn: StandIn {
     package static let name = SandboxService.Name.recurseCenter
     package let server: AuthorizationServer
-    let access: RecurseAccess
+    let access: Access
     private let authorization: AuthorizationEndpoint
     private let api: [Route]
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
-            dialect: RecurseCenterFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 7200),
+            dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 7200),
             clock: panel.clock)
         authorization = AuthorizationEndpoint(server: server)
-        access = RecurseAccess(server: server)
+        access = Access(server: server)
         api = [
             PeopleRoutes(access: access).routes, HubVisitRoutes(access: access).routes,
             PhotoRoutes(server: server).routes,
@@ -29,7 +29,7 @@ package struct RecurseCenterStandIn: StandIn {
     package let hidesWrongMethods = true
 
     package func notFound(_ request: IncomingRequest) -> Answer {
-        RecurseAccess.notFound
+        Access.notFound
     }
 
     package var details: [JSON.Member] {

@@ -10,7 +10,7 @@ extension SandboxService {
     ///
     /// Those of the other users end in their subjects instead.
     public var personalAccessToken: String? {
-        name == .recurseCenter ? users.first.map(RecurseCenterFixtures.personalAccessToken) : nil
+        name == .recurseCenter ? users.first.map(Fixtures.personalAccessToken) : nil
     }
 }
 

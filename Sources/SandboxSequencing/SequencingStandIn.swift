@@ -16,9 +16,9 @@ package struct SequencingStandIn: StandIn {
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
-            dialect: SequencingFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
+            dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
         authorization = AuthorizationEndpoint(server: server)
-        let access = SequencingAccess(server: server)
+        let access = Access(server: server)
         let library = FileLibrary(clock: server.clock)
         accounts = AccountRoutes(dialect: server.dialect)
         api = [

@@ -13,7 +13,7 @@ package struct StandardStandIn: StandIn {
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
-            dialect: StandardFixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
+            dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
         authorization = AuthorizationEndpoint(server: server)
     }
 

@@ -3,7 +3,7 @@ import SandboxCore
 
 /// Profiles, legacy people, batches and locations (Recurse Center dossier, section 4.1).
 struct PeopleRoutes: Sendable {
-    let access: RecurseAccess
+    let access: Access
 
     var routes: [Route] {
         [
@@ -37,66 +37,66 @@ struct PeopleRoutes: Sendable {
 
     private var origin: String { access.server.origin }
 
-    private func me(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
+    private func me(_ request: IncomingRequest, _ caller: Person) -> Answer {
         .json(caller.profile(origin: origin))
     }
 
-    private func legacyMe(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
+    private func legacyMe(_ request: IncomingRequest, _ caller: Person) -> Answer {
         .json(caller.legacy(origin: origin))
     }
 
-    private func profile(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let person = RecursePeople.person(idOrEmail: request.variables["id"] ?? "") else {
-            return RecurseAccess.notFound
+    private func profile(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        guard let person = People.person(idOrEmail: request.variables["id"] ?? "") else {
+            return Access.notFound
         }
         return .json(person.profile(origin: origin))
     }
 
-    private func person(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let person = RecursePeople.person(idOrEmail: request.variables["id"] ?? "") else {
-            return RecurseAccess.notFound
+    private func person(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        guard let person = People.person(idOrEmail: request.variables["id"] ?? "") else {
+            return Access.notFound
         }
         return .json(person.legacy(origin: origin))
     }
 
-    private func search(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let search = RecurseSearch(request.query, by: caller) else {
-            return RecurseAccess.invalid("role or scope is unknown")
+    private func search(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        guard let search = PeopleSearch(request.query, by: caller) else {
+            return Access.invalid("role or scope is unknown")
         }
         let count = search.people.count
         return .json(.array(search.page.map { $0.profile(origin: origin, resultsCount: count) }))
     }
 
-    private func legacySearch(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
+    private func legacySearch(_ request: IncomingRequest, _ caller: Person) -> Answer {
         guard let text = request.query["q"] else { return .json([]) }
         return .json(
             .array(
-                RecursePeople.all.filter { RecurseSearch.names($0, by: text) }.map { $0.legacy(origin: origin) }))
+                People.all.filter { PeopleSearch.names($0, by: text) }.map { $0.legacy(origin: origin) }))
     }
 
-    private func batches(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        .json(.array(RecurseBatch.all.map(\.json)))
+    private func batches(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        .json(.array(Batch.all.map(\.json)))
     }
 
-    private func batch(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        batch(request).map { .json($0.json) } ?? RecurseAccess.notFound
+    private func batch(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        batch(request).map { .json($0.json) } ?? Access.notFound
     }
 
-    private func batchPeople(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let batch = batch(request) else { return RecurseAccess.notFound }
-        let people = RecursePeople.all.filter { $0.stints.contains { $0.batch == batch } }
+    private func batchPeople(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        guard let batch = batch(request) else { return Access.notFound }
+        let people = People.all.filter { $0.stints.contains { $0.batch == batch } }
         return .json(.array(people.map { $0.legacy(origin: origin) }))
     }
 
-    private func batch(_ request: IncomingRequest) -> RecurseBatch? {
+    private func batch(_ request: IncomingRequest) -> Batch? {
         let id = request.variables["id"].flatMap { Int($0) }
-        return RecurseBatch.all.first { $0.id == id }
+        return Batch.all.first { $0.id == id }
     }
 
-    private func locations(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
+    private func locations(_ request: IncomingRequest, _ caller: Person) -> Answer {
         let text = (request.query["query"] ?? "").lowercased()
         let limit = min(max(request.query["limit"].flatMap { Int($0) } ?? 10, 1), 50)
-        let found = RecurseLocation.all.filter {
+        let found = Location.all.filter {
             $0.name.lowercased().hasPrefix(text) || $0.asciiName.lowercased().hasPrefix(text)
         }
         return .json(.array(found.prefix(limit).map(\.json)))

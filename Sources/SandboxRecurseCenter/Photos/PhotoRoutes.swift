@@ -22,14 +22,14 @@ struct PhotoRoutes: Sendable {
     private func redirect(_ request: IncomingRequest) -> Answer {
         let prefix = "BLOB"
         guard let blob = request.variables["blob"], blob.hasPrefix(prefix), let id = Int(blob.dropFirst(prefix.count)),
-            RecursePeople.person(id) != nil
-        else { return RecurseAccess.notFound }
+            People.person(id) != nil
+        else { return Access.notFound }
         return .redirect(to: "\(otherOrigin)/photos/\(id)")
     }
 
     private func photo(_ request: IncomingRequest) -> Answer {
-        guard let id = request.variables["id"].flatMap({ Int($0) }), RecursePeople.person(id) != nil else {
-            return RecurseAccess.notFound
+        guard let id = request.variables["id"].flatMap({ Int($0) }), People.person(id) != nil else {
+            return Access.notFound
         }
         return Self.image(id, for: request)
     }
@@ -37,8 +37,8 @@ struct PhotoRoutes: Sendable {
     private func asset(_ request: IncomingRequest) -> Answer {
         let file = request.variables["file"] ?? ""
         if file.hasPrefix("no_photo") { return Self.image(0, for: request) }
-        guard let id = Int(file.prefix { $0 != "_" }), RecursePeople.person(id) != nil else {
-            return RecurseAccess.notFound
+        guard let id = Int(file.prefix { $0 != "_" }), People.person(id) != nil else {
+            return Access.notFound
         }
         return Self.image(id, for: request)
     }

@@ -3,7 +3,7 @@ import SandboxCore
 
 /// The hub's visits (Recurse Center dossier, sections 4.1 and 6).
 struct HubVisitRoutes: Sendable {
-    let access: RecurseAccess
+    let access: Access
     let visits = HubVisits()
 
     private static let onePath = "/api/v1/hub_visits/{person_id}/{date}"
@@ -22,11 +22,11 @@ struct HubVisitRoutes: Sendable {
         ]
     }
 
-    private func list(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
+    private func list(_ request: IncomingRequest, _ caller: Person) -> Answer {
         let query = request.query
         for name in ["date", "start_date", "end_date"] {
             if let text = query[name], !NewYorkCalendar.isDate(text) {
-                return RecurseAccess.invalid("\(name) is no date")
+                return Access.invalid("\(name) is no date")
             }
         }
         let isFiltered = ["date", "start_date", "end_date", "person_id"].contains { query[$0] != nil }
@@ -41,20 +41,20 @@ struct HubVisitRoutes: Sendable {
         return .json(.array(found.dropFirst((page - 1) * size).prefix(size).map(\.json)))
     }
 
-    private func show(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
+    private func show(_ request: IncomingRequest, _ caller: Person) -> Answer {
         guard let (personID, date) = key(request), let visit = visits.visit(of: personID, on: date) else {
-            return RecurseAccess.notFound
+            return Access.notFound
         }
         return .json(visit.json)
     }
 
-    private func put(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let (personID, date) = key(request), RecursePeople.person(personID) != nil else {
-            return RecurseAccess.notFound
+    private func put(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        guard let (personID, date) = key(request), People.person(personID) != nil else {
+            return Access.notFound
         }
-        guard personID == caller.id else { return RecurseAccess.forbidden }
+        guard personID == caller.id else { return Access.forbidden }
         guard let stated = Self.stated(request) else {
-            return RecurseAccess.invalid("the body, or app_data, is no JSON")
+            return Access.invalid("the body, or app_data, is no JSON")
         }
         let visit = visits.put(
             personID, date, notes: stated.notes, appData: stated.appData, by: access.application(request),
@@ -62,12 +62,12 @@ struct HubVisitRoutes: Sendable {
         return .json(visit.json)
     }
 
-    private func remove(_ request: IncomingRequest, _ caller: RecursePerson) -> Answer {
-        guard let (personID, date) = key(request), RecursePeople.person(personID) != nil else {
-            return RecurseAccess.notFound
+    private func remove(_ request: IncomingRequest, _ caller: Person) -> Answer {
+        guard let (personID, date) = key(request), People.person(personID) != nil else {
+            return Access.notFound
         }
-        guard personID == caller.id else { return RecurseAccess.forbidden }
-        return visits.remove(personID, date) ? Answer(status: 204) : RecurseAccess.notFound
+        guard personID == caller.id else { return Access.forbidden }
+        return visits.remove(personID, date) ? Answer(status: 204) : Access.notFound
     }
 
     private func key(_ request: IncomingRequest) -> (personID: Int, date: String)? {

@@ -74,7 +74,7 @@ final class HubVisits: Sendable {
 
 extension HubVisits.Visit {
     var json: JSON {
-        let name = RecursePeople.person(personID)?.name ?? ""
+        let name = People.person(personID)?.name ?? ""
         return [
             "person": ["id": .number(personID), "name": .string(name)], "date": .string(date), "app_data": appData,
             "notes": .string(notes), "created_at": .string(createdAt), "updated_at": .string(updatedAt),

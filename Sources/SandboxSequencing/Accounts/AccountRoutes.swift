@@ -51,7 +51,7 @@ final class AccountRoutes: Sendable {
 
     private func answer(_ request: IncomingRequest, _ act: (String) -> Problem?) -> Answer {
         do throws(APIRefusal) {
-            let body = try SequencingAccess.object(request)
+            let body = try Access.object(request)
             guard let problem = problem(body, act) else { return .json(["status": 0]) }
             return .json(
                 ["status": 1, "errorCode": .number(problem.number), "errorMessage": problem.message])

@@ -2,11 +2,11 @@ import SandboxCore
 
 /// Starting app chains and asking after their jobs, in all versions (Sequencing dossier, sections 5.3 to 5.5 and 5.9).
 struct ChainRoutes: Sendable {
-    let access: SequencingAccess
+    let access: Access
     let library: FileLibrary
     private let jobs = JobStore()
 
-    init(access: SequencingAccess, library: FileLibrary) {
+    init(access: Access, library: FileLibrary) {
         self.access = access
         self.library = library
     }
@@ -46,29 +46,29 @@ struct ChainRoutes: Sendable {
     }
 
     private func start(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         .json(try started(request, caller).json)
     }
 
     private func startFirstVersion(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         .json(["status": true, "jobId": .number(try started(request, caller).id)])
     }
 
     private func started(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> ChainJob {
-        let call = try call(try SequencingAccess.object(request), for: caller)
+        let call = try call(try Access.object(request), for: caller)
         guard let job = try jobs.start([call], subject: caller.user.subject).first else { throw .outOfOrder }
         return job
     }
 
     private func startBatch(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
-        guard let elements = try SequencingAccess.object(request)["Pars"]?.elements, !elements.isEmpty else {
+        guard let elements = try Access.object(request)["Pars"]?.elements, !elements.isEmpty else {
             throw .invalidRequest("Pars is not a list of chains")
         }
         var calls: [(chain: ChainFixture, file: GeneticFile)] = []
@@ -80,7 +80,7 @@ struct ChainRoutes: Sendable {
 
     /// Reads `{"AppCode": …, "Pars": [{"Name": "dataSourceId", "Value": …}]}`; C# may send `ValueLong` instead.
     private func call(
-        _ json: JSON, for caller: SequencingAccess.Caller
+        _ json: JSON, for caller: Access.Caller
     ) throws(APIRefusal) -> (chain: ChainFixture, file: GeneticFile) {
         guard let code = json["AppCode"]?.scalarText else { throw .invalidRequest("AppCode is missing") }
         guard let chain = ChainCatalogue.chain(code) else { throw .chainNotFound }
@@ -92,20 +92,20 @@ struct ChainRoutes: Sendable {
     }
 
     private func poll(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         .json(try job(request, caller).json)
     }
 
     private func checkStatus(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         .json(.string(try job(request, caller).word))
     }
 
     /// An unknown id is 404 and one that is no number 400.
     private func job(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> ChainJob {
         guard let id = request.query["idJob"].flatMap({ Int($0) }) else { throw .invalidRequest("idJob is no number") }
         guard let job = try polled([id], caller).first else { throw .jobNotFound }
@@ -114,9 +114,9 @@ struct ChainRoutes: Sendable {
 
     /// Ids may be numbers or, as Perl sends them, strings.
     private func pollBatch(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
-        guard let elements = try SequencingAccess.object(request)["JobIds"]?.elements else {
+        guard let elements = try Access.object(request)["JobIds"]?.elements else {
             throw .invalidRequest("JobIds is not a list")
         }
         let ids = elements.compactMap(\.integer)
@@ -124,7 +124,7 @@ struct ChainRoutes: Sendable {
         return .json(.array(try polled(ids, caller).map(\.json)))
     }
 
-    private func polled(_ ids: [Int], _ caller: SequencingAccess.Caller) throws(APIRefusal) -> [ChainJob] {
+    private func polled(_ ids: [Int], _ caller: Access.Caller) throws(APIRefusal) -> [ChainJob] {
         do throws(APIRefusal) {
             return try jobs.poll(ids, subject: caller.user.subject)
         } catch {

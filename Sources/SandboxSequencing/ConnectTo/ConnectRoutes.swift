@@ -15,7 +15,7 @@ import Foundation
 /// as an import would.
 struct ConnectRoutes: Sendable {
     static let secrets =
-        [SequencingFixtures.legacyClient.secret].compactMap { $0 } + [
+        [Fixtures.legacyClient.secret].compactMap { $0 } + [
             "sandbox-secret-0123456789-abcdefghijklmnop", "short-secret",
         ]
 

@@ -55,7 +55,7 @@ final class FileLibrary: Sendable {
     /// A file for an app chain or a download.
     ///
     /// - Throws: 404 for a file that the user does not have, 403 when the token is not for this kind of file.
-    func file(_ id: String, for caller: SequencingAccess.Caller) throws(APIRefusal) -> GeneticFile {
+    func file(_ id: String, for caller: Access.Caller) throws(APIRefusal) -> GeneticFile {
         guard let file = file(id, subject: caller.user.subject) else { throw .fileNotFound }
         try caller.demand(file.category == .community ? .demo : .external)
         return file

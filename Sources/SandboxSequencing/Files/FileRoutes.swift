@@ -3,7 +3,7 @@ import SandboxCore
 
 /// The file list and the raw download (Sequencing dossier, sections 4.1 and 6).
 struct FileRoutes: Sendable {
-    let access: SequencingAccess
+    let access: Access
     let library: FileLibrary
 
     var routes: [Route] {
@@ -27,7 +27,7 @@ struct FileRoutes: Sendable {
     /// Files of a kind that the token is not for are left out; when that is all that was asked for, the answer is 403
     /// and not a list that looks empty.
     private func list(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         let asked = Self.asked(request)
         guard !asked.isEmpty else { throw .invalidRequest("no flag is true") }
@@ -47,7 +47,7 @@ struct FileRoutes: Sendable {
     }
 
     private func download(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         let guid = request.query["id"]?.lowercased()
         guard let file = library.all(subject: caller.user.subject).first(where: { $0.guid == guid }) else {

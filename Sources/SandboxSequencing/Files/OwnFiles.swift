@@ -24,10 +24,10 @@ import SandboxCore
 enum OwnFiles {
     static func of(subject: String) -> [GeneticFile] {
         switch subject {
-        case SequencingFixtures.ada.subject: ada
-        case SequencingFixtures.grace.subject: grace
-        case SequencingFixtures.herman.subject: LongFileList.all
-        case SequencingFixtures.rosalind.subject: rosalind
+        case Fixtures.ada.subject: ada
+        case Fixtures.grace.subject: grace
+        case Fixtures.herman.subject: LongFileList.all
+        case Fixtures.rosalind.subject: rosalind
         default: []
         }
     }

@@ -5,13 +5,13 @@ import SandboxCore
 ///
 /// The third party's password is looked at for being there and forgotten.
 struct ImportRoutes: Sendable {
-    let access: SequencingAccess
+    let access: Access
     let library: FileLibrary
     private let sessions = ImportSessions()
     private static let twentyThreeAndMe = "23andMe"
     private static let ancestry = "Ancestry"
 
-    init(access: SequencingAccess, library: FileLibrary) {
+    init(access: Access, library: FileLibrary) {
         self.access = access
         self.library = library
     }
@@ -34,7 +34,7 @@ struct ImportRoutes: Sendable {
     }
 
     private func download(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         let login = try login(request, caller)
         let outcome = ImportScripts.twentyThreeAndMe(login: login)
@@ -58,7 +58,7 @@ struct ImportRoutes: Sendable {
     }
 
     private func authorize(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         let login = try login(request, caller)
         switch ImportScripts.ancestry(login: login) {
@@ -73,21 +73,21 @@ struct ImportRoutes: Sendable {
     }
 
     private func answerQuestion(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         try secondStep(request, caller, member: "SeqAnswer", service: Self.twentyThreeAndMe, ImportScripts.answer)
     }
 
-    private func fetch(_ request: IncomingRequest, _ caller: SequencingAccess.Caller) throws(APIRefusal) -> Answer {
+    private func fetch(_ request: IncomingRequest, _ caller: Access.Caller) throws(APIRefusal) -> Answer {
         try secondStep(request, caller, member: "Url", service: Self.ancestry, ImportScripts.link)
     }
 
     private func secondStep(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller, member: String, service: String,
+        _ request: IncomingRequest, _ caller: Access.Caller, member: String, service: String,
         _ script: (String) -> ImportScripts.Outcome
     ) throws(APIRefusal) -> Answer {
         try caller.demand(.external)
-        let body = try SequencingAccess.object(request)
+        let body = try Access.object(request)
         guard let text = body[member]?.scalarText, !text.isEmpty else { throw .invalidRequest("\(member) is missing") }
         let subject = caller.user.subject
         guard let session = sessions.end(body["SessionId"]?.scalarText, subject: subject, service: service) else {
@@ -105,17 +105,17 @@ struct ImportRoutes: Sendable {
     }
 
     private func login(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> String {
         try caller.demand(.external)
-        let body = try SequencingAccess.object(request)
+        let body = try Access.object(request)
         guard let login = body["Login"]?.scalarText, !login.isEmpty,
             let password = body["Password"]?.scalarText, !password.isEmpty
         else { throw .invalidRequest("Login or Password is missing") }
         return login
     }
 
-    private func begin(_ service: String, login: String, _ caller: SequencingAccess.Caller) -> String {
+    private func begin(_ service: String, login: String, _ caller: Access.Caller) -> String {
         sessions.begin(ImportSessions.Session(subject: caller.user.subject, service: service, login: login))
     }
 

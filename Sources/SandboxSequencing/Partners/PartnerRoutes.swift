@@ -8,7 +8,7 @@ struct PartnerRoutes: Sendable {
     /// The value of `apiKey` in a query that stands in for a token.
     static let apiKey = "sandbox-partner-key"
 
-    let access: SequencingAccess
+    let access: Access
 
     var routes: [Route] {
         [
@@ -20,7 +20,7 @@ struct PartnerRoutes: Sendable {
             ) { [access] request in
                 do throws(APIRefusal) {
                     if request.query["apiKey"] != Self.apiKey { _ = try access.caller(request) }
-                    return try Self.update(try SequencingAccess.object(request))
+                    return try Self.update(try Access.object(request))
                 } catch {
                     return error.answer
                 }
@@ -29,9 +29,9 @@ struct PartnerRoutes: Sendable {
     }
 
     private func notify(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
-        let notice = try SequencingAccess.object(request)
+        let notice = try Access.object(request)
         guard case .bool? = notice["SendOnSite"], let text = notice["PlainTextBody"]?.scalarText, !text.isEmpty else {
             return Self.failure("SendOnSite or PlainTextBody is missing.")
         }

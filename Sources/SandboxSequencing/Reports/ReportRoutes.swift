@@ -3,7 +3,7 @@ import SandboxCore
 
 /// Report files under all their spellings (Sequencing dossier, section 5.7).
 struct ReportRoutes: Sendable {
-    let access: SequencingAccess
+    let access: Access
     let library: FileLibrary
 
     var routes: [Route] {
@@ -16,7 +16,7 @@ struct ReportRoutes: Sendable {
 
     /// A report about a file that the user does not have is as unknown as any other.
     private func file(
-        _ request: IncomingRequest, _ caller: SequencingAccess.Caller
+        _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         guard let text = request.query["id"] ?? request.query["idJob"], let id = Int(text) else {
             throw .invalidRequest("id is no number")
@@ -35,7 +35,7 @@ struct ReportRoutes: Sendable {
         }
     }
 
-    private func subject(_ fileID: Int, _ caller: SequencingAccess.Caller) throws(APIRefusal) -> GeneticFile {
+    private func subject(_ fileID: Int, _ caller: Access.Caller) throws(APIRefusal) -> GeneticFile {
         do throws(APIRefusal) {
             return try library.file(String(fileID), for: caller)
         } catch {

@@ -1,0 +1,101 @@
+import SandboxCore
+
+/// The addresses at which the web flow and the app begin, taken apart (IFTTT Connect dossier, sections 3.4 and 11.3,
+/// step 1).
+struct FlowRequest: Sendable {
+    /// Which address it was.
+    enum Entrance: Sendable {
+        /// `/access/api/{id}`.
+        case sdk
+        /// `/connect/{id}`.
+        case publicURL
+        /// `/app/connections/{id}`, in the place of `ifttt-handoff-v1://connections/{id}`.
+        case app
+        /// `/connections/{id}/edit`.
+        case editPage
+    }
+
+    /// Why the flow does not begin: a page, never a redirect.
+    struct Refusal: Error, Sendable {
+        let detail: String
+    }
+
+    let entrance: Entrance
+    let connection: Connection
+    let returnURL: ReturnURL?
+    let action: Attempt.Action
+    let hint: Attempt.Hint?
+    let skipsConfiguration: Bool
+    let createsAccount: Bool
+    let code: String?
+    let mailSchemes: [String]
+
+    init(_ request: IncomingRequest, _ entrance: Entrance, in state: State, now: Double) throws(Refusal) {
+        let query = request.query
+        guard let connection = state.connection(request.variables["id"] ?? ""),
+            let partner = state.partner(of: connection)
+        else { throw Refusal(detail: "There is no connection with this id.") }
+        guard partner.isPublished || (partner.inviteCode != nil && query["invite_code"] == partner.inviteCode) else {
+            throw Refusal(detail: "The service of this connection is not published. It needs an invite code.")
+        }
+        self.entrance = entrance
+        self.connection = connection
+        returnURL = try Self.returnURL(query, entrance, partner)
+        action = try Self.action(query, entrance)
+        skipsConfiguration = query["skip_config"] == "true"
+        guard !skipsConfiguration || returnURL != nil else {
+            throw Refusal(detail: "skip_config needs an address to return to.")
+        }
+        hint = try Self.hint(query, entrance)
+        // The public Connect URL has no word for a new user: an unknown address is one.
+        createsAccount = query["sdk_create_account"] == "true" || entrance == .publicURL
+        code = Self.code(query["code"], entrance, in: state, now: now)
+        mailSchemes = Array(
+            query.pairs.filter { $0.name == "available_email_app_schemes[]" }.map(\.value).prefix(12))
+    }
+
+    private static func returnURL(
+        _ query: FormParameters, _ entrance: Entrance, _ partner: Partner
+    ) throws(Refusal) -> ReturnURL? {
+        let name = entrance == .publicURL ? "redirect_uri" : "sdk_return_to"
+        guard let text = query[name], entrance != .editPage else {
+            if entrance == .sdk || entrance == .app { throw Refusal(detail: "sdk_return_to is missing.") }
+            return nil
+        }
+        guard let url = ReturnURL(text, registered: partner.redirectURLs) else {
+            throw Refusal(detail: "The \(name) is not one that \(partner.serviceID) has registered.")
+        }
+        guard entrance != .publicURL || url.isPage else {
+            throw Refusal(detail: "The redirect_uri is an https address, or one of the loopback interface.")
+        }
+        return url
+    }
+
+    private static func action(_ query: FormParameters, _ entrance: Entrance) throws(Refusal) -> Attempt.Action {
+        if entrance == .editPage { return .edit }
+        guard entrance == .app, let text = query["action"] else { return .activation }
+        guard let action = Attempt.Action(rawValue: text) else {
+            throw Refusal(detail: "The app knows the actions activation, edit and view.")
+        }
+        return action
+    }
+
+    private static func hint(_ query: FormParameters, _ entrance: Entrance) throws(Refusal) -> Attempt.Hint? {
+        if let username = query["username"] { return .username(username) }
+        guard let email = query["email"] else {
+            if entrance == .publicURL { throw Refusal(detail: "The Connect URL names the user's email.") }
+            return nil
+        }
+        guard EmailSyntax.isPlausible(email) else { throw Refusal(detail: "The email is no email address.") }
+        return .email(email)
+    }
+
+    /// The partner's code; for the public Connect URL the one behind a provisional code.
+    private static func code(_ text: String?, _ entrance: Entrance, in state: State, now: Double) -> String? {
+        guard let text, entrance == .publicURL else { return text }
+        guard let provisional = state.provisionalCodes[text], !provisional.isUsed,
+            now < provisional.createdAt + ProvisionalCode.lifetime
+        else { return nil }
+        return provisional.oauthCode
+    }
+}

@@ -1,0 +1,48 @@
+import SandboxCore
+
+/// Who is registered at the standards-true server.
+enum Fixtures {
+    private static let userGrants = ["authorization_code", "refresh_token"]
+
+    static let clients = [
+        SandboxClient(
+            id: "sandbox-public", secret: nil, kind: .public, redirectURIs: SharedRedirects.all,
+            grantTypes: userGrants, note: "a native app: PKCE, no secret"),
+        SandboxClient(
+            id: "sandbox-confidential", secret: "sandbox-confidential-secret", kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            note: "a server: Basic or secret in the body, may introspect"),
+        SandboxClient(
+            id: "Größe: a+b & c/100%", secret: "pâss:wörd +&=/100% 鍵", kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            note: "id and secret need form-encoding before Base64 (RFC 6749 section 2.3.1)"),
+        SandboxClient(
+            id: "sandbox-service", secret: "sandbox-service-secret", kind: .confidential, redirectURIs: [],
+            grantTypes: ["client_credentials"], note: "a machine without users"),
+    ]
+
+    static let users = [
+        SandboxUser(
+            name: "ada@example.test", password: "standards-matter", subject: "248289761001",
+            displayName: "Ada Example", oneTimeCode: nil, note: "an ordinary user"),
+        SandboxUser(
+            name: "zoe@example.test", password: "must-should-may", subject: "248289761002",
+            displayName: "Zoë Ångström", oneTimeCode: nil, note: "a name beyond ASCII"),
+    ]
+
+    static func dialect(accessTokenLifetime: Int) -> Dialect {
+        Dialect(
+            name: .standard, title: "Standard OAuth", clients: clients, users: users,
+            scopes: Dialect.ScopeRules(
+                known: ["openid", "profile", "email", "offline_access", "api"], separators: [" "], standard: ["api"]),
+            codeLifetime: 60, accessTokenLifetime: accessTokenLifetime, tokenForm: .base64URL,
+            wording: Dialect.ConsentWording(
+                allow: "Allow", refuse: "Do not allow",
+                scopes: [
+                    "openid": "know who you are", "profile": "see your name", "email": "see your e-mail address",
+                    "offline_access": "stay connected while you are away", "api": "use the example API for you",
+                ]),
+            demandsProofKeyOfEveryone: true, refusesDoubledParameters: true, namesIssuer: true,
+            refresh: { _ in .rotatedWithReuseDetection })
+    }
+}
