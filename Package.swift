@@ -12,6 +12,35 @@ let strict: [SwiftSetting] = [
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+
+// What follows is resolved only where one of its traits is on. A use without the condition would make every app resolve it.
+let argumentParser: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"]))
+let tomlKit: Target.Dependency = .product(
+    name: "TOMLKit", package: "TOMLKit", condition: .when(traits: ["CommandLine"]))
+let bigInt: Target.Dependency = .product(name: "BigInt", package: "BigInt", condition: .when(traits: ["Desktop"]))
+let mustache: Target.Dependency = .product(
+    name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Sandbox"]))
+let hummingbird: Target.Dependency = .product(
+    name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server", "Sandbox"]))
+let serviceLifecycle: Target.Dependency = .product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server", "Sandbox"]))
+let sandboxClient: Target.Dependency = .product(
+    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Sandbox"]))
+func nio(_ name: String) -> Target.Dependency {
+    .product(name: name, package: "swift-nio", condition: .when(traits: ["Server", "Sandbox"]))
+}
+
+// The transport on Linux; Apple's platforms have URLSession.
+func transport(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(platforms: [.linux], traits: ["AsyncHTTPClient"]))
+}
+
+// BlueZ and a desktop's notifications, which no Apple platform has.
+func desktop(_ name: String) -> Target.Dependency {
+    .target(name: name, condition: .when(platforms: [.linux], traits: ["Desktop"]))
+}
 
 let package = Package(
     name: "handshake",
@@ -35,6 +64,16 @@ let package = Package(
         .library(name: "Sandbox", targets: ["Sandbox"]),
         .executable(name: "handshake", targets: ["HandshakeCLI"]),
     ],
+    traits: [
+        .trait(name: "AsyncHTTPClient", description: "The transport on Linux. Without it, an app brings its own."),
+        .trait(name: "Server", description: "HandshakeServer: routes for Hummingbird."),
+        .trait(name: "Sandbox", description: "Every supported service on loopback, for tests and demonstrations."),
+        .trait(name: "Desktop", description: "Linux desktops: BlueZ, notifications and the Secret Service."),
+        .trait(
+            name: "CommandLine", description: "The command handshake.",
+            enabledTraits: ["AsyncHTTPClient", "Sandbox", "Desktop"]),
+        .default(enabledTraits: ["AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -53,16 +92,16 @@ let package = Package(
         // Floor 0: the protocol as values.
         .target(
             name: "OAuth",
-            dependencies: [httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
+            dependencies: [httpTypes, crypto, cryptoExtras],
             swiftSettings: strict),
         .testTarget(
             name: "OAuthTests",
-            dependencies: ["OAuth", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
+            dependencies: ["OAuth", httpTypes, crypto, cryptoExtras],
             swiftSettings: strict),
         .target(name: "Beacons", dependencies: [crypto], swiftSettings: strict),
         .testTarget(
             name: "BeaconsTests",
-            dependencies: ["Beacons", crypto, .product(name: "CryptoExtras", package: "swift-crypto")],
+            dependencies: ["Beacons", crypto, cryptoExtras],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(name: "Geofences", swiftSettings: strict),
         .testTarget(
@@ -82,8 +121,7 @@ let package = Package(
         .target(
             name: "DesktopServices",
             dependencies: [
-                "DBus", crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "BigInt", package: "BigInt"),
+                "DBus", crypto, cryptoExtras, bigInt,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -94,12 +132,9 @@ let package = Package(
         .target(
             name: "Handshake",
             dependencies: [
-                "OAuth", httpTypes, crypto, logging,
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(platforms: [.linux])),
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(platforms: [.linux])),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
+                "OAuth", httpTypes, crypto, logging, transport("AsyncHTTPClient", "async-http-client"),
+                transport("NIOCore", "swift-nio"), transport("NIOHTTP1", "swift-nio"),
+                transport("NIOPosix", "swift-nio"), transport("NIOSSL", "swift-nio-ssl"),
             ],
             resources: [.embedInCode("Words/Strings.xcstrings")],
             swiftSettings: strict),
@@ -108,10 +143,8 @@ let package = Package(
             dependencies: [
                 "Beacons", "ClockFixtures", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio",
                 "RecurseCenter", "Sandbox", "WireFixtures",
-                httpTypes, crypto, .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(platforms: [.linux])),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(platforms: [.linux])),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(platforms: [.linux])),
+                httpTypes, crypto, hummingbird, transport("NIOCore", "swift-nio"), transport("NIOPosix", "swift-nio"),
+                transport("NIOSSL", "swift-nio-ssl"),
             ],
             swiftSettings: strict),
 
@@ -127,7 +160,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "Radio", dependencies: ["Beacons", "DBus"], swiftSettings: strict),
+        .target(name: "Radio", dependencies: ["Beacons", "OAuth", desktop("DBus")], swiftSettings: strict),
         .testTarget(
             name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures", "ClockFixtures"],
             swiftSettings: strict),
@@ -144,7 +177,7 @@ let package = Package(
         .target(
             name: "Sequencing",
             dependencies: [
-                "Handshake", "OAuth", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
+                "Handshake", "OAuth", httpTypes, crypto, cryptoExtras,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -170,7 +203,8 @@ let package = Package(
             dependencies: ["ClockFixtures", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
-            name: "Nearby", dependencies: ["Handshake", "OAuth", "Beacons", "DBus", "DesktopServices"],
+            name: "Nearby",
+            dependencies: ["Handshake", "OAuth", "Beacons", desktop("DBus"), desktop("DesktopServices")],
             swiftSettings: strict),
         .testTarget(
             name: "NearbyTests", dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake"],
@@ -189,18 +223,14 @@ let package = Package(
         .target(
             name: "SandboxCore",
             dependencies: [
-                httpTypes, crypto, logging,
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                httpTypes, crypto, logging, hummingbird, mustache, serviceLifecycle,
             ],
             swiftSettings: strict),
         .target(name: "SandboxStandard", dependencies: ["SandboxCore", httpTypes, crypto], swiftSettings: strict),
         .target(
             name: "SandboxSequencing",
             dependencies: [
-                "SandboxCore", httpTypes, crypto, .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Mustache", package: "swift-mustache"),
+                "SandboxCore", httpTypes, crypto, cryptoExtras, mustache,
             ],
             resources: [.embedInCode("Console/file-selector.js"), .embedInCode("Console/console.js")],
             swiftSettings: strict),
@@ -208,10 +238,7 @@ let package = Package(
         .target(
             name: "SandboxIFTTT",
             dependencies: [
-                "SandboxCore", httpTypes,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Mustache", package: "swift-mustache"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                "SandboxCore", httpTypes, sandboxClient, mustache, nio("NIOCore"), nio("NIOHTTP1"),
             ],
             swiftSettings: strict),
         .target(
@@ -227,8 +254,7 @@ let package = Package(
             name: "HandshakeServer",
             dependencies: [
                 "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
-                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -236,17 +262,14 @@ let package = Package(
             dependencies: [
                 "ClockFixtures", "JSONFixtures", "WireFixtures",
                 "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, crypto,
-                logging, .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "GroceryExpress",
             dependencies: [
                 "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, logging,
-                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "Mustache", package: "swift-mustache"),
+                hummingbird, nio("NIOCore"), mustache,
             ],
             path: "Examples/GroceryExpress", swiftSettings: strict),
 
@@ -256,8 +279,7 @@ let package = Package(
             dependencies: [
                 "Beacons", "DBus", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Radio", "RecurseCenter", "Sandbox",
                 "SecretServiceVault", "Sequencing",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "TOMLKit", package: "TOMLKit"),
+                argumentParser, tomlKit,
             ],
             swiftSettings: strict),
     ],

@@ -1,3 +1,4 @@
+#if Desktop
 public import DBus
 
 /// What can go wrong between a program and the services of a desktop.
@@ -54,3 +55,4 @@ extension RemoteError {
         [.serviceUnknown, .nameHasNoOwner].contains(name) || name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
     }
 }
+#endif

@@ -35,8 +35,8 @@ public final class Handshake: Sendable {
     ///   - limits: what one exchange with an authorization server may cost.
     ///   - refreshMargin: how many seconds before its end an access token is replaced; never more than half its life.
     ///   - log: where warnings go; no secret and no query ever does.
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` without clients or with two of one service and
-    ///   identifier; `OAuthError/refused(_:)` with `Refusal/Check/sharedRedirect` when two servers share a redirect
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` without clients, with two of one service and
+    ///   identifier, or without a transport; `OAuthError/refused(_:)` with `Refusal/Check/sharedRedirect` when two servers share a redirect
     ///   URI and could be taken for each other (RFC 9700, section 4.4.2.2).
     public init(
         _ clients: Client..., vault: any Vault, transport: any Transport = .platform, time: TimeSource = .system,
@@ -49,6 +49,11 @@ public final class Handshake: Sendable {
         for (index, client) in clients.enumerated() {
             for other in clients[..<index] { try Self.check(client, beside: other) }
         }
+        #if os(Linux) && !AsyncHTTPClient
+        guard !(transport is MissingTransport) else {
+            throw .configuration(member: "transport", problem: MissingTransport.advice)
+        }
+        #endif
         self.clients = clients
         self.refreshMargin = refreshMargin
         environment = Environment(
@@ -190,13 +195,18 @@ extension Service.AuthorizationServer {
 
 extension Transport where Self == PlatformTransport {
     /// The platform's own transport: AsyncHTTPClient on Linux, URLSession on Apple's platforms.
+    ///
+    /// On Linux it needs the package trait `AsyncHTTPClient`; without it, ``Handshake`` asks for a ``Transport``.
     public static var platform: PlatformTransport { PlatformTransport() }
 }
 
-#if canImport(AsyncHTTPClient) && os(Linux)
+#if AsyncHTTPClient && os(Linux)
 /// The transport that this platform uses unless told otherwise.
 public typealias PlatformTransport = AsyncHTTPTransport
-#else
+#elseif !os(Linux) || CHECK_APPLE_ADAPTERS
 /// The transport that this platform uses unless told otherwise.
 public typealias PlatformTransport = URLSessionTransport
+#else
+/// The transport that this platform uses unless told otherwise: none, because no trait provides one.
+public typealias PlatformTransport = MissingTransport
 #endif

@@ -1,5 +1,5 @@
 public import Beacons
-import DBus
+import OAuth
 
 /// What keeps a radio from working; each case says whose turn it is.
 ///
@@ -91,25 +91,25 @@ extension RadioError: CustomStringConvertible {
     /// What is wrong.
     public var fault: String {
         switch self {
-        case .noBus(let reason): "the system's message bus cannot be reached: \(reason.visible(limit: 300))"
+        case .noBus(let reason): "the system's message bus cannot be reached: \(quoted(reason, limit: 300))"
         case .noBlueZ: "BlueZ, the Bluetooth daemon, does not run"
         case .noAdapter(nil): "there is no Bluetooth adapter"
-        case .noAdapter(let name?): "there is no Bluetooth adapter \(name.visible(limit: 40))"
-        case .poweredOff(let adapter): "Bluetooth is off (\(adapter.visible(limit: 40)))"
+        case .noAdapter(let name?): "there is no Bluetooth adapter \(quoted(name, limit: 40))"
+        case .poweredOff(let adapter): "Bluetooth is off (\(quoted(adapter, limit: 40)))"
         case .blocked(let adapter, bySwitch: true):
-            "Bluetooth is blocked by a switch of the machine (\(adapter.visible(limit: 40)))"
-        case .blocked(let adapter, bySwitch: false): "Bluetooth is blocked by rfkill (\(adapter.visible(limit: 40)))"
-        case .notSupported(let feature): "\(feature.visible(limit: 200)) is not supported here"
-        case .notPermitted(let reason): "the system does not permit it: \(reason.visible(limit: 300))"
+            "Bluetooth is blocked by a switch of the machine (\(quoted(adapter, limit: 40)))"
+        case .blocked(let adapter, bySwitch: false): "Bluetooth is blocked by rfkill (\(quoted(adapter, limit: 40)))"
+        case .notSupported(let feature): "\(quoted(feature, limit: 200)) is not supported here"
+        case .notPermitted(let reason): "the system does not permit it: \(quoted(reason, limit: 300))"
         case .noFreeInstance: "the adapter sends as many advertisements as it can already"
-        case .advertisementRejected(let reason): "the advertisement was rejected: \(reason.visible(limit: 300))"
+        case .advertisementRejected(let reason): "the advertisement was rejected: \(quoted(reason, limit: 300))"
         case .unsendable(let problem): "this radio cannot send that: \(problem)"
         case .noWayToScan(let attempts):
             "no way to scan works: "
                 + attempts.map { "\($0.method.rawValue): \($0.error.fault)" }.joined(separator: "; ")
-        case .lost(let reason): "the connection to the radio was lost: \(reason.visible(limit: 300))"
-        case .refused(let operation, let reason): "\(operation) was refused: \(reason.visible(limit: 300))"
-        case .file(let name, let reason): "\(name.visible(limit: 300)): \(reason)"
+        case .lost(let reason): "the connection to the radio was lost: \(quoted(reason, limit: 300))"
+        case .refused(let operation, let reason): "\(operation) was refused: \(quoted(reason, limit: 300))"
+        case .file(let name, let reason): "\(quoted(name, limit: 300)): \(reason)"
         case .damagedRecording(let error): error.description
         case .input(let member, let problem): "\(member): \(problem)"
         }

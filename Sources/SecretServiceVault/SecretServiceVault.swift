@@ -1,3 +1,4 @@
+#if Desktop
 public import DBus
 import DesktopServices
 public import Handshake
@@ -97,3 +98,4 @@ public enum SecretServiceVault {
         ["application": "handshake", "vault": identifier.description]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Beacons
 import BusFixtures
 import DBus
@@ -181,3 +182,4 @@ private final class ImpatientClock: Clock {
         patienceEnded.withLock { $0 += 1 }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Desktop
 /// A message that the desktop shows (beacons dossier 10.2).
 ///
 /// Texts are plain: whatever stands in them is shown and never acted upon. Control characters are made visible, and what is
@@ -79,3 +80,4 @@ extension Double {
         self < 1e15 ? Int(self) : Int(1e15)
     }
 }
+#endif

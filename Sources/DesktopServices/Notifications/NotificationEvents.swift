@@ -1,3 +1,4 @@
+#if Desktop
 import DBus
 
 extension Notifications {
@@ -73,3 +74,4 @@ extension Notifications.Reason {
             }
     }
 }
+#endif

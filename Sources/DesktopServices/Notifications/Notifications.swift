@@ -1,3 +1,4 @@
+#if Desktop
 public import DBus
 
 /// The desktop's notification service (Desktop Notifications Specification 1.2; beacons dossier 10.2).
@@ -177,3 +178,4 @@ extension String {
         }
     }
 }
+#endif

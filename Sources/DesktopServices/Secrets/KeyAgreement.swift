@@ -1,3 +1,4 @@
+#if Desktop
 import BigInt
 import Crypto
 import CryptoExtras
@@ -86,3 +87,4 @@ struct SessionKey: Sendable {
         }
     }
 }
+#endif

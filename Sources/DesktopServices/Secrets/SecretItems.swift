@@ -1,3 +1,4 @@
+#if Desktop
 import DBus
 
 extension SecretService {
@@ -141,3 +142,4 @@ extension SecretService {
         } catch DBusError.remote {}
     }
 }
+#endif

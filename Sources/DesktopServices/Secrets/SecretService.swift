@@ -1,3 +1,4 @@
+#if Desktop
 public import DBus
 
 /// The keeper of secrets of the user's session: gnome-keyring, KWallet and others (Secret Service API 0.2; beacons dossier
@@ -138,3 +139,4 @@ public struct SecretService: Sendable {
         return try entries.map { try opened($0.value) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Desktop
 /// Bytes that must not be seen: what the Secret Service keeps.
 ///
 /// It does not print, reflect or encode by accident, and reading it takes the word ``reveal()``.
@@ -20,3 +21,4 @@ extension SecretValue: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
+#endif

@@ -1,4 +1,4 @@
-#if canImport(AsyncHTTPClient) && os(Linux)
+#if AsyncHTTPClient && os(Linux)
 import AsyncHTTPClient
 public import HTTPTypes
 import NIOCore

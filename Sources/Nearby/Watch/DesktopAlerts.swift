@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 public import DBus
 import DesktopServices
@@ -134,3 +135,4 @@ extension Clock where Duration == Swift.Duration {
         return { start.duration(to: now) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 import Synchronization
@@ -127,3 +128,4 @@ final class AdvertisementMonitor: Sendable {
         adapter.view.fetched(unknown, properties)
     }
 }
+#endif

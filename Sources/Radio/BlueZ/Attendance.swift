@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 import Synchronization
@@ -214,3 +215,4 @@ final class BlueZView: Sendable {
         announce.yield(condition)
     }
 }
+#endif

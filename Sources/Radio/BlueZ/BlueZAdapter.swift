@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import DBus
 
 /// What BlueZ tells of an adapter.
@@ -50,3 +51,4 @@ struct BlueZAdapter: Sendable, Hashable {
         interfaces.contains(interface.text)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 
@@ -81,3 +82,4 @@ struct BlueZAdvertisement: Sendable, Hashable {
         return properties
     }
 }
+#endif

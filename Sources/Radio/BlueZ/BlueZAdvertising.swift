@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 import Synchronization
@@ -80,3 +81,4 @@ struct BlueZAdvertising: Sendable {
         try Task.checkCancellation()
     }
 }
+#endif

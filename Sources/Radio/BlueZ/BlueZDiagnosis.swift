@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 
@@ -125,3 +126,4 @@ extension BlueZFacts {
         return .init(.monitor, .good, "BlueZ has its experimental flag and offers a monitor")
     }
 }
+#endif

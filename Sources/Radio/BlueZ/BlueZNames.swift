@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import DBus
 
 extension BusName {
@@ -80,3 +81,4 @@ extension RadioError {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 
@@ -133,3 +134,4 @@ struct BlueZObjects: Sendable {
         return adapter
     }
 }
+#endif

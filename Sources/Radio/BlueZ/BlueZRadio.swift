@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 public import Beacons
 public import DBus
 
@@ -99,3 +100,4 @@ public struct BlueZRadio: Radio {
         try Task.checkCancellation()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 
@@ -93,3 +94,4 @@ struct BlueZScanning: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 import Synchronization
@@ -116,3 +117,4 @@ extension RadioError {
         }
     }
 }
+#endif

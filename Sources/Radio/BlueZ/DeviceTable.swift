@@ -1,3 +1,4 @@
+#if Desktop && os(Linux)
 import Beacons
 import DBus
 
@@ -128,3 +129,4 @@ extension DeviceTable.Device {
         }
     }
 }
+#endif

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if Desktop && os(Linux)
 import DBus
 import Foundation
 #endif
@@ -42,7 +42,7 @@ extension BlueZVersion: CustomStringConvertible {
     public var description: String { "\(major).\(minor)" }
 }
 
-#if os(Linux)
+#if Desktop && os(Linux)
 extension BlueZVersion {
     /// Where distributions put the daemon; it is in no PATH.
     static let daemons = [

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Beacons
 import DBus
 import Testing
@@ -42,3 +43,4 @@ struct BlueZAdvertisementTests {
         }
     }
 }
+#endif

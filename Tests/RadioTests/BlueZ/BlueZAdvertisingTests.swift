@@ -1,3 +1,4 @@
+#if os(Linux)
 import Beacons
 import DBus
 import Radio
@@ -151,3 +152,4 @@ struct BlueZAdvertisingTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Beacons
 import DBus
 import Radio
@@ -113,3 +114,4 @@ struct BlueZInterruptionTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Beacons
 import DBus
 import Testing
@@ -197,3 +198,4 @@ struct BlueZObjectsTests {
         #expect(try objects.adapter(named: nil).name == "hci2")
     }
 }
+#endif

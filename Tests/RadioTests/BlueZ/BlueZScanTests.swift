@@ -1,3 +1,4 @@
+#if os(Linux)
 import Beacons
 import ClockFixtures
 import DBus
@@ -178,3 +179,4 @@ struct BlueZScanTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if os(Linux)
 import Beacons
 import DBus
 import Foundation
@@ -176,3 +177,4 @@ struct RFKillTests {
         #expect(RFKill(folder: "/nonexistent").block(of: "hci0") == nil)
     }
 }
+#endif

@@ -76,6 +76,7 @@ final class Air: Sendable {
         await bus.stop()
     }
 
+    #if os(Linux)
     /// A radio on this bus. It waits a millisecond before it tries again.
     func radio(
         adapter: String? = nil, switchesOn: Bool = false, methods: [ScanMethod] = BlueZRadio.Options.bluezMethods,
@@ -87,6 +88,7 @@ final class Air: Sendable {
             backOff: .init(first: .milliseconds(1), longest: .milliseconds(20)))
         return try BlueZRadio(environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], options: options)
     }
+    #endif
 
     /// The time that the radios of these tests have.
     static let now = Timestamp(clampingMicroseconds: 1_767_225_600_000_000)
