@@ -117,6 +117,14 @@ let package = Package(
         .testTarget(
             name: "DBusTests", dependencies: ["DBus", "BusFixtures", "ClockFixtures"], swiftSettings: strict),
 
+        // The repository's own pages.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: [
+                "Handshake", "HandshakeServer", "OAuth", "RecurseCenter", "Sandbox", httpTypes, hummingbird,
+            ],
+            swiftSettings: strict),
+
         // Floor 1: what a Linux desktop offers over its bus.
         .target(
             name: "DesktopServices",

@@ -1,6 +1,6 @@
 /// When an encounter ends, how often a person is announced, and how long encounters are kept. All in seconds.
 public struct EncounterRules: Sendable, Hashable {
-    /// A person is announced again when *more* than this has passed since the last time (dossier RC-18). Default: 3,600.
+    /// A person is announced again when *more* than this has passed since the last time (`recurse-center.md` RC-18). Default: 3,600.
     public var announcementInterval: Double
     /// An encounter is over when the person was not heard for longer than this. Radios in pockets are often silent for a
     /// minute. Default: 300.

@@ -3,7 +3,7 @@ import Beacons
 /// Whom to ask about, and when: one question a person at a time, the next only after a while. A pure value.
 ///
 /// A question that failed is put again after 30 seconds, then after twice as long each time, up to 10 minutes: also when
-/// two hundred people stand in a room without a network (dossier D4, D5). However many numbers are heard, no more than
+/// two hundred people stand in a room without a network (`recurse-center.md` D4, D5). However many numbers are heard, no more than
 /// ``mostQuestions`` are put in one go, and then one in two seconds: a sender that invents numbers must not make this
 /// machine a burden to the service.
 struct Introductions: Sendable {
@@ -16,7 +16,7 @@ struct Introductions: Sendable {
         case nobody(Duration)
     }
 
-    /// How long an answer holds before it is asked for again (dossier D9).
+    /// How long an answer holds before it is asked for again (`recurse-center.md` D9).
     static let lifetime = Duration.seconds(3600)
     private static let firstPause = Duration.seconds(30)
     private static let longestPause = Duration.seconds(600)

@@ -6,7 +6,7 @@ import Synchronization
 /// A class, since imports and Connect add to what the file list shows.
 final class FileLibrary: Sendable {
     /// How long an import takes on the sandbox's clock before its file is in the list (Sequencing dossier, sections 3
-    /// and 12.8: an import reports nothing, its file appears).
+    /// and 12, question 8: an import reports nothing, its file appears).
     static let importDuration = 30.0
 
     private struct Arrival: Sendable {

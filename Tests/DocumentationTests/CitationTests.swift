@@ -1,0 +1,228 @@
+import Foundation
+import Testing
+
+/// Comments and tests cite the dossiers in `Documentation/Protocols`. Its README says how a citation is read.
+@Suite("Citations of the protocol dossiers")
+struct CitationTests {
+    @Test("name a dossier, and a section or row that it has")
+    func citations() throws {
+        let dossiers = try Dossier.all()
+        var count = 0
+        let sources = try Repository.files(
+            below: ["Sources", "Tests", "Examples", "Benchmarks"], ending: ["swift", "js"])
+        for file in sources where !file.hasPrefix("Tests/DocumentationTests/") {
+            let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+            for remark in Remark.all(in: text) {
+                for citation in Citation.all(in: remark.text, of: file) where !citation.references.isEmpty {
+                    count += 1
+                    let place = "\(file):\(remark.line): “\(citation.text)”"
+                    guard let name = citation.dossier else {
+                        Issue.record("\(place) does not say which dossier is meant")
+                        continue
+                    }
+                    guard let dossier = dossiers[name] else {
+                        Issue.record("\(place): Documentation/Protocols has no \(name)")
+                        continue
+                    }
+                    for reference in citation.references where !dossier.places.contains(reference) {
+                        Issue.record("\(place): \(name) has no section or row \(reference)")
+                    }
+                }
+            }
+        }
+        #expect(count > 400)
+    }
+
+    @Test(
+        "are read as the README of the dossiers says",
+        arguments: [
+            ("How it is checked (`oauth-security.md` B6).", "oauth-security.md", ["B6"]),
+            ("`oauth-security.md` rows B1 and B9, E5", "oauth-security.md", ["B1", "B9", "E5"]),
+            ("people (`recurse-center.md` sections 1 to 4)", "recurse-center.md", ["1", "4"]),
+            ("(IFTTT Connect dossier, sections 6.6 and 11.5, row S16)", "ifttt-connect.md", ["6.6", "11.5", "S16"]),
+            ("the shape of the dossier, section 2.4.", "beacons.md", ["2.4"]),
+            ("packets (dossier 7.2, advertising 1)", "beacons.md", ["7.2"]),
+            ("the dossier's table 4.4", "beacons.md", ["4.4"]),
+            ("a hint (section 9.1)", "beacons.md", ["9.1"]),
+            ("a person (dossier 3), as section 4 of RFC 8252 says", "beacons.md", ["3"]),
+        ])
+    func reading(_ text: String, _ dossier: String, _ references: [String]) throws {
+        let citations = Citation.all(in: text, of: "Sources/Radio/Radio.swift")
+        #expect(citations.map(\.dossier) == [dossier])
+        #expect(citations.first?.references == references)
+    }
+
+    @Test(
+        "leave the sections of other documents alone",
+        arguments: [
+            "(RFC 6749, section 10.12)", "(OpenID Connect Core, section 3.1.3.7)", "(HTML, section 9.2)",
+        ])
+    func others(_ text: String) {
+        #expect(Citation.all(in: text, of: "Sources/Radio/Radio.swift").isEmpty)
+    }
+}
+
+/// A dossier and what can be cited of it.
+private struct Dossier {
+    /// The numbers or letters of its sections, and the first cells of its tables' rows.
+    var places: Set<String> = []
+
+    static func all() throws -> [String: Dossier] {
+        var all: [String: Dossier] = [:]
+        for file in try Repository.files(below: ["Documentation/Protocols"], ending: ["md", "json"]) {
+            let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+            all[String(file.split(separator: "/").last ?? "")] = Dossier(text)
+        }
+        return all
+    }
+
+    init(_ text: String) {
+        for line in text.split(separator: "\n") {
+            let heading = line.prefix { $0 == "#" }
+            let cell = line.hasPrefix("|") ? line.dropFirst() : heading.isEmpty ? nil : line.dropFirst(heading.count)
+            guard let word = cell?.split(separator: " ").first else { continue }
+            let place = word.trimmingCharacters(in: CharacterSet(charactersIn: "*.:|"))
+            if place.first?.isLetter == true || place.first?.isNumber == true { places.insert(place) }
+        }
+    }
+}
+
+/// One comment, or one test's name.
+private struct Remark {
+    let line: Int
+    let text: String
+
+    static func all(in text: String) -> [Remark] {
+        var all: [Remark] = []
+        var block: [Substring] = []
+        var start = 0
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let content = line.drop { $0 == " " }
+            if content.hasPrefix("//") || content.hasPrefix("* ") {
+                if block.isEmpty { start = index + 1 }
+                block.append(content.drop { "/* ".contains($0) })
+                continue
+            }
+            if !block.isEmpty { all.append(Remark(line: start, text: block.joined(separator: " "))) }
+            block = []
+            if line.utf8.contains(UInt8(ascii: "\"")) || line.contains(" // ") {
+                all.append(Remark(line: index + 1, text: String(line)))
+            }
+        }
+        return all.filter { $0.text.contains("ossier") || $0.text.contains(".md") || $0.text.contains("ection") }
+    }
+}
+
+/// What a remark says about one dossier.
+private struct Citation {
+    /// Nil where the remark leaves open which one.
+    let dossier: String?
+    let references: [String]
+    let text: String
+
+    private static let names = [
+        ("sequencing", "sequencing.md"), ("recurse center", "recurse-center.md"),
+        ("ifttt connect", "ifttt-connect.md"), ("ifttt", "ifttt-connect.md"),
+        ("beacons", "beacons.md"),
+    ]
+
+    /// The dossier of a folder, for citations that name none.
+    private static let folders = [
+        ("IFTTT", "ifttt-connect.md"), ("Sequencing", "sequencing.md"), ("RecurseCenter", "recurse-center.md"),
+        ("Beacons", "beacons.md"), ("Radio", "beacons.md"), ("Nearby", "beacons.md"), ("Geofences", "beacons.md"),
+        ("Positions", "beacons.md"), ("DesktopServices", "beacons.md"), ("ConnectButton", "ifttt-connect.md"),
+        ("HandshakeServer", "ifttt-connect.md"), ("GroceryExpress", "ifttt-connect.md"),
+        ("WeatherMyWay", "sequencing.md"), ("OAuth", "oauth-security.md"), ("Handshake", "oauth-security.md"),
+    ]
+
+    static func all(in text: String, of file: String) -> [Citation] {
+        let words = text.split(separator: " ").map(String.init)
+        var all: [Citation] = []
+        // What a bare “section 4” is a section of: the document named last, else the folder's dossier.
+        var subject = Subject.dossier(ofFolder(file))
+        var index = 0
+        while index < words.count {
+            let start = index
+            let word = bare(words[start])
+            index += 1
+            if otherDocuments.contains(word) {
+                subject = .other
+                continue
+            } else if isDossier(word) {
+                subject = .dossier(word)
+            } else if ["dossier", "dossier's"].contains(word.lowercased()) {
+                let name = words[max(0, start - 2)..<start].map(bare).joined(separator: " ").lowercased()
+                subject = .dossier(names.first { name.hasSuffix($0.0) }?.1 ?? ofFolder(file))
+            } else if !["section", "sections"].contains(word.lowercased()) {
+                continue
+            }
+            var references: [String] = []
+            while index < words.count, !".):".contains(words[index - 1].last ?? " ") {
+                let next = bare(words[index])
+                if isReference(next) { references.append(next) } else if !connectors.contains(next) { break }
+                index += 1
+            }
+            // “section 8.4 of RFC 8252”
+            let isElsewhere = words[index...].starts(with: ["of", "RFC"])
+            guard case .dossier(let dossier) = subject, !references.isEmpty, !isElsewhere else { continue }
+            all.append(
+                Citation(
+                    dossier: dossier, references: references, text: words[start..<index].joined(separator: " ")))
+        }
+        return all
+    }
+
+    private enum Subject {
+        /// Nil where the folder has none.
+        case dossier(String?)
+        case other
+    }
+
+    private static let otherDocuments: Set = [
+        "RFC", "OpenID", "HTML", "CSP", "WCAG", "JARM", "FAPI", "ISO", "D-Bus", "Specification",
+    ]
+    private static let connectors: Set = ["and", "to", "or", "section", "sections", "row", "rows", "table", "chapter"]
+
+    /// A word without the punctuation around it.
+    private static func bare(_ word: String) -> String {
+        word.trimmingCharacters(in: CharacterSet(charactersIn: "()[]“”\"`,;:.*|"))
+    }
+
+    /// A section's number or letter, or a row's identifier: `6`, `4.2`, `B`, `B6`, `BE-17`.
+    private static func isReference(_ word: String) -> Bool {
+        if word.first?.isNumber == true { return word.allSatisfy { $0.isNumber || $0 == "." } }
+        let letters = word.prefix { $0.isUppercase && $0.isASCII }
+        let number = word.dropFirst(letters.count).drop { $0 == "-" }
+        return (1...3).contains(letters.count) && number.allSatisfy(\.isNumber) && (!number.isEmpty || word.count == 1)
+    }
+
+    private static func isDossier(_ name: String) -> Bool {
+        (name.hasSuffix(".md") || name.hasSuffix(".json"))
+            && FileManager.default.fileExists(
+                atPath: Repository.root.appending(path: "Documentation/Protocols/\(name)").path)
+    }
+
+    private static func ofFolder(_ file: String) -> String? {
+        file.split(separator: "/").lazy.compactMap { part in folders.first { part.contains($0.0) }?.1 }.first
+    }
+}
+
+/// This repository's files.
+enum Repository {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The paths of all files below some folders, from the root on.
+    static func files(below folders: [String], ending suffixes: [String]) throws -> [String] {
+        try folders.flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(
+                atPath: root.appending(path: folder).resolvingSymlinksInPath().path
+            )
+            .filter { path in
+                suffixes.contains { path.hasSuffix("." + $0) }
+                    && !path.split(separator: "/").contains { $0.hasPrefix(".build") }
+            }
+            .map { "\(folder)/\($0)" }.sorted()
+        }
+    }
+}
