@@ -1,0 +1,63 @@
+import Foundation
+import Handshake
+import OAuth
+import UIKit
+
+/// The code of the README and of the articles for Apple's platforms, compiled: a line of theirs that is nowhere is an error.
+enum SignInSample {
+    struct Profile: Decodable {
+        let name: String
+    }
+
+    @MainActor static func readme(window: UIWindow) async throws {
+        let redirect = try RedirectURI("com.example.app:/callback")
+        let client = Client(service: .recurseCenter, id: "your-client-id", redirect: .uri(redirect))
+        let handshake = try Handshake(client, vault: await KeychainVault.open())
+
+        let account = try await handshake.signIn(through: WebAuthenticationBrowser { window })
+        let profile: Profile = try await account.send(.get, "profiles/me")
+        print("Hello, \(profile.name)")
+    }
+
+    @MainActor static func comingFromAppAuth(_ client: Client, _ vault: any Vault, window: UIWindow) async throws {
+        let handshake = try Handshake(client, vault: vault)
+        let account = try await handshake.signIn(through: WebAuthenticationBrowser { window })
+        let response = try await account.send(.get, "profiles/me")
+        _ = response
+    }
+
+    static func redirects() throws -> Client {
+        let redirect = try RedirectURI("com.example.app:/callback")
+        let client = Client(service: .recurseCenter, id: "your-client-id", redirect: .uri(redirect))
+        return client
+    }
+
+    static func claimed() throws -> RedirectURI {
+        let redirect = try RedirectURI("https://app.example.com/callback")
+        return redirect
+    }
+
+    @MainActor static func browser(_ handshake: Handshake, window: UIWindow) async throws -> Account {
+        let browser = WebAuthenticationBrowser { window }
+        let account = try await handshake.signIn(through: browser)
+        return account
+    }
+
+    static func killed(_ handshake: Handshake, url: URL) async throws -> Account {
+        let attempt = try await handshake.beginSignIn()
+        // Open attempt.page.url. Then, in onOpenURL, perhaps in a new process:
+        let account = try await handshake.finishSignIn(redirectURL: url.absoluteString)
+        _ = attempt
+        return account
+    }
+
+    static func extensions() async throws -> any Vault {
+        let vault = try await KeychainVault.open(
+            appGroup: "group.com.example.app", accessGroup: "TEAMID.com.example.shared")
+        return vault
+    }
+
+    static func background(_ handshake: Handshake) async {
+        await handshake.finishRefreshes()
+    }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import HandshakeServer
+import Hummingbird
+import OAuth
+import RecurseCenter
+import Sandbox
+import Testing
+
+/// The articles' code, compiled: a line of a Swift block that is neither here nor in the samples for Apple's platforms is an error.
+private enum FirstSignIn {
+    static func describe() throws -> Client {
+        let issuer = try Issuer("https://login.example.com")
+        let service = try Service(name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly))
+        let client = Client(service: service, id: "your-client-id", scopes: ["openid", "offline_access"])
+        return client
+    }
+
+    static func signIn(_ client: Client, folder: String) async throws -> Account {
+        let vault = try FileVault(directory: folder + "/vault", keyFile: folder + "/vault.key")
+        let handshake = try Handshake(client, vault: vault)
+        let account = try await handshake.signIn(through: .systemBrowser)
+        return account
+    }
+
+    static func send(_ account: Account) async throws -> ResponseMessage {
+        let response = try await account.send(.get, "profiles/me")
+        return response
+    }
+
+    static func find(_ handshake: Handshake) async throws -> Account? {
+        guard let account = try await handshake.account() else { return nil }
+        return account
+    }
+
+    static func errors(_ account: Account, _ handshake: Handshake) async throws -> ResponseMessage? {
+        do {
+            return try await account.send(.get, "profiles/me")
+        } catch HandshakeError.signInRequired {
+            let account = try await handshake.signIn(through: .systemBrowser)
+            return try await account.send(.get, "profiles/me")
+        } catch HandshakeError.network {
+            return nil  // The session is as it was: try again later.
+        }
+    }
+
+    static func signOut(_ account: Account) async throws -> SignOutReport {
+        let report = try await account.signOut()
+        return report
+    }
+}
+
+actor DictionaryVault: Vault {
+    private var records: [VaultKey: [UInt8]] = [:]
+    private var held: Set<VaultKey> = []
+    private var waiting: [VaultKey: [CheckedContinuation<Void, Never>]] = [:]
+
+    func record(_ key: VaultKey) -> [UInt8]? { records[key] }
+
+    func keys(of kind: VaultKey.Kind) -> VaultListing {
+        VaultListing(keys: records.keys.filter { $0.kind == kind })
+    }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        await take(key)
+        defer { release(key) }
+        return try await body(Record(key: key, vault: self))
+    }
+
+    private func take(_ key: VaultKey) async {
+        if held.insert(key).inserted { return }
+        await withCheckedContinuation { waiting[key, default: []].append($0) }
+    }
+
+    private func release(_ key: VaultKey) {
+        if waiting[key, default: []].isEmpty { held.remove(key) } else { waiting[key]?.removeFirst().resume() }
+    }
+
+    fileprivate func set(_ key: VaultKey, to contents: [UInt8]?) { records[key] = contents }
+
+    struct Record: LockedRecord {
+        let key: VaultKey
+        let vault: DictionaryVault
+
+        var contents: [UInt8]? { get async { await vault.record(key) } }
+        func replace(with contents: [UInt8]) async { await vault.set(key, to: contents) }
+        func remove() async { await vault.set(key, to: nil) }
+    }
+}
+
+private enum WritingAVault {
+    static func open(
+        _ folder: String, _ identifier: VaultIdentifier, _ masterKey: VaultMasterKey
+    ) throws -> FileVault {
+        let vault = try FileVault(directory: folder, identifier: identifier, masterKey: masterKey)
+        return vault
+    }
+}
+
+private enum SignInOnAServer {
+    static func routes(
+        secret: Secret, vault: any Vault, signedInUser: @escaping @Sendable (Request) async throws -> String?
+    ) async throws {
+        let address = try PublicAddress("https://shop.example/connect")
+        let redirect = try RedirectURI("\(address)/recurse-center/callback")
+        let client = Client.confidential(
+            service: .recurseCenter, id: "your-client-id", secret: secret, redirect: .uri(redirect))
+
+        let handshake = try Handshake(client, vault: vault)
+        let router = Router()
+        let routes = try SignInRoutes<BasicRequestContext>(handshake, at: address) { request, _ in
+            try await signedInUser(request)
+        }
+        routes.add(to: router.group("connect"))
+
+        let application = Application(router: router)
+        try await application.runService()
+        await handshake.finishRefreshes()
+    }
+
+    static func use(_ handshake: Handshake, userID: String) async throws -> ResponseMessage? {
+        guard let account = try await handshake.account(userID) else { return nil }
+        let response = try await account.send(.get, "profiles/me")
+        return response
+    }
+
+    static func other(_ handshake: Handshake, userID: String, requestURL: String) async throws -> Account {
+        let attempt = try await handshake.beginSignIn(as: userID)
+        // Redirect the browser to attempt.page.url. Then, in the route of the redirect URI:
+        let account = try await handshake.finishSignIn(redirectURL: requestURL, as: userID)
+        _ = attempt
+        return account
+    }
+}
+
+struct ApprovingBrowser: Browser {
+    let sandbox: Sandbox
+
+    func show(_ page: SignInPage) async throws -> String? {
+        try await sandbox.approve(page.url)
+    }
+}
+
+@Suite("The articles")
+struct ArticleTests {
+    private static let articles = [
+        "Handshake/Handshake.docc/FirstSignIn", "Handshake/Handshake.docc/SecurityModel",
+        "Handshake/Handshake.docc/WritingAVault", "Handshake/Handshake.docc/ComingFromAppAuth",
+        "Handshake/Handshake.docc/RedirectsOnApplePlatforms", "HandshakeServer/HandshakeServer.docc/SignInOnAServer",
+        "Sandbox/Sandbox.docc/TestingWithTheSandbox",
+    ]
+
+    @Test("show only code that compiles", arguments: articles)
+    func code(_ article: String) throws {
+        let samples = try Repository.files(below: ["Tests/AppleDeclarations"], ending: ["swift"])
+        let sources = try (samples + ["Tests/DocumentationTests/ArticleTests.swift"]).flatMap(Self.lines)
+        let compiled = Set(sources.map { $0.trimmingCharacters(in: .whitespaces) })
+        var isCode = false
+        for line in try Self.lines("Sources/\(article).md") {
+            if line.hasPrefix("```") {
+                isCode = line == "```swift"
+            } else if isCode, !line.isEmpty {
+                #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+            }
+        }
+    }
+
+    private static func lines(_ file: String) throws -> [Substring] {
+        try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    @Test("test an integration with the sandbox")
+    func sandbox() async throws {
+        let sandbox = try await Sandbox.start()
+        let service = sandbox.recurseCenter
+        let registered = try #require(service.clients.first { $0.kind == .public })
+        let redirect = try #require(registered.redirectURIs.first { !$0.hasPrefix("http") && !$0.hasPrefix("urn") })
+        let client = Client(
+            service: try #require(
+                try Service.builtIn("recurse-center", at: service.origin, security: .allowingInsecureLoopback)),
+            id: registered.id, redirect: .uri(try RedirectURI(redirect)))
+
+        let handshake = try Handshake(client, vault: MemoryVault())
+        let account = try await handshake.signIn(through: ApprovingBrowser(sandbox: sandbox))
+        #expect(try await account.send(.get, "profiles/me").head.status == .ok)
+
+        sandbox.inject(try FaultRule(parsing: "recurse-center GET /api/v1/profiles/me => drop x2"))
+        await #expect(throws: HandshakeError.self) { try await account.send(.get, "profiles/me") }
+        sandbox.clearFaults()
+
+        sandbox.inject(try FaultRule(parsing: "recurse-center POST /oauth/token => status 503 x1"))
+        sandbox.advanceClock(by: 7_200)
+        sandbox.expireAccessTokens(.recurseCenter)
+        await #expect(throws: HandshakeError.self) { try await account.send(.get, "profiles/me") }
+        #expect(try await account.send(.get, "profiles/me").head.status == .ok)
+
+        sandbox.expireAccessTokens(.recurseCenter)
+        sandbox.revokeRefreshTokens(.recurseCenter)
+        let requests = sandbox.requests(.recurseCenter)
+        #expect(requests.contains { $0.path == "/oauth/token" })
+        let error = await #expect(throws: HandshakeError.self) { try await account.send(.get, "profiles/me") }
+        #expect(error?.code == "sign_in_required")
+        await sandbox.stop()
+    }
+
+    @Test("keep an account in a vault of one's own")
+    func vault() async throws {
+        let vault = DictionaryVault()
+        let key = VaultKey(.account, ["example"])
+        try await vault.update(key) { record in
+            #expect(await record.contents == nil)
+            try await record.replace(with: [1, 2])
+        }
+        #expect(await vault.record(key) == [1, 2])
+        #expect(await vault.keys(of: .account).keys == [key])
+        #expect(try await vault.remove(key))
+        #expect(await vault.record(key) == nil)
+    }
+}
