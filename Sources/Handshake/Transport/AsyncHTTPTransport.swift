@@ -33,6 +33,9 @@ public final class AsyncHTTPTransport: Transport {
         // A refused connection is an answer; trying until the deadline would only hide it.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        // Over HTTP/2 a status reaches HTTPTypes and NIO unchecked, which trap on `:status: 1000` and `-1`.
+        configuration.httpVersion = .http1Only
+        configuration.http1_1ConnectionDebugInitializer = ResponseHeadValidator.insert(into:)
         self.configuration = configuration
     }
 
@@ -128,6 +131,10 @@ public final class AsyncHTTPTransport: Transport {
     /// Sorts a failure into "never sent" and "perhaps processed", which decides what a refresh may conclude.
     private static func describe(_ error: any Error, host: String) -> TransportError {
         switch error {
+        case let error as InvalidResponseHead: .invalid(host: host, reason: error.problem)
+        case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection:
+            .cut(host: host, reason: "the connection ended within the response")
+        case let error as HTTPParserError: .invalid(host: host, reason: String(reflecting: error))
         case let error as HTTPClientError:
             switch error {
             case .connectTimeout: .unreachable(host: host, reason: "no connection came about in time")

@@ -1,13 +1,15 @@
 /// Why there is no response, and whether the request may have been processed all the same.
 public enum TransportError: Error, Sendable, Hashable {
-    /// No connection came about: the name is unknown, nobody listens, no route. The request was not sent.
+    /// No connection came about: the name is unknown, nothing listens, no route. The request was not sent.
     case unreachable(host: String, reason: String)
     /// The peer could not prove who it is, or no secure connection could be agreed. The request was not sent.
     case insecure(host: String, reason: String)
     /// The deadline passed after a connection was there or while it was being made.
     case timedOut(host: String)
-    /// The connection ended before the response was complete, or the response broke the protocol.
+    /// The connection ended before the response was complete.
     case cut(host: String, reason: String)
+    /// The response is not HTTP, or has a status outside 100 to 599.
+    case invalid(host: String, reason: String)
     /// The response is longer than what was to be read.
     case tooLarge(host: String, limit: Int)
 
@@ -15,7 +17,7 @@ public enum TransportError: Error, Sendable, Hashable {
     public var mayHaveArrived: Bool {
         switch self {
         case .unreachable, .insecure: false
-        case .timedOut, .cut, .tooLarge: true
+        case .timedOut, .cut, .invalid, .tooLarge: true
         }
     }
 }
@@ -28,6 +30,7 @@ extension TransportError: CustomStringConvertible {
         case .insecure: "tls_failed"
         case .timedOut: "timed_out"
         case .cut: "connection_cut"
+        case .invalid: "invalid_response"
         case .tooLarge: "response_too_large"
         }
     }
@@ -37,7 +40,8 @@ extension TransportError: CustomStringConvertible {
         case .unreachable(let host, let reason): "\(host) cannot be reached: \(reason)"
         case .insecure(let host, let reason): "no trustworthy TLS connection to \(host): \(reason)"
         case .timedOut(let host): "\(host) did not answer in time"
-        case .cut(let host, let reason): "the answer of \(host) broke off: \(reason)"
+        case .cut(let host, let reason): "the connection to \(host) was cut off: \(reason)"
+        case .invalid(let host, let reason): "\(host) did not answer in valid HTTP: \(reason)"
         case .tooLarge(let host, let limit): "the answer of \(host) is longer than \(limit) bytes"
         }
     }
