@@ -1,4 +1,4 @@
-#if canImport(FoundationEssentials)
+#if canImport(FoundationEssentials) && !CHECK_APPLE_ADAPTERS
 import FoundationEssentials
 #else
 import Foundation
@@ -55,9 +55,16 @@ public struct Language: Sendable, Hashable {
         tag = "en"
     }
 
-    /// The user's language, from `LC_ALL`, `LC_MESSAGES` and `LANG`.
-    public static let user = Language(
-        preferred: ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { ProcessInfo.processInfo.environment[$0] })
+    /// The user's language: the system's preference on Apple's platforms, elsewhere `LC_ALL`, `LC_MESSAGES` and `LANG`.
+    public static let user = Language(preferred: preferences)
+
+    private static var preferences: [String] {
+        #if canImport(Darwin) || CHECK_APPLE_ADAPTERS
+        Locale.preferredLanguages
+        #else
+        ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { ProcessInfo.processInfo.environment[$0] }
+        #endif
+    }
 }
 
 private enum Catalogue {
