@@ -2,7 +2,7 @@ import Logging
 import OAuth
 import Synchronization
 
-/// All that an account reaches the world through; made once by ``Handshake``.
+/// The dependencies that all accounts of a ``Handshake`` share.
 final class Environment: Sendable {
     let vault: any Vault
     let transport: any Transport
@@ -11,8 +11,11 @@ final class Environment: Sendable {
     let limits: TransferLimits
     let log: Logger
     let events = EventHub()
-    private let discovered = Mutex<[Issuer: AuthorizationServerMetadata]>([:])
-    /// Accounts that hold what the vault could not take: it would be lost with them.
+    private let metadata = FetchedValues<Issuer, AuthorizationServerMetadata>(
+        .init(maximum: 86_400, maximumStale: 604_800, coolingPeriod: 60))
+    private let keySets = FetchedValues<EndpointURL, JSONWebKeySet>(
+        .init(maximum: 3_600, maximumStale: 86_400, coolingPeriod: 60))
+    /// Accounts with a grant that is not stored yet: it would be lost with them.
     private let retained = Mutex<[AccountID: Account]>([:])
 
     init(
@@ -27,7 +30,7 @@ final class Environment: Sendable {
         self.log = log
     }
 
-    /// Removes an account's record, whatever it holds.
+    /// Removes an account's record, also a damaged one.
     func remove(_ id: AccountID) async throws {
         do {
             try await vault.remove(id.vaultKey)
@@ -46,7 +49,7 @@ final class Environment: Sendable {
         _ = released
     }
 
-    /// The metadata of a service's authorization server: as described, as kept with the grant, or as discovered now.
+    /// The metadata of a service's authorization server: as described, as stored with the grant, or as discovered.
     func server(
         of service: Service, known: AuthorizationServerMetadata? = nil
     ) async throws -> AuthorizationServerMetadata {
@@ -54,34 +57,45 @@ final class Environment: Sendable {
         case .described(let metadata): return metadata
         case .discovered(let issuer, let security):
             if let known { return known }
-            if let found = discovered.withLock({ $0[issuer] }) { return found }
-            let found = try await discover(issuer, security: security)
-            discovered.withLock { $0[issuer] = found }
-            return found
+            return try await metadata.value(issuer, now: time.now()) {
+                try await self.discover(issuer, security: security)
+            }.value
         }
     }
 
-    /// Asks every well-known address of an issuer and joins what the documents say. Both must name exactly this issuer.
-    private func discover(_ issuer: Issuer, security: TransportSecurity) async throws -> AuthorizationServerMetadata {
-        var joined: AuthorizationServerMetadata?
-        for location in issuer.metadataLocations {
-            let request = MetadataRequest(issuer: issuer, location: location, security: security)
-            guard let document = try await exchange({ request.message }, { try request.metadata(from: $0) }) else {
-                continue
+    /// Checks a signed token with the keys at an address. When no key fits, the keys are fetched again, at most once per
+    /// minute, because the server may have rotated them (`oauth-security.md` D6).
+    ///
+    /// - Throws: ``HandshakeError/exchange(_:)`` when `check` refuses the token; what ``exchange(_:_:)`` throws when the
+    ///   keys cannot be fetched.
+    func verified<Claims>(
+        withKeysAt endpoint: EndpointURL, _ check: (JSONWebKeySet) throws(OAuthError) -> Claims
+    ) async throws -> Claims {
+        let request = KeySetRequest(at: endpoint)
+        let fetch: @Sendable () async throws -> JSONWebKeySet = {
+            try await self.exchange({ request.message }, request.keys)
+        }
+        let now = time.now()
+        let keys = try await keySets.value(endpoint, now: now, fetch)
+        do {
+            return try check(keys.value)
+        } catch .refused(let refusal) where refusal.check == .key {
+            guard let newer = try await keySets.newer(than: keys, of: endpoint, now: now, fetch) else {
+                throw HandshakeError.exchange(.refused(refusal))
             }
-            if joined == nil { joined = document } else { joined?.fillGaps(from: document) }
+            do {
+                return try check(newer.value)
+            } catch {
+                throw HandshakeError.exchange(error)
+            }
+        } catch {
+            throw HandshakeError.exchange(error)
         }
-        guard let joined else {
-            let asked = issuer.metadataLocations.map(\.description).joined(separator: " nor at ")
-            let text = "\(issuer) has no metadata, neither at \(asked); is the issuer right?"
-            throw HandshakeError.exchange(.server(ServerError(step: .metadata, code: nil, text: text, status: 404)))
-        }
-        log.debug("discovered an authorization server", metadata: ["issuer": "\(issuer)"])
-        return joined
     }
 
-    /// One exchange: builds the request, sends it, reads the answer, and gives every failure its place in
-    /// ``HandshakeError``.
+    /// One exchange: builds the request, sends it and reads the response.
+    ///
+    /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)``, `CancellationError`.
     func exchange<Answer>(
         _ request: () throws -> RequestMessage, _ read: (ResponseMessage) throws -> Answer
     ) async throws -> Answer {

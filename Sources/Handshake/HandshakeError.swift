@@ -13,6 +13,12 @@ public enum HandshakeError: Error, Sendable, Hashable {
     /// The service could not be reached, or did not answer as a peer should. The session is as it was.
     case network(TransportError)
 
+    /// No well-known address of the issuer has usable metadata: the issuer is wrong, or its server is misconfigured.
+    case undiscovered(issuer: Issuer, failures: [MetadataFailure])
+
+    /// The API answered a request for a decoded value with an error status.
+    case rejected(ErrorResponse)
+
     /// The vault could not be used. Nothing was deleted.
     case vault(VaultError)
 
@@ -67,6 +73,9 @@ extension HandshakeError: CustomStringConvertible {
         case .configuration: "invalid_configuration"
         case .exchange(let error): error.code
         case .network(let error): error.code
+        case .undiscovered(_, let failures):
+            Set(failures.map(\.error.code)).count == 1 ? failures[0].error.code : "metadata_not_found"
+        case .rejected(let response): response.code
         case .vault(let error): error.code
         case .signInRequired: "sign_in_required"
         case .refreshUncertain: "refresh_uncertain"
@@ -85,6 +94,10 @@ extension HandshakeError: CustomStringConvertible {
         case .configuration(let member, let problem): "\(member): \(problem)"
         case .exchange(let error): "\(error)"
         case .network(let error): "\(error)"
+        case .undiscovered(let issuer, let failures):
+            "no metadata of \(issuer) was found. "
+                + failures.map { "\($0.location): \($0.error)" }.joined(separator: ". ") + ". Check the issuer"
+        case .rejected(let response): "\(response)"
         case .vault(let error): "\(error)"
         case .signInRequired(let account, let reason): "sign in to \(account) again: \(reason.text)"
         case .refreshUncertain(let account, let error):

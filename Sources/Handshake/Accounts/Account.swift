@@ -1,15 +1,14 @@
 public import OAuth
 import Synchronization
 
-/// A signed-in user of a service: hands out fresh tokens, sends requests, signs out.
+/// A signed-in user of a service: provides fresh tokens, sends requests, signs out.
 ///
-/// An account is safe to share between tasks. However many of them ask for a token at the same time, in this process
-/// and in every other one that uses the same vault, an expired token is refreshed once: the others take over the
-/// result.
+/// Safe to share between tasks. An expired token is refreshed once, however many tasks ask concurrently, in this process
+/// and in every other one that uses the same vault; the others take over the result.
 public final class Account: Sendable {
     public let id: AccountID
 
-    /// What the account is at: its addresses and peculiarities.
+    /// The service this account belongs to.
     public var service: Service { client.service }
 
     let client: Client
@@ -20,20 +19,29 @@ public final class Account: Sendable {
 
     private struct State {
         var record: AccountRecord
-        var authorization: String
-        /// A grant that the service gave and the vault could not take yet: it is stored before anyone sees it.
+        var credential: BearerCredential
+        /// A grant that is not stored yet: it is stored before any caller sees it.
         var unstored: Unstored?
         /// Until when a failed refresh is not repeated while the present token still lives; seconds since 1970.
         var quietUntil = 0.0
     }
 
-    /// A grant that is not stored yet, and the access token of the record that it was got with.
+    /// A grant that is not stored yet, because its ID token could not be checked or the vault could not take it.
     struct Unstored {
         let record: AccountRecord
+        /// The access token of the record that it was got with.
         let replaced: Secret
+        /// The ID token that came with it; nil when there was none, or its claims are in the record.
+        let uncheckedIDToken: Secret?
+
+        /// Whether the grant is the next one after `stored`.
+        func follows(_ stored: AccountRecord) -> Bool {
+            stored.isUsable && stored.generation == record.generation - 1
+                && stored.grant.accessToken.matches(replaced)
+        }
     }
 
-    /// How many seconds before its end an access token is replaced; never more than half its life. 60 unless stated.
+    /// How many seconds before it expires an access token is refreshed; never more than half its lifetime. 60 by default.
     public let refreshMargin: Double
 
     init(_ record: AccountRecord, client: Client, environment: Environment, refreshMargin: Double) {
@@ -47,24 +55,20 @@ public final class Account: Sendable {
             origins += [server.issuer.url.origin] + [server.userInfoEndpoint?.origin].compactMap(\.self)
         }
         allowedOrigins = origins.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        state = Mutex(State(record: record, authorization: Self.authorization(record)))
+        state = Mutex(State(record: record, credential: BearerCredential(record.grant.accessToken)))
     }
 
-    private static func authorization(_ record: AccountRecord) -> String {
-        "Bearer " + record.grant.accessToken.reveal()
-    }
-
-    /// What is known of the account without asking anyone, as of the last token change seen by this process.
+    /// What is known of the account without a request, as of the last token change that this process saw.
     public var status: AccountStatus {
         AccountStatus(record)
     }
 
-    /// An access token with life left in it.
+    /// An unexpired access token.
     ///
-    /// A token that will last is handed out at once, without waiting and without a call. Otherwise it is refreshed, or
-    /// taken over from whoever refreshed it.
+    /// A fresh token is returned immediately, without waiting and without a request. Otherwise the token is refreshed, or
+    /// taken over from another task or process that refreshed it.
     ///
-    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` when the session is over; ``HandshakeError/network(_:)`` and
+    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` when the session has ended; ``HandshakeError/network(_:)`` and
     ///   ``HandshakeError/refreshUncertain(_:_:)`` when the service could not be asked, which leaves the session as it
     ///   is; ``HandshakeError/exchange(_:)`` when it answered with an error; ``HandshakeError/vault(_:)``;
     ///   `CancellationError`.
@@ -72,17 +76,17 @@ public final class Account: Sendable {
         try await freshRecord().grant.accessToken
     }
 
-    /// Replaces the access token now, whatever life it has left.
+    /// Refreshes the access token now, also an unexpired one.
     ///
     /// - Throws: what ``accessToken()`` throws.
     public func refresh() async throws {
         _ = try await record(after: record.grant.accessToken)
     }
 
-    /// The value for the `Authorization` field, prepared once for each token.
-    func authorization() async throws -> String {
-        if let value = state.withLock({ state in isFresh(state) ? state.authorization : nil }) { return value }
-        return Self.authorization(try await freshRecord())
+    /// A fresh token with its `Authorization` field.
+    func credential() async throws -> BearerCredential {
+        if let credential = state.withLock({ state in isFresh(state) ? state.credential : nil }) { return credential }
+        return BearerCredential(try await freshRecord().grant.accessToken)
     }
 
     private func isFresh(_ state: borrowing State) -> Bool {
@@ -126,7 +130,7 @@ public final class Account: Sendable {
         }
     }
 
-    /// Whether there is such an account: one whose session is over here is brought up to date first.
+    /// Whether there is such an account: one whose session has ended here is brought up to date first.
     func isUsableOrStored() async throws -> Bool {
         if record.isUsable { return true }
         return try await environment.vault.update(id.vaultKey) { locked in
@@ -141,20 +145,20 @@ public final class Account: Sendable {
         state.withLock { $0.record }
     }
 
-    /// Takes over a stored record. Only while the record is held, so that a newer one is never undone.
+    /// Takes over a stored record. Call it only while the record is held, so that a newer one is never undone.
     func adopt(_ record: AccountRecord) {
         state.withLock { state in
             state.record = record
-            state.authorization = Self.authorization(record)
+            state.credential = BearerCredential(record.grant.accessToken)
             state.unstored = nil
             state.quietUntil = 0
         }
         environment.release(id)
     }
 
-    /// Remembers what the service gave and the vault did not take. The account stays in memory for as long as it does so.
-    func keepUnstored(_ record: AccountRecord, replacing stored: AccountRecord) {
-        state.withLock { $0.unstored = Unstored(record: record, replaced: stored.grant.accessToken) }
+    /// Keeps a grant that is not stored yet. The account stays in memory until the grant is stored.
+    func keepUnstored(_ grant: Unstored) {
+        state.withLock { $0.unstored = grant }
         environment.retain(self)
     }
 
@@ -168,13 +172,22 @@ public final class Account: Sendable {
 }
 
 extension HandshakeError {
+    /// Whether a safety check stopped the exchange.
+    var isRefusal: Bool {
+        switch self {
+        case .exchange(.refused): true
+        case .exchange(.malformed(let step, _, _, _)): step == .idToken
+        default: false
+        }
+    }
+
     /// Whether the session is as good as before the error.
     var leavesSession: Bool {
         switch self {
         case .network, .refreshUncertain: true
         case .exchange(.server(let error)): !error.isInvalidGrant
-        case .exchange(.malformed), .exchange(.redirected): true
-        case .vault: true
+        case .exchange(.malformed(let step, _, _, _)): step != .idToken
+        case .exchange(.redirected), .undiscovered, .vault: true
         case .signInRequired(_, .notRefreshable): true
         default: false
         }

@@ -8,46 +8,55 @@ import Foundation
 #endif
 
 extension Account {
-    /// Sends a request with this account's access token, which goes into the `Authorization` field and nowhere else.
+    /// Sends a request with this account's access token in the `Authorization` field.
     ///
-    /// When the service does not accept the token, it is refreshed once, however many requests find out at the same
-    /// time, and the request is sent once more if its content can be sent again. Redirects of `GET` and `HEAD` are
-    /// followed, at most five; outside the service's own origins they lose the token.
+    /// When the service does not accept the token, the token is refreshed once, however many requests find out
+    /// concurrently, and the request is sent a second time if its content can be sent again.
     ///
-    /// - Returns: the service's answer, whatever its status.
+    /// - Parameters:
+    ///   - request: what to send.
+    ///   - redirects: what to do with a redirect; `GET` and `HEAD` follow it by default.
+    ///   - limits: what one exchange may cost.
+    /// - Returns: the service's response, whatever its status.
     /// - Throws: `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/foreignOrigin`
     ///   for an address that is none of the service's; ``HandshakeError/demanded(_:status:)`` when the service wants
     ///   further scopes or another authentication; ``HandshakeError/signInRequired(_:_:)``;
-    ///   ``HandshakeError/contentNotReplayable``; ``HandshakeError/network(_:)``; whatever ``accessToken()`` throws.
-    public func send(_ request: RequestMessage, limits: TransferLimits = TransferLimits()) async throws
-        -> ResponseMessage
-    {
-        try await send(request) { [environment] in try await environment.transport.send($0, limits: limits) }
+    ///   ``HandshakeError/contentNotReplayable``; ``HandshakeError/network(_:)``; what ``accessToken()`` throws.
+    public func send(
+        _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
+    ) async throws -> ResponseMessage {
+        try await send(request, redirects: redirects) { [environment] in
+            try await environment.transport.send($0, limits: limits)
+        }
     }
 
-    /// How a request with its token goes out once: whole, or with the answer's content handed on in pieces.
-    typealias Attempt = @Sendable (RequestMessage) async throws -> ResponseMessage
+    /// How a request with its token is transmitted once: whole, or with the response's content handed on in pieces.
+    typealias Transmission = @Sendable (RequestMessage) async throws -> ResponseMessage
 
-    /// Sends a request by the rules of ``send(_:limits:)``; each transmission is one call of `attempt`.
-    func send(_ request: RequestMessage, by attempt: Attempt) async throws -> ResponseMessage {
+    /// Sends a request by the rules of ``send(_:redirects:limits:)``; each transmission is one call of `transmit`.
+    func send(
+        _ request: RequestMessage, redirects: RedirectPolicy, by transmit: Transmission
+    ) async throws -> ResponseMessage {
         try check(request)
-        var authorized = request
-        authorized.head.headerFields[.authorization] = try await authorization()
-        let (response, demand) = try await deliver(authorized, by: attempt)
+        let credential = try await credential()
+        let (response, demand) = try await deliver(request, with: credential, redirects: redirects, by: transmit)
         guard let demand else { return response }
         guard demand == .freshToken else { throw HandshakeError.demanded(demand, status: response.head.status.code) }
-        return try await replay(request, refused: authorized, by: attempt)
+        return try await replay(request, refused: credential.token, redirects: redirects, by: transmit)
     }
 
     /// Sends a request without content to an address, absolute or relative to the service's API.
     ///
-    /// - Throws: what ``send(_:limits:)`` throws, and ``HandshakeError/configuration(member:problem:)`` for an address
+    /// - Throws: what ``send(_:redirects:limits:)`` throws, and ``HandshakeError/configuration(member:problem:)`` for an address
     ///   that is none.
     public func send(
         _ method: HTTPRequest.Method, _ address: String, headers: HTTPFields = [:],
-        content: RequestMessage.Content = .none, limits: TransferLimits = TransferLimits()
+        content: RequestMessage.Content = .none, redirects: RedirectPolicy = .follow,
+        limits: TransferLimits = TransferLimits()
     ) async throws -> ResponseMessage {
-        try await send(RequestMessage(method, resolve(address), headers: headers, content: content), limits: limits)
+        try await send(
+            RequestMessage(method, resolve(address), headers: headers, content: content), redirects: redirects,
+            limits: limits)
     }
 
     /// The absolute address for what a caller wrote: absolute already, or relative to the service's API.
@@ -90,16 +99,13 @@ extension Account {
         }
     }
 
-    /// Refreshes because `refused` was not accepted, and sends once more what can be sent once more.
+    /// Refreshes because `refused` was not accepted, and sends the request a second time if its content allows it.
     private func replay(
-        _ request: RequestMessage, refused: RequestMessage, by attempt: Attempt
+        _ request: RequestMessage, refused: Secret, redirects: RedirectPolicy, by transmit: Transmission
     ) async throws -> ResponseMessage {
-        let token = Secret(String(refused.head.headerFields[.authorization]?.dropFirst("Bearer ".count) ?? ""))
-        let next = try await record(after: token)
+        let credential = BearerCredential(try await record(after: refused).grant.accessToken)
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
-        var authorized = request
-        authorized.authorize(with: next.grant.accessToken)
-        let (response, demand) = try await deliver(authorized, by: attempt)
+        let (response, demand) = try await deliver(request, with: credential, redirects: redirects, by: transmit)
         switch demand {
         case nil: return response
         case .freshToken?: throw HandshakeError.signInRequired(id, .stillUnauthorized)
@@ -107,35 +113,34 @@ extension Account {
         }
     }
 
-    /// Sends, and follows the redirects of requests that only read. Whoever did not see the token cannot refuse it: what
-    /// another origin says demands nothing.
+    /// Sends, and follows redirects as `redirects` says. Ignores 401 responses from foreign origins: those hosts never
+    /// received the token.
     private func deliver(
-        _ request: RequestMessage, by attempt: Attempt
+        _ request: RequestMessage, with credential: BearerCredential, redirects: RedirectPolicy,
+        by transmit: Transmission
     ) async throws -> (ResponseMessage, ResourceDemand?) {
         var request = request
-        for _ in 0...Self.mostRedirects {
-            let response = try await transmit(request, by: attempt)
-            guard let next = try redirected(request, by: response) else {
+        request.head.headerFields[.authorization] = credential.field
+        for _ in 0...Self.maximumRedirects {
+            let response: ResponseMessage
+            do {
+                response = try await transmit(request)
+            } catch let error as TransportError {
+                throw HandshakeError.network(error)
+            }
+            guard redirects == .follow, let target = try target(of: response, to: request) else {
                 let isAuthorized = request.head.headerFields[.authorization] != nil
                 return (response, isAuthorized ? client.service.demand(in: response) : nil)
             }
-            request = next
+            request = redirected(request, to: target, with: credential)
         }
         throw HandshakeError.exchange(.redirected(step: .resource, status: 310))
     }
 
-    private static let mostRedirects = 5
+    private static let maximumRedirects = 5
 
-    private func transmit(_ request: RequestMessage, by attempt: Attempt) async throws -> ResponseMessage {
-        do {
-            return try await attempt(request)
-        } catch let error as TransportError {
-            throw HandshakeError.network(error)
-        }
-    }
-
-    /// The request that a redirect asks for: without the token when it leaves the service (RFC 9110, section 15.4).
-    private func redirected(_ request: RequestMessage, by response: ResponseMessage) throws -> RequestMessage? {
+    /// Where a response redirects a request that only reads; nil for every other response.
+    private func target(of response: ResponseMessage, to request: RequestMessage) throws -> EndpointURL? {
         guard [301, 302, 303, 307, 308].contains(response.head.status.code),
             request.head.method == .get || request.head.method == .head,
             let location = response.head.headerFields[.location]
@@ -146,15 +151,54 @@ extension Account {
                 $0 != "#"
             })
         else { return nil }
-        let endpoint: EndpointURL
         do {
-            endpoint = try EndpointURL(
+            return try EndpointURL(
                 String(target), security: client.service.authorizationServer.security, member: "Location")
         } catch {
             throw HandshakeError.exchange(error)
         }
-        var headers = request.head.headerFields
-        if !allowedOrigins.contains(endpoint.origin) { headers[.authorization] = nil }
-        return RequestMessage(request.head.method, endpoint, headers: headers)
     }
+
+    /// The request that follows a redirect (RFC 9110, section 15.4).
+    ///
+    /// To another origin only the fields of ``RedirectPolicy/portableFields`` go along: any other may be a credential.
+    /// The token goes to the service's own origins and nowhere else.
+    private func redirected(
+        _ request: RequestMessage, to target: EndpointURL, with credential: BearerCredential
+    ) -> RequestMessage {
+        var headers = request.head.headerFields
+        let isSameOrigin =
+            target.origin.authority == request.head.authority && target.origin.scheme.rawValue == request.head.scheme
+        if !isSameOrigin { headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) }) }
+        headers[.authorization] = allowedOrigins.contains(target.origin) ? credential.field : nil
+        return RequestMessage(request.head.method, target, headers: headers)
+    }
+}
+
+/// What to do with a redirect that answers an authorized request.
+public enum RedirectPolicy: Sendable, Hashable {
+    /// Follow up to five redirects of `GET` and `HEAD`; to another origin only `Accept`, `Accept-Language` and
+    /// `User-Agent` go along. A redirect of any other method is the response.
+    case follow
+    /// Follow none: a redirect is the response.
+    case stop
+
+    /// The fields that may go to another origin.
+    static let portableFields: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent]
+}
+
+/// An access token and the `Authorization` field that carries it, prepared once for each token (RFC 6750, section 2.1).
+struct BearerCredential: Sendable {
+    let token: Secret
+    let field: String
+
+    init(_ token: Secret) {
+        self.token = token
+        field = "Bearer " + token.reveal()
+    }
+}
+
+extension BearerCredential: CustomStringConvertible, CustomReflectable {
+    var description: String { "(secret)" }
+    var customMirror: Mirror { Mirror(self, children: []) }
 }

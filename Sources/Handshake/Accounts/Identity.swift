@@ -17,7 +17,7 @@ extension Account {
     /// At an OpenID provider this is the user-info endpoint, and its subject must be the ID token's (OpenID Connect
     /// Core, 5.3.2).
     ///
-    /// - Throws: what ``send(_:limits:)`` throws; ``HandshakeError/exchange(_:)`` for an error status, an answer that
+    /// - Throws: what ``send(_:redirects:limits:)`` throws; ``HandshakeError/exchange(_:)`` for an error status, an answer that
     ///   is not valid, or a subject that is not the one who signed in;
     ///   ``HandshakeError/configuration(member:problem:)`` when the service has no such endpoint.
     public func identity() async throws -> Identity {
@@ -26,7 +26,8 @@ extension Account {
                 member: "userinfo_endpoint",
                 problem: "\(client.service.displayName) does not say where it tells who the user is")
         }
-        let response = try await send(RequestMessage(.get, endpoint.url, headers: [.accept: "application/json"]))
+        let response = try await send(
+            RequestMessage(.get, endpoint.url, headers: [.accept: "application/json"]), redirects: .stop)
         do {
             return try Self.identity(from: response, at: endpoint, expecting: record.grant.identity?.subject)
         } catch {
@@ -45,6 +46,9 @@ extension Account {
     private static func identity(
         from response: ResponseMessage, at endpoint: Service.IdentityEndpoint, expecting subject: String?
     ) throws(OAuthError) -> Identity {
+        guard response.head.status.kind != .redirection else {
+            throw .redirected(step: .userInfo, status: response.head.status.code)
+        }
         guard response.head.status.kind == .successful else {
             throw .server(ServerError(step: .userInfo, response))
         }

@@ -1,23 +1,26 @@
 import OAuth
 
-/// The heart: a refresh that happens once, and whose every outcome is stored before it is seen.
+/// A refresh that happens once, and whose every outcome is stored before it is seen.
 ///
 /// ```
 /// hold the record ── newer grant there? ──────────────────────────────► take it over, no call
 ///        │
-///        ├─ journal “refreshing” ─► call ─┬─ new tokens ──► store ─────► hand out
+///        ├─ journal “refreshing” ─► call ─┬─ new tokens ──► check ID token ──► store ──► hand out
+///        │                                │                       └─ refused ► journal stays, error “refused”
 ///        │                                ├─ invalid_grant ► store “ended” ─► sign in again
 ///        │                                ├─ another error, or never sent ─► journal cleared, error
 ///        │                                └─ no answer ───► journal stays, error “uncertain”
 /// ```
 ///
-/// A journal entry that is found says that an earlier answer was lost. The old refresh token is then tried once more: a
-/// service that did not process the first request, or forgives a repeat, goes on; any other answers `invalid_grant`,
-/// which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither leads back to where it
-/// began.
+/// A journal entry that is found says that an earlier answer was lost or refused. The old refresh token is then tried
+/// once more: a service that did not process the first request, or forgives a repeat, goes on; any other answers
+/// `invalid_grant`, which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither repeats
+/// without end.
+///
+/// A grant whose ID token is refused is neither stored nor used: it may be another user's. A grant whose ID token cannot
+/// be checked now, because the keys are out of reach, is kept in memory and checked by the next attempt.
 extension Account {
-    /// Gets another record than the one with `refused`, or with an access token that is used up when nothing was
-    /// refused.
+    /// Gets a record with another access token than `refused`, or with an unexpired one when nothing was refused.
     func refresh(replacing refused: Secret?) async throws -> AccountRecord {
         let next: AccountRecord
         do {
@@ -33,9 +36,7 @@ extension Account {
     private func refresh(replacing refused: Secret?, in locked: any LockedRecord) async throws -> AccountRecord {
         guard let bytes = await locked.contents else { throw end(with: .absent) }
         var stored = try AccountRecord(stored: bytes, expected: id)
-        if let kept = unstored {
-            stored = try await store(kept, over: stored, in: locked)
-        }
+        if let unstored { stored = try await store(unstored, over: stored, in: locked) }
         switch stored.state {
         case .ended(let reason): throw end(stored, with: reason)
         case .signingOut: throw end(stored, with: .signingOut)
@@ -57,25 +58,22 @@ extension Account {
         return !stored.grant.accessToken.matches(refused) && stored.grant.isFresh(at: now, margin: 0)
     }
 
-    /// Stores what an earlier refresh got and could not store, unless somebody has gone on since.
+    /// Stores the grant of an earlier refresh that could not be checked or stored then, unless the record has changed
+    /// since.
     func store(
-        _ kept: Unstored, over stored: AccountRecord, in locked: any LockedRecord
+        _ unstored: Unstored, over stored: AccountRecord, in locked: any LockedRecord
     ) async throws -> AccountRecord {
         // A generation alone does not tell: another sign-in after a sign-out counts from the beginning.
-        guard stored.isUsable, stored.generation == kept.record.generation - 1,
-            stored.grant.accessToken.matches(kept.replaced)
-        else {
+        guard unstored.follows(stored) else {
             adopt(stored)
             return stored
         }
-        try await replace(locked, with: kept.record)
-        adopt(kept.record)
-        return kept.record
+        return try await keep(unstored, replacing: stored, in: locked)
     }
 
     private func renew(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
         guard let request = try await renewalRequest(for: stored) else {
-            // A token that lives may do elsewhere, or to its last second: only its own end ends such a session.
+            // A token that lives may do elsewhere, or to its last second: only its expiry ends such a session.
             guard stored.grant.isExpired(at: environment.time.now()) else {
                 throw HandshakeError.signInRequired(id, .notRefreshable)
             }
@@ -89,8 +87,10 @@ extension Account {
         do {
             let now = environment.time.now()
             let response = try await exchange(request, now: now)
-            let next = stored.renewed(stored.grant.refreshed(by: response, now: now))
-            try await keep(next, replacing: stored, in: locked)
+            let grant = Unstored(
+                record: stored.renewed(stored.grant.refreshed(by: response, now: now)),
+                replaced: stored.grant.accessToken, uncheckedIDToken: response.idToken)
+            let next = try await keep(grant, replacing: stored, in: locked)
             announce(.refreshed(rotated: response.refreshToken != nil))
             return next
         } catch let failure as RenewalFailure {
@@ -98,17 +98,38 @@ extension Account {
         }
     }
 
-    /// Makes a new grant durable and only then visible.
+    /// Checks a new grant's ID token, makes the grant durable, and only then visible.
     private func keep(
-        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord
-    ) async throws {
+        _ unstored: Unstored, replacing stored: AccountRecord, in locked: any LockedRecord
+    ) async throws -> AccountRecord {
+        var unstored = unstored
         do {
-            try await replace(locked, with: next)
+            unstored = try await checked(unstored, against: stored)
+            try await replace(locked, with: unstored.record)
+        } catch let error as HandshakeError where error.isRefusal {
+            adopt(stored.entering(.refreshing(since: environment.time.now())))
+            announce(.refreshFailed(code: error.code))
+            throw error
         } catch {
-            keepUnstored(next, replacing: stored)
+            keepUnstored(unstored)
             throw error
         }
-        adopt(next)
+        adopt(unstored.record)
+        return unstored.record
+    }
+
+    /// The grant with the claims of its ID token. A session that has no verified identity believes no ID token.
+    private func checked(_ unstored: Unstored, against stored: AccountRecord) async throws -> Unstored {
+        guard let token = unstored.uncheckedIDToken, let previous = stored.grant.identity else { return unstored }
+        let server = try await environment.server(of: client.service, known: stored.server)
+        let grant = unstored.record.grant
+        let identity = try await environment.identity(
+            ofRefreshed: token, previous: previous, accessToken: grant.accessToken, at: server, clientID: client.id)
+        var next = unstored.record
+        next.grant = Grant(
+            accessToken: grant.accessToken, expiresAt: grant.expiresAt, issuedAt: grant.issuedAt,
+            refreshToken: grant.refreshToken, scopes: grant.scopes, identity: identity)
+        return Unstored(record: next, replaced: unstored.replaced, uncheckedIDToken: nil)
     }
 
     private func renewalRequest(for stored: AccountRecord) async throws -> TokenRequest? {
@@ -129,7 +150,7 @@ extension Account {
         /// The service will never accept this refresh token again. `isRepeat` says that it may have accepted it just
         /// before.
         case rejected(isRepeat: Bool)
-        /// The service was not asked, or said no without having processed the refresh.
+        /// The service was not asked, or rejected the request without having processed the refresh.
         case unprocessed(HandshakeError)
         /// The service may have processed the refresh; its answer did not arrive or cannot be used.
         case uncertain(HandshakeError)
@@ -183,6 +204,7 @@ extension Account {
             announce(.refreshFailed(code: error.code))
             return error
         case .uncertain(let error):
+            adopt(stored.entering(.refreshing(since: environment.time.now())))
             announce(.refreshUncertain)
             return error
         }
@@ -192,7 +214,7 @@ extension Account {
         try await locked.replace(with: record.stored())
     }
 
-    /// Marks the session as over in this process too, and says so.
+    /// Marks the session as ended in this process too, and announces it.
     private func end(
         _ stored: AccountRecord? = nil, with reason: HandshakeError.SignInReason
     ) -> HandshakeError {

@@ -1,13 +1,14 @@
+import Logging
 public import OAuth
 
 /// What a sign-out did, and what is left.
 public struct SignOutReport: Sendable, Hashable {
-    /// The tokens that the service has voided.
+    /// The tokens that the service has revoked.
     public var revoked: [RevocationRequest.TokenKind] = []
-    /// The tokens that the service cannot void, because it offers no revocation or not for this kind: they live until
-    /// they expire.
+    /// The tokens that the service will not revoke, because it offers no revocation, or not to this client or for this
+    /// kind: they may be valid at the service until they expire.
     public var notRevocable: [RevocationRequest.TokenKind] = []
-    /// The tokens that may still live because the service could not be asked. Sign out again to go on.
+    /// The tokens that may still be valid because the service could not be asked. Sign out again to continue.
     public var remaining: [RevocationRequest.TokenKind] = []
     /// Why something remains.
     public var failure: HandshakeError?
@@ -19,13 +20,16 @@ public struct SignOutReport: Sendable, Hashable {
 }
 
 extension Account {
-    /// Voids the tokens at the service, then forgets the account.
+    /// Revokes the tokens at the service, then forgets the account.
     ///
-    /// From the first moment no token is handed out any more, here and in every other process. A token that the service
-    /// could not be asked about stays in the vault, and the next sign-out goes on where this one stopped; nothing is
-    /// reported as done before it is (RFC 7009, section 2.2.1; `oauth-security.md` C15, K3).
+    /// From the first moment on no token is handed out, here and in every other process. When a revocation may succeed
+    /// later (status 429 or 5xx, no connection), the account stays in the vault, and the next sign-out continues where
+    /// this one stopped (RFC 7009, section 2.2.1; `oauth-security.md` C15, K3). When it can never succeed (an OAuth error
+    /// with 400 or 401, status 403, 404, 405 or 501), the token is reported in ``SignOutReport/notRevocable`` and
+    /// forgotten.
     ///
-    /// - Parameter revoking: false forgets at once, also an account whose record is damaged, and leaves the tokens to expire.
+    /// - Parameter revoking: false forgets immediately, also an account whose record is damaged, and leaves the tokens to
+    ///   expire.
     /// - Throws: ``HandshakeError/vault(_:)``, `CancellationError`.
     public func signOut(revoking: Bool = true) async throws -> SignOutReport {
         do {
@@ -62,7 +66,7 @@ extension Account {
             let isForgotten = try await environment.vault.update(id.vaultKey) { locked in
                 guard let bytes = await locked.contents else { return false }
                 var stored = try AccountRecord(stored: bytes, expected: self.id)
-                if let kept = unstored { stored = try await store(kept, over: stored, in: locked) }
+                if let unstored { stored = try await store(unstored, over: stored, in: locked) }
                 guard stored.isUsable, stored.grant.accessToken.matches(refused) else {
                     adopt(stored)
                     return false
@@ -85,10 +89,11 @@ extension Account {
             return report
         }
         var stored = try AccountRecord(stored: bytes, expected: id)
-        if let kept = unstored { stored = try await store(kept, over: stored, in: locked) }
+        // Unchecked too: its tokens are revoked and never used.
+        if let unstored, unstored.follows(stored) { stored = unstored.record }
         let server = try await environment.server(of: client.service, known: stored.server)
         var remaining = Self.revocable(in: stored)
-        // A brought token was not issued to this client, which could not void it: its maker does, where it was made.
+        // A token that the user brought was not issued to this client, which cannot revoke it.
         guard server.revocationEndpoint != nil, stored.renewal != .never else {
             report.notRevocable = remaining
             try await locked.remove()
@@ -115,15 +120,42 @@ extension Account {
         return report
     }
 
-    /// The refresh token first: voiding it voids its access tokens at most servers (RFC 7009, section 2.1).
+    /// Revokes the grant that a new sign-in replaced. Best effort: what fails is logged, and the new session is not
+    /// affected.
+    func revoke(replaced: AccountRecord) async {
+        let current = record.grant
+        let isSameGrant = { (token: Secret?) in
+            token.map { $0.matches(current.accessToken) || current.refreshToken?.matches($0) == true } ?? false
+        }
+        let old = replaced.grant
+        guard replaced.renewal != .never, !isSameGrant(old.refreshToken), !isSameGrant(old.accessToken) else { return }
+        do {
+            _ = try await within(Self.replacementDeadline, on: environment.time.clock) { [self] in
+                let server = try await environment.server(of: client.service, known: replaced.server)
+                guard server.revocationEndpoint != nil else { return }
+                for kind in Self.revocable(in: replaced) { _ = try await revoke(kind, of: old, at: server) }
+            }
+        } catch {
+            environment.log.notice(
+                "the grant of an earlier sign-in could not be revoked",
+                metadata: ["account": "\(id)", "reason": "\((error as? HandshakeError)?.code ?? "cancelled")"])
+        }
+    }
+
+    /// How long a new sign-in waits for the revocation of the grant before it.
+    private static let replacementDeadline = Duration.seconds(5)
+
+    /// The refresh token first: revoking it revokes its access tokens at most servers (RFC 7009, section 2.1).
     private static func revocable(in stored: AccountRecord) -> [RevocationRequest.TokenKind] {
         if case .signingOut(let remaining) = stored.state { return remaining }
         guard stored.isUsable else { return [] }
         return stored.grant.refreshToken == nil ? [.accessToken] : [.refreshToken, .accessToken]
     }
 
-    /// Asks the service to void a token; false when it does not do that for tokens of this kind (RFC 7009, section
-    /// 2.2.1).
+    /// Asks the service to revoke a token.
+    ///
+    /// - Returns: false when the service will never do so.
+    /// - Throws: ``HandshakeError`` when it may do so later.
     private func revoke(
         _ kind: RevocationRequest.TokenKind, of grant: Grant, at server: AuthorizationServerMetadata
     ) async throws -> Bool {
@@ -135,13 +167,24 @@ extension Account {
                 authentication: try client.authentication(at: server))
             try await environment.exchange({ try request.message }, request.confirm)
             return true
-        } catch HandshakeError.exchange(.server(let error)) where error.code == "unsupported_token_type" {
+        } catch let error as HandshakeError where error.isFinalForRevocation {
             return false
-        } catch HandshakeError.exchange(.server(let error))
-            where [404, 405, 501].contains(error.status) && error.code == nil
-        {
-            // A built-in service's revocation address is taken from its dossier; the service may not have one.
-            return false
+        }
+    }
+}
+
+extension HandshakeError {
+    /// Whether a revocation that failed this way can never succeed (RFC 7009, section 2.2.1).
+    fileprivate var isFinalForRevocation: Bool {
+        switch self {
+        case .exchange(.configuration): true
+        case .exchange(.server(let error)):
+            switch error.status {
+            case 400?, 401?: error.code != nil
+            case 403?, 404?, 405?, 501?: true
+            default: error.code == "unsupported_token_type" && error.status != 503
+            }
+        default: false
         }
     }
 }

@@ -6,22 +6,23 @@ extension Account {
     /// Sends a request and hands over the content of a successful answer in pieces, for content that should not be held
     /// in memory.
     ///
-    /// Token, refresh, replay and redirects are as in ``send(_:limits:)``. Nothing of an answer that leads to one of
+    /// Token, refresh, replay and redirects are as in ``send(_:redirects:limits:)``. Nothing of an answer that leads to one of
     /// them, or that is no success, reaches `receive`. The pieces come in order, one at a time; after an error some of
     /// them may have been handed over.
     ///
     /// - Parameters:
     ///   - request: what to send.
+    ///   - redirects: what to do with a redirect.
     ///   - limits: bounds the handed-over content too, and its deadline the whole exchange.
     ///   - receive: gets status and fields of the answer, and the next piece.
     /// - Returns: the answer; its content is empty when it was handed over, and whole, up to 1 MiB, when it was no
     ///   success.
-    /// - Throws: what ``send(_:limits:)`` throws, and whatever `receive` throws.
+    /// - Throws: what ``send(_:redirects:limits:)`` throws, and what `receive` throws.
     public func stream(
-        _ request: RequestMessage, limits: TransferLimits = TransferLimits(),
+        _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits(),
         receive: @escaping @Sendable (HTTPResponse, [UInt8]) async throws -> Void
     ) async throws -> ResponseMessage {
-        var response = try await send(request) { [environment] request in
+        var response = try await send(request, redirects: redirects) { [environment] request in
             let sieve = ContentSieve(host: request.head.authority ?? "")
             let head = try await environment.transport.stream(request, limits: limits) { head, piece in
                 for piece in try sieve.admit(piece, of: head) { try await receive(head, piece) }
@@ -37,7 +38,7 @@ extension Account {
     }
 }
 
-/// Parts what the caller may see at once from what must be looked at first.
+/// Separates content that the caller may see immediately from content that must be inspected first.
 ///
 /// A service may say "unauthorized" with any status and a short message, so the first bytes of a success are held back
 /// until the answer is longer than any such message. A class, because the pieces of one exchange arrive in separate

@@ -1,18 +1,18 @@
 public import OAuth
 
 extension Handshake {
-    /// Makes an account of a token that the user brought instead of signing in, such as a personal access token from a
+    /// Makes an account of a token that the user brings instead of signing in, such as a personal access token from a
     /// service's settings page (`recurse-center.md` 2.2).
     ///
     /// The token is sent as any other is. Without a refresh token the account cannot be refreshed: when the service refuses
     /// the token, the account says ``HandshakeError/signInRequired(_:_:)`` with
     /// ``HandshakeError/SignInReason/notRefreshable`` and stays, until another token is adopted under its name. Signing out
-    /// forgets the token without voiding it, because it was not issued to this client. Nothing is asked of the
-    /// service, so a wrong token is found out by the first request.
+    /// forgets the token without revoking it, because it was not issued to this client. Nothing is asked of the
+    /// service, so a wrong token is rejected by the first request.
     ///
     /// - Parameters:
-    ///   - grant: the token; nil for `expiresAt` when it lives until it is revoked.
-    ///   - name: the app's name for the account. One that exists is replaced.
+    ///   - grant: the token; nil for `expiresAt` when it is valid until it is revoked.
+    ///   - name: the app's name for the account. An existing account is replaced.
     ///   - service: the service's name; needed only when there are several clients.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a token that cannot stand in an `Authorization`
     ///   field (RFC 6750, section 2.1); ``HandshakeError/vault(_:)``; for a service that is discovered also
@@ -30,7 +30,8 @@ extension Handshake {
         return try await store(
             grant, as: AccountID(client, name: name), client: client,
             server: try await environment.server(of: client.service),
-            renewal: grant.refreshToken == nil ? .never : .refreshToken, asked: grant.scopes)
+            renewal: grant.refreshToken == nil ? .never : .refreshToken, asked: grant.scopes
+        ).0
     }
 
     private static func isToken(_ token: Secret) -> Bool {

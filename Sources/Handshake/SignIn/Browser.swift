@@ -16,7 +16,7 @@ public protocol Browser: Sendable {
 public struct SignInPage: Sendable {
     /// The address to open. It carries the state and the nonce: show it to the user alone.
     public let url: String
-    /// Where the answer will be sent.
+    /// Where the redirect will arrive.
     public let redirectURI: RedirectURI
     /// The service's name for people.
     public let service: String
@@ -28,7 +28,7 @@ public struct SignInPage: Sendable {
     /// Nil for a page whose sign-in is not OAuth's.
     private let state: Secret?
 
-    /// A page of a service whose sign-in is not OAuth's; whoever makes it answers for the address.
+    /// A page of a service whose sign-in is not OAuth's. The caller has checked the address.
     package init(url: String, redirectURI: RedirectURI, service: String, issuer: Issuer, host: String) {
         self.url = url
         self.redirectURI = redirectURI
@@ -49,8 +49,8 @@ public struct SignInPage: Sendable {
 
     /// The redirect URL of a sign-in whose code the user carried here from the service's page (`RedirectURI.outOfBand`).
     ///
-    /// Whoever carries a code has seen this very page, so its state belongs to the code. That the code was issued for
-    /// this request, and not for another one, is what PKCE shows at the token endpoint.
+    /// A user who carries a code has seen this very page, so its state belongs to the code. PKCE shows at the token
+    /// endpoint that the code was issued for this request and not for another one.
     ///
     /// - Parameter code: what the page showed.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a page whose redirect is another one, and for a
@@ -58,7 +58,7 @@ public struct SignInPage: Sendable {
     public func redirect(carrying code: Secret) throws(HandshakeError) -> String {
         guard redirectURI.kind == .outOfBand, let state else {
             throw .configuration(
-                member: "redirect", problem: "\(redirectURI) is redirected to; nobody carries its code")
+                member: "redirect", problem: "\(redirectURI) receives its code by redirect, not by hand")
         }
         let text = code.reveal()
         guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -70,5 +70,16 @@ public struct SignInPage: Sendable {
     /// One sentence for the user, in the given language: which service asks, and on which host.
     public func prompt(in language: Language = .user) -> String {
         Words.signInPrompt.text(in: language, service, host)
+    }
+}
+
+extension SignInPage: CustomStringConvertible, CustomReflectable {
+    /// The service and the host, without the address: state and nonce are in it.
+    public var description: String { "sign-in page of \(service) at \(host)" }
+
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["service": service, "host": host, "issuer": issuer, "redirectURI": redirectURI],
+            displayStyle: .struct)
     }
 }

@@ -12,7 +12,7 @@ import Darwin
 
 /// Listens on this machine for one redirect of one authorization request (RFC 8252, section 7.3).
 ///
-/// Bound to a loopback address only, opened for one request, closed after its answer. Whatever else knocks, such as a
+/// Bound to a loopback address only, opened for one request, closed after its answer. Any other request, such as a
 /// favicon request, another page's script, or a redirect with a foreign state, gets an error page and changes nothing.
 public final class LoopbackListener: Sendable {
     /// The redirect URI to register and send, with an address literal and the port that the kernel chose.
@@ -22,10 +22,10 @@ public final class LoopbackListener: Sendable {
     private let path: String
 
     /// What becomes of a redirect that reached the right address.
-    public enum Verdict: Sendable {
-        /// It answers the request: show this page, hand the redirect over and close.
-        case accepted(page: String)
-        /// It does not: show this page and go on listening.
+    public enum Verdict<Value: Sendable>: Sendable {
+        /// It answers the request: show this page, hand the value over and close.
+        case accepted(Value, page: String)
+        /// It does not: show this page and keep listening.
         case ignored(page: String)
     }
 
@@ -50,10 +50,12 @@ public final class LoopbackListener: Sendable {
 
     /// Waits for the redirect, then closes.
     ///
-    /// - Parameter judge: decides whether a redirect URL answers the request.
-    /// - Returns: the accepted redirect URL.
+    /// - Parameter judge: parses a redirect URL and decides whether it answers the request.
+    /// - Returns: the value of the accepted redirect.
     /// - Throws: `CancellationError`, when the calling task is cancelled, which closes the listener.
-    public func redirect(_ judge: @escaping @Sendable (_ redirectURL: String) -> Verdict) async throws -> String {
+    public func redirect<Value: Sendable>(
+        _ judge: @escaping @Sendable (_ redirectURL: String) -> Verdict<Value>
+    ) async throws -> Value {
         let exchange = RedirectExchange(authority: socket.authority, path: path, judge: judge)
         let stop = try StopSignal()
         return try await withTaskCancellationHandler {

@@ -1,17 +1,17 @@
 /// Reads one HTTP request as the loopback listener expects it, and decides what to answer. No sockets here.
-struct RedirectExchange: Sendable {
+struct RedirectExchange<Value: Sendable>: Sendable {
     /// `host:port` as the `Host` field must spell it, so that no other name can be made to point here (DNS rebinding).
     let authority: String
     let path: String
-    let judge: @Sendable (String) -> LoopbackListener.Verdict
+    let judge: @Sendable (String) -> LoopbackListener.Verdict<Value>
 
     /// The longest head that is read, in bytes. A redirect's own limit is within.
-    static let maximumHead = 24_576
+    static var maximumHead: Int { 24_576 }
 
-    /// What to answer, and the redirect URL when it was the one.
+    /// What to answer, and the value of the redirect when it was accepted.
     struct Answer: Sendable {
         let bytes: [UInt8]
-        let redirectURL: String?
+        let accepted: Value?
     }
 
     /// Whether the bytes so far hold a whole head.
@@ -35,16 +35,15 @@ struct RedirectExchange: Sendable {
         let target = words[1]
         guard target.prefix(while: { $0 != "?" }) == path else { return refusal("404 Not Found") }
         guard words[0] == "GET" else { return refusal("405 Method Not Allowed", "Allow: GET\r\n") }
-        let url = "http://\(authority)\(target)"
-        switch judge(url) {
-        case .accepted(let page): return Answer(bytes: response("200 OK", page), redirectURL: url)
-        case .ignored(let page): return Answer(bytes: response("400 Bad Request", page), redirectURL: nil)
+        switch judge("http://\(authority)\(target)") {
+        case .accepted(let value, let page): return Answer(bytes: response("200 OK", page), accepted: value)
+        case .ignored(let page): return Answer(bytes: response("400 Bad Request", page), accepted: nil)
         }
     }
 
     /// An answer that changes nothing.
     func refusal(_ status: String, _ fields: String = "") -> Answer {
-        Answer(bytes: response(status, ResultPage.notForYou.html, fields), redirectURL: nil)
+        Answer(bytes: response(status, ResultPage.notForYou.html, fields), accepted: nil)
     }
 
     /// The page loads nothing, links nowhere, tells no referrer and is not kept (`oauth-security.md` B9, B10).

@@ -9,11 +9,11 @@ import Darwin
 /// Serves connections on one listening socket until a redirect is accepted or a stop is signalled.
 ///
 /// Runs on a thread of its own and waits in `poll`. Several connections are open at a time, because browsers open some
-/// ahead and leave them idle; each has five seconds. There are never more than 32: the oldest makes room, so that whoever
-/// only holds connections does not keep the redirect out.
-struct RedirectServer {
+/// ahead and leave them idle; each has five seconds. There are never more than 32: the oldest makes room, so that idle
+/// connections do not keep the redirect out.
+struct RedirectServer<Value: Sendable> {
     let socket: ListeningSocket
-    let exchange: RedirectExchange
+    let exchange: RedirectExchange<Value>
     let stop: StopSignal
 
     private struct Connection {
@@ -22,11 +22,11 @@ struct RedirectServer {
         let end: ContinuousClock.Instant
     }
 
-    private static let patience = Duration.seconds(5)
-    private static let mostConnections = 32
+    private static var connectionTimeout: Duration { .seconds(5) }
+    private static var maximumConnections: Int { 32 }
 
-    /// Serves; the accepted redirect URL, or nil when stopped.
-    func run() -> String? {
+    /// Serves; the value of the accepted redirect, or nil when stopped.
+    func run() -> Value? {
         var connections: [Connection] = []
         defer { for connection in connections { close(connection.descriptor) } }
         while true {
@@ -44,14 +44,14 @@ struct RedirectServer {
                 switch serve(connection, isReadable: poll.revents != 0, now: now) {
                 case .open(let connection): open.append(connection)
                 case .finished: finished.append(connection.descriptor)
-                case .accepted(let url): return url
+                case .accepted(let value): return value
                 }
             }
             for descriptor in finished { close(descriptor) }
             connections = open
             if polled[1].revents != 0, let descriptor = socket.accept() {
-                if connections.count == Self.mostConnections { close(connections.removeFirst().descriptor) }
-                connections.append(Connection(descriptor: descriptor, end: now.advanced(by: Self.patience)))
+                if connections.count == Self.maximumConnections { close(connections.removeFirst().descriptor) }
+                connections.append(Connection(descriptor: descriptor, end: now.advanced(by: Self.connectionTimeout)))
             }
         }
     }
@@ -59,7 +59,7 @@ struct RedirectServer {
     private enum Step {
         case open(Connection)
         case finished
-        case accepted(String)
+        case accepted(Value)
     }
 
     private func serve(_ connection: Connection, isReadable: Bool, now: ContinuousClock.Instant) -> Step {
@@ -69,16 +69,16 @@ struct RedirectServer {
         let count = recv(connection.descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { return count < 0 && [EINTR, EAGAIN].contains(errno) ? .open(connection) : .finished }
         connection.head += buffer[..<count]
-        guard connection.head.count <= RedirectExchange.maximumHead else {
+        guard connection.head.count <= RedirectExchange<Value>.maximumHead else {
             write(exchange.refusal("431 Request Header Fields Too Large").bytes, to: connection.descriptor)
             return .finished
         }
-        guard RedirectExchange.isComplete(connection.head) else {
+        guard RedirectExchange<Value>.isComplete(connection.head) else {
             return now < connection.end ? .open(connection) : .finished
         }
         let answer = exchange.answer(to: connection.head)
         write(answer.bytes, to: connection.descriptor)
-        return answer.redirectURL.map { .accepted($0) } ?? .finished
+        return answer.accepted.map { .accepted($0) } ?? .finished
     }
 
     /// Writes a few kilobytes, which the socket's buffer holds, and tells the peer that no more will come.

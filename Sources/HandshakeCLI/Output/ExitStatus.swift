@@ -31,11 +31,15 @@ struct ExitStatus: Sendable, Equatable {
             switch error {
             case .configuration: .usage
             case .exchange(let error): ExitStatus(error)
+            case .undiscovered(_, let failures):
+                failures.first.map { first in
+                    failures.allSatisfy { $0.error.code == first.error.code } ? ExitStatus(first.error) : .serviceError
+                } ?? .serviceError
             case .network(.insecure): .refused
             case .network, .refreshUncertain: .network
             case .vault: .vault
             case .signInRequired: .signInNeeded
-            case .demanded: .serviceError
+            case .demanded, .rejected: .serviceError
             case .contentNotReplayable: .defect
             case .signInAbandoned: .abandoned
             }

@@ -168,7 +168,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private func callback(_ request: Request, _ visitor: Visitor) async throws -> Response {
         // The registered address, not the one that the request names: a Host field is anybody's to write.
         let url = visitor.redirect + "?" + (request.uri.query ?? "")
-        guard let state = try? AuthorizationResponse(redirectURL: url).returnedState,
+        guard let redirect = try? AuthorizationResponse(redirectURL: url), let state = redirect.returnedState,
             let note = try await handshake.note(ofSignIn: state).flatMap(SignInNote.init),
             let browser = cookies.browser(of: request), note.isOf(browser)
         else { return Self.notForYou }
@@ -176,7 +176,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let outcome: SignInOutcome
         do {
             // The code is used up with the first try: it is finished also when nobody waits for the answer any more.
-            let finishing = Task { try await handshake.finishSignIn(redirectURL: url, as: visitor.user).id }
+            let finishing = Task { try await handshake.finishSignIn(with: redirect, as: visitor.user).id }
             outcome = .signedIn(try await finishing.value)
         } catch HandshakeError.exchange(.unmatchedRedirect) {
             // Nothing has changed: it was used before, or is another user's.

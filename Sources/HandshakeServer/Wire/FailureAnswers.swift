@@ -49,7 +49,7 @@ extension HandshakeError {
         switch self {
         case .signInAbandoned: .forbidden
         case .vault: .serviceUnavailable
-        case .exchange, .network, .refreshUncertain: .badGateway
+        case .exchange, .undiscovered, .rejected, .network, .refreshUncertain: .badGateway
         case .signInRequired, .demanded: .unauthorized
         case .configuration, .contentNotReplayable: .internalServerError
         }

@@ -53,7 +53,7 @@ public struct LoopbackBrowser: ConnectBrowser {
                 group.addTask {
                     try await listener.redirect { url in
                         destination.isAnswered(by: url)
-                            ? .accepted(page: ResultPage.received(service: "IFTTT", language: .user).html)
+                            ? .accepted(url, page: ResultPage.received(service: "IFTTT", language: .user).html)
                             : .ignored(page: ResultPage.notForYou.html)
                     }
                 }

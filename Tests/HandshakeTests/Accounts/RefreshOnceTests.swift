@@ -11,6 +11,7 @@ struct RefreshOnceTests {
         let world = try await World(name)
         let (_, account) = try await world.signedIn()
         world.time.advance(by: 7_190)
+        world.sandbox.advanceClock(by: 7_190)
         try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<1_000 { group.addTask { try await account.accessToken().reveal() } }
             var tokens: Set<String> = []

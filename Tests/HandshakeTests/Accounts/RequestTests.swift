@@ -37,31 +37,59 @@ struct RequestTests {
     }
 
     @Test(
-        "F2: an address that would take the token in the clear or hide its host is refused",
+        "F2: an address that would take the token in the clear or hide its host is refused before anything is sent",
         arguments: [
-            "http://example.com/", "https://user@www.recurse.com/", "https://www.recurse.com\\@evil.example/",
-            "ftp://www.recurse.com/",
-            "https://www.recurse.com/ HTTP/1.1\r\nX: y",
+            ("http://op.example/", "insecure_transport"), ("https://user@op.example/", "invalid_configuration"),
+            ("https://op.example@evil.example/", "invalid_configuration"),
+            ("https://op.example\\@evil.example/", "invalid_configuration"),
+            ("https://op.example:444/", "foreign_origin"), ("https://op.example.evil.example/", "foreign_origin"),
+            ("ftp://op.example/", "invalid_configuration"),
+            ("https://op.example/ HTTP/1.1\r\nX: y", "invalid_configuration"),
         ])
-    func hostileAddress(_ address: String) async throws {
-        let account = try await World().signedIn().1
-        #expect(await handshakeError { try await account.send(.get, address) } != nil)
+    func hostileAddress(_ address: String, _ code: String) async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        #expect(
+            try await account.send(.get, "https://op.example/").head.status == .notFound, "the origin is the service's")
+        let count = provider.count("/")
+        #expect(await handshakeError { try await account.send(.get, address) }?.code == code)
+        #expect(provider.count("/") == count)
     }
 
-    @Test("F2: a redirect to another origin is followed without the token")
+    @Test(
+        "F2: a redirect to another origin is followed without the token and without any field that may be a credential")
     func crossOriginRedirect() async throws {
         let world = try await World()
         let other = try await Sandbox.start()
         let transport = TappedTransport()
         let (_, account) = try await world.signedIn(transport: transport)
         try world.inject("GET /api/v1/profiles/me => redirect \(other.standard.origin)/api/whoami 302 x1")
-        let response = try await account.send(.get, "profiles/me")
-        #expect(response.head.status == .unauthorized || response.head.status == .ok)
+        let secrets: HTTPFields = [
+            .cookie: "session=canary", .proxyAuthorization: "Basic canary", .referer: "https://canary.example/",
+            HTTPField.Name("X-Api-Key") ?? .cookie: "canary", HTTPField.Name("DPoP") ?? .cookie: "canary",
+        ]
+        let plain: HTTPFields = [.accept: "text/plain", .acceptLanguage: "de", .userAgent: "test/1"]
+        let response = try await account.send(.get, "profiles/me", headers: HTTPFields(Array(secrets) + Array(plain)))
+        #expect(response.head.status == .unauthorized)
+        #expect(
+            world.tokenRequests() == 0, "the refusal of a host that never received the token is no reason to refresh")
         let foreign = transport.requests.filter {
             $0.head.authority == other.standard.origin.replacing("http://", with: "")
         }
-        #expect(!foreign.isEmpty)
-        #expect(foreign.allSatisfy { $0.head.headerFields[.authorization] == nil })
+        #expect(foreign.map(\.head.headerFields) == [plain])
+        await other.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("a caller that follows no redirects gets the redirect, and the second origin receives nothing")
+    func stop() async throws {
+        let world = try await World()
+        let other = try await Sandbox.start()
+        let (_, account) = try await world.signedIn()
+        try world.inject("GET /api/v1/profiles/me => redirect \(other.standard.origin)/api/whoami 302 x1")
+        let response = try await account.send(.get, "profiles/me", redirects: .stop)
+        #expect(response.head.status.code == 302)
+        #expect(other.requests().isEmpty)
         await other.stop()
         await world.sandbox.stop()
     }
@@ -171,6 +199,67 @@ struct RequestTests {
         let resource = "resource=https%3A%2F%2Fapi.example%2F"
         #expect(forms.map { $0.split(separator: "&").contains(resource[...]) } == [false, true])
         await world.sandbox.stop()
+    }
+
+    private struct Profile: Decodable, Equatable {
+        let id: Int
+        let name: String
+    }
+
+    @Test("a successful answer is decoded")
+    func decoded() async throws {
+        let provider = ScriptedProvider()
+        provider.change { $0.overrides["/me"] = { _ in .json(200, ["id": 759, "name": "Ada"]) } }
+        let account = try await provider.app().signIn(through: provider.browser)
+        let profile: Profile = try await account.send(.get, "me")
+        #expect(profile == Profile(id: 759, name: "Ada"))
+    }
+
+    @Test("an error status comes with the service's error body, which is not printed")
+    func rejected() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/me"] = { _ in
+                .json(
+                    422, ["id": 1, "name": "canary", "error": "invalid_name", "message": "use letters"],
+                    [.retryAfter: "7"])
+            }
+        }
+        let error = await handshakeError { try await account.send(.get, "me", as: Profile.self) }
+        guard case .rejected(let response) = try #require(error) else {
+            Issue.record("found \(String(describing: error))")
+            return
+        }
+        #expect(response.status == 422)
+        #expect(response.retryAfter == 7)
+        #expect(try response.decoded(as: Profile.self) == Profile(id: 1, name: "canary"))
+        #expect(error?.code == "invalid_name")
+        #expect(error?.description.contains("use letters") == true)
+        var dumped = ""
+        dump(error, to: &dumped)
+        #expect(!(dumped + "\(response)" + String(reflecting: response)).contains("canary"))
+    }
+
+    @Test(
+        "a value of another form is a typed error that names the member",
+        arguments: [
+            (#"{"name":"Ada"}"#, "id"), (#"{"id":"759","name":"Ada"}"#, "id"), (#"{"id":null,"name":"Ada"}"#, "id"),
+            ("<html>", "content"), ("", "content"),
+        ])
+    func malformed(_ content: String, _ member: String) async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/me"] = { _ in
+                ResponseMessage(head: HTTPResponse(status: .ok), content: Array(content.utf8))
+            }
+        }
+        let error = await handshakeError { try await account.send(.get, "me", as: Profile.self) }
+        guard case .exchange(.malformed(.resource, member, _, _)) = try #require(error) else {
+            Issue.record("found \(String(describing: error))")
+            return
+        }
     }
 
     @Test("an answer with an error status is an answer")

@@ -40,15 +40,112 @@ struct SignOutTests {
 
     @Test("C15: what is already revoked is not asked for again")
     func resumesInTheMiddle() async throws {
-        let world = try await World()
-        let (_, account) = try await world.signedIn()
-        try world.inject("POST /oauth/revoke => delay 0 x1")
-        try world.inject("POST /oauth/revoke => status 503 x1")
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/revoke"] = { request in
+                guard case .bytes(let form) = request.content else { return .json(400, [:]) }
+                let isRefreshToken = String(decoding: form, as: UTF8.self).contains("token=refresh-1")
+                return .json(isRefreshToken ? 200 : 503, [:])
+            }
+        }
         let report = try await account.signOut()
+        #expect(report.revoked == [.refreshToken])
+        #expect(report.remaining == [.accessToken])
+        provider.change { $0.overrides["/revoke"] = nil }
         let rest = try await account.signOut()
-        #expect(report.revoked + rest.revoked == [.refreshToken, .accessToken])
+        #expect(rest.revoked == [.accessToken])
         #expect(rest.isForgotten)
-        await world.sandbox.stop()
+        #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-1", "access-1", "access-1"])
+    }
+
+    @Test(
+        "C15: a revocation that can never succeed forgets the account and says that the tokens may live on",
+        arguments: [
+            (400, "invalid_client"), (400, "unauthorized_client"), (401, "invalid_client"), (403, nil), (404, nil),
+            (405, nil), (501, nil), (400, "unsupported_token_type"),
+        ])
+    func neverRevocable(_ status: Int, _ code: String?) async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        let account = try await app.signIn(through: provider.browser)
+        provider.change { $0.overrides["/revoke"] = { _ in .json(status, code.map { ["error": $0] } ?? [:]) } }
+        let report = try await account.signOut()
+        #expect(report.notRevocable == [.refreshToken, .accessToken])
+        #expect(report.isForgotten)
+        #expect(report.failure == nil)
+        #expect(try await app.account() == nil)
+    }
+
+    @Test(
+        "C15: a revocation that may succeed later keeps the account",
+        arguments: [429, 500, 502, 503, 504, nil])
+    func laterRevocable(_ status: Int?) async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        let account = try await app.signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/revoke"] = { _ in
+                guard let status else { throw TransportError.unreachable(host: "op.example", reason: "offline") }
+                return .json(status, [:])
+            }
+        }
+        let report = try await account.signOut()
+        #expect(report.remaining == [.refreshToken, .accessToken])
+        #expect(report.failure?.code == (status.map { "http_\($0)" } ?? "unreachable"))
+        #expect(try await app.account()?.status.state == .signingOut)
+    }
+
+    @Test("K3: a second sign-in revokes the grant of the first one, after its own is stored")
+    func replaced() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        _ = try await app.signIn(through: provider.browser)
+        let seen = Shared<[String]>([])
+        provider.change { state in
+            state.overrides["/revoke"] = { request in
+                let token = try await app.account()?.accessToken().reveal() ?? "nothing"
+                seen.change { $0.append(token) }
+                return .json(200, [:])
+            }
+        }
+        let account = try await app.signIn(through: provider.browser)
+        #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-1", "access-1"])
+        #expect(seen.value == ["access-2", "access-2"], "the new grant was stored before the old one was revoked")
+        #expect(try await account.accessToken().reveal() == "access-2")
+    }
+
+    @Test("K3: a second sign-in succeeds although the first grant cannot be revoked", arguments: [400, 503, nil])
+    func replacedInVain(_ status: Int?) async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        _ = try await app.signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/revoke"] = { _ in
+                guard let status else { throw TransportError.cut(host: "op.example", reason: "reset") }
+                return .json(status, ["error": "invalid_client"])
+            }
+        }
+        #expect(try await app.signIn(through: provider.browser).accessToken().reveal() == "access-2")
+    }
+
+    @Test("K3: a second sign-in to which the service gives the same refresh token revokes nothing")
+    func sameGrant() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        provider.change { state in
+            state.overrides["/token"] = { request in
+                var answer = try provider.answer("/token", request)
+                let text = String(decoding: answer.content, as: UTF8.self).replacing(
+                    /refresh-[0-9]+/, with: "refresh-0")
+                answer.content = Array(text.utf8)
+                return answer
+            }
+        }
+        _ = try await app.signIn(through: provider.browser)
+        _ = try await app.signIn(through: provider.browser)
+        #expect(provider.count("/token") == 2)
+        #expect(provider.count("/revoke") == 0)
     }
 
     @Test("forgetting only leaves the service alone")
@@ -61,7 +158,7 @@ struct SignOutTests {
         await world.sandbox.stop()
     }
 
-    @Test("an account whose record is damaged is forgotten, and only then signed in to anew", arguments: [false, true])
+    @Test("an account whose record is damaged is forgotten, and then signed in to again", arguments: [false, true])
     func damaged(isLiving: Bool) async throws {
         let folder = try VaultFolder()
         let world = try await World(vault: try folder.open())
@@ -100,23 +197,39 @@ struct SignOutTests {
 
     @Test("E10: every change of an account's tokens is told with its reason, and without a token")
     func events() async throws {
-        let world = try await World()
-        let handshake = try world.app()
-        var events = handshake.events.makeAsyncIterator()
-        let account = try await handshake.signIn(through: ApprovingBrowser(sandbox: world.sandbox))
-        let token = try await account.accessToken().reveal()
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        let app = try provider.app(vault: vault)
+        let elsewhere = try provider.app(vault: vault)
+        var events = app.events.makeAsyncIterator()
+        let account = try await app.signIn(through: provider.browser)
         try await account.refresh()
-        world.sandbox.revokeRefreshTokens(.recurseCenter)
+        try await #require(try await elsewhere.account()).refresh()
+        provider.time.advance(by: 3_700)
+        try await #require(try await elsewhere.account()).refresh()
+        _ = try await account.accessToken()
+        provider.change { $0.overrides["/token"] = { _ in .json(503, [:]) } }
         _ = await handshakeError { try await account.refresh() }
+        provider.change { $0.overrides["/token"] = { _ in throw TransportError.timedOut(host: "op.example") } }
+        _ = await handshakeError { try await account.refresh() }
+        provider.change { $0.overrides["/token"] = { _ in .json(400, ["error": "invalid_grant"]) } }
+        _ = await handshakeError { try await account.refresh() }
+        provider.change { $0.overrides["/token"] = nil }
+        _ = try await app.signIn(through: provider.browser)
+        _ = try await account.signOut()
+        let scopes = ["openid", "offline_access"]
         let expected: [AccountEvent.Change] = [
-            .signedIn(scopes: ["public"], asked: []), .refreshed(rotated: true), .ended(.refreshRejected),
+            .signedIn(scopes: scopes, asked: scopes), .refreshed(rotated: true), .adopted,
+            .refreshFailed(code: "http_503"), .refreshUncertain, .ended(.answerLost),
+            .signedIn(scopes: scopes, asked: scopes), .signedOut(revoked: true),
         ]
         for change in expected {
             let event = try #require(await events.next())
             #expect(event.change == change)
             #expect(event.account == account.id)
-            #expect(!"\(event)".contains(token))
+            #expect(event.time > 0)
+            #expect(!"\(event)".contains("access-"))
+            #expect(!"\(event)".contains("refresh-"))
         }
-        await world.sandbox.stop()
     }
 }

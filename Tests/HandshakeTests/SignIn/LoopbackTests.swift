@@ -8,8 +8,8 @@ import Testing
 @Suite("The loopback listener")
 struct LoopbackTests {
     /// Accepts redirects with `state=right`.
-    @Sendable private static func judge(_ url: String) -> LoopbackListener.Verdict {
-        url.contains("state=right") ? .accepted(page: "<p>done</p>") : .ignored(page: "<p>no</p>")
+    @Sendable private static func judge(_ url: String) -> LoopbackListener.Verdict<String> {
+        url.contains("state=right") ? .accepted(url, page: "<p>done</p>") : .ignored(page: "<p>no</p>")
     }
 
     @Test(

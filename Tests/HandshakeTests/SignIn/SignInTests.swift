@@ -150,13 +150,31 @@ struct SignInTests {
     func replay() async throws {
         let world = try await World()
         let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
-        let begun = try await handshake.beginSignIn()
-        let redirect = try await world.sandbox.approve(begun.page.url)
+        let attempt = try await handshake.beginSignIn()
+        let redirect = try await world.sandbox.approve(attempt.page.url)
         _ = try await handshake.finishSignIn(redirectURL: redirect)
         #expect(
             await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "state_mismatch")
         #expect(world.tokenRequests("authorization_code") == 1)
         await world.sandbox.stop()
+    }
+
+    @Test("L1: printing a sign-in attempt or its page shows neither state nor nonce")
+    func printing() async throws {
+        let provider = ScriptedProvider()
+        let attempt = try await provider.app().beginSignIn()
+        let query = URLComponents(string: attempt.page.url)?.queryItems?.reduce(into: [:]) { $0[$1.name] = $1.value }
+        let secrets = try [#require(query?["state"] ?? nil), #require(query?["nonce"] ?? nil)]
+        var dumped = ""
+        dump(attempt, to: &dumped)
+        dump(attempt.page, to: &dumped)
+        let texts = [
+            dumped, "\(attempt)", "\(attempt.page)", String(reflecting: attempt), String(reflecting: attempt.page),
+        ]
+        for text in texts {
+            for secret in secrets { #expect(!text.contains(secret)) }
+        }
+        #expect("\(attempt)".contains("op.example"))
     }
 
     @Test("what was begun and never finished can be cleared away, and what still counts stays")
@@ -165,9 +183,9 @@ struct SignInTests {
         let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
         for _ in 0..<3 { _ = try await handshake.beginSignIn(timeout: .seconds(60)) }
         world.time.advance(by: 61)
-        let begun = try await handshake.beginSignIn(timeout: .seconds(60))
+        let attempt = try await handshake.beginSignIn(timeout: .seconds(60))
         #expect(try await handshake.removeExpiredSignIns() == 3)
-        let redirect = try await world.sandbox.approve(begun.page.url)
+        let redirect = try await world.sandbox.approve(attempt.page.url)
         _ = try await handshake.finishSignIn(redirectURL: redirect)
         #expect(try await world.vault.keys(of: .signIn).keys.isEmpty)
         await world.sandbox.stop()
@@ -177,8 +195,8 @@ struct SignInTests {
     func expiry() async throws {
         let world = try await World()
         let handshake = try world.app(try world.client(redirect: .uri(try RedirectURI("com.example.app:/callback"))))
-        let begun = try await handshake.beginSignIn(timeout: .seconds(60))
-        let redirect = try await world.sandbox.approve(begun.page.url)
+        let attempt = try await handshake.beginSignIn(timeout: .seconds(60))
+        let redirect = try await world.sandbox.approve(attempt.page.url)
         world.time.advance(by: 61)
         #expect(
             await handshakeError { try await handshake.finishSignIn(redirectURL: redirect) }?.code == "request_expired")
@@ -202,8 +220,8 @@ struct SignInTests {
             else { return }
             let client = Client(
                 service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
-            let begun = try await Handshake(client, vault: try place.open()).beginSignIn()
-            try Files.make(Array(begun.page.url.utf8), at: note)
+            let attempt = try await Handshake(client, vault: try place.open()).beginSignIn()
+            try Files.make(Array(attempt.page.url.utf8), at: note)
             kill(getpid(), SIGKILL)
         }
         let url = String(decoding: try Files.read(note), as: UTF8.self)

@@ -1,0 +1,117 @@
+import OAuth
+import Synchronization
+
+/// Values fetched from servers, cached with an age; concurrent callers share one fetch.
+///
+/// A class, because all accounts share the cache.
+final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// A fetched value; `version` counts the fetches of its key.
+    struct Entry: Sendable {
+        let value: Value
+        let version: Int
+        fileprivate let fetchedAt: Double
+        fileprivate var refetchedAt: Double?
+    }
+
+    /// How long values are used, in seconds.
+    struct Ages: Sendable {
+        /// A value is fetched again when it is older than this.
+        let maximum: Double
+        /// When a fetch fails, the cached value is used until it is older than this.
+        let maximumStale: Double
+        /// ``FetchedValues/newer(than:of:now:_:)`` fetches at most once in this time.
+        let coolingPeriod: Double
+        /// A failed fetch is not repeated within this time.
+        static var failurePause: Double { 10 }
+    }
+
+    private struct Failure {
+        let error: HandshakeError
+        let time: Double
+    }
+
+    private struct State {
+        var entries: [Key: Entry] = [:]
+        var failures: [Key: Failure] = [:]
+    }
+
+    private let ages: Ages
+    private let state = Mutex(State())
+    private let fetches = SharedOperations<Key, Entry>()
+
+    init(_ ages: Ages) {
+        self.ages = ages
+    }
+
+    /// The cached value, or a fetched one when there is none or it is too old.
+    ///
+    /// - Throws: what `fetch` throws, unless a stale value can be used. A stale value is never used after a refusal.
+    func value(
+        _ key: Key, now: Double, _ fetch: @escaping @Sendable () async throws -> Value
+    ) async throws -> Entry {
+        if let entry = cached(key, now: now, within: ages.maximum) { return entry }
+        do {
+            return try await fetches.join(key) { [self] in
+                if let entry = cached(key, now: now, within: ages.maximum) { return entry }
+                return try await fetched(key, now: now, fetch)
+            }
+        } catch HandshakeError.exchange(.refused(let refusal)) {
+            throw HandshakeError.exchange(.refused(refusal))
+        } catch let error as HandshakeError {
+            guard let stale = cached(key, now: now, within: ages.maximumStale) else { throw error }
+            return stale
+        }
+    }
+
+    /// A value that was fetched after `seen`; nil when the cooling period since the last such fetch is not over.
+    ///
+    /// - Throws: what `fetch` throws.
+    func newer(
+        than seen: Entry, of key: Key, now: Double, _ fetch: @escaping @Sendable () async throws -> Value
+    ) async throws -> Entry? {
+        let entry = try await fetches.join(key) { [self] in
+            let entry = state.withLock { $0.entries[key] } ?? seen
+            if entry.version > seen.version { return entry }
+            if let last = entry.refetchedAt, isWithin(ages.coolingPeriod, since: last, now: now) { return entry }
+            return try await fetched(key, now: now, isRefetch: true, fetch)
+        }
+        return entry.version > seen.version ? entry : nil
+    }
+
+    private func cached(_ key: Key, now: Double, within age: Double) -> Entry? {
+        state.withLock { $0.entries[key] }.flatMap { isWithin(age, since: $0.fetchedAt, now: now) ? $0 : nil }
+    }
+
+    /// False also when the clock was set back behind `time`.
+    private func isWithin(_ seconds: Double, since time: Double, now: Double) -> Bool {
+        (0..<seconds).contains(now - time)
+    }
+
+    private func fetched(
+        _ key: Key, now: Double, isRefetch: Bool = false, _ fetch: @Sendable () async throws -> Value
+    ) async throws -> Entry {
+        if let failure = state.withLock({ $0.failures[key] }),
+            isWithin(Ages.failurePause, since: failure.time, now: now)
+        {
+            throw failure.error
+        }
+        do {
+            let value = try await fetch()
+            return state.withLock { state in
+                let before = state.entries[key]
+                let entry = Entry(
+                    value: value, version: (before?.version ?? 0) + 1, fetchedAt: now,
+                    refetchedAt: isRefetch ? now : before?.refetchedAt)
+                state.entries[key] = entry
+                state.failures[key] = nil
+                return entry
+            }
+        } catch let error as HandshakeError {
+            // Only where there is a value to use meanwhile: a first fetch is repeated by whom it failed.
+            state.withLock { state in
+                if state.entries[key] != nil { state.failures[key] = Failure(error: error, time: now) }
+            }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import OAuth
+
+extension Environment {
+    /// The verified claims of a sign-in's ID token, which must be there when `openid` was asked for.
+    ///
+    /// - Returns: nil when `openid` was not asked for.
+    func identity(
+        in response: TokenResponse, for request: AuthorizationRequest, clientID: String
+    ) async throws -> IDTokenClaims? {
+        guard let nonce = request.nonce else { return nil }
+        guard let token = response.idToken else { throw missing("id_token") }
+        guard let endpoint = request.server.keysEndpoint else { throw missing("jwks_uri") }
+        let validator = IDTokenValidator(
+            issuer: request.server.issuer, clientID: clientID, nonce: nonce, accessToken: response.accessToken)
+        let now = time.now()
+        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+            try validator.claims(of: token, keys: keys, now: now)
+        }
+    }
+
+    /// The verified claims of a refresh's ID token, which must speak of the same user as before (OpenID Connect Core,
+    /// section 12.2).
+    ///
+    /// - Parameters:
+    ///   - token: the ID token as it came.
+    ///   - previous: the session's claims.
+    ///   - accessToken: the access token that came with it.
+    func identity(
+        ofRefreshed token: Secret, previous: IDTokenClaims, accessToken: Secret,
+        at server: AuthorizationServerMetadata, clientID: String
+    ) async throws -> IDTokenClaims {
+        guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
+        let validator = IDTokenValidator(
+            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: accessToken)
+        let now = time.now()
+        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+            try validator.claims(ofRefreshed: token, previous: previous, keys: keys, now: now)
+        }
+    }
+
+    private func missing(_ member: String) -> HandshakeError {
+        .exchange(
+            .malformed(
+                step: .idToken, member: member,
+                expected: "an ID token and the keys to check it, because openid was asked for", found: "nothing"))
+    }
+}

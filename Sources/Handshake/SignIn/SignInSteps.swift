@@ -1,0 +1,236 @@
+import Logging
+import OAuth
+
+/// The steps of a sign-in, in their order.
+extension Handshake {
+    /// Seals a new attempt into the vault.
+    func begin(
+        _ client: Client, name: String, redirectURI: RedirectURI?, timeout: Duration, note: String? = nil
+    ) async throws -> SignInAttempt {
+        let server = try await environment.server(of: client.service)
+        let uri: RedirectURI
+        switch (redirectURI, client.redirect) {
+        case (let listening?, _): uri = listening
+        case (nil, .uri(let registered)): uri = registered
+        case (nil, .loopback):
+            throw HandshakeError.configuration(
+                member: "redirect",
+                problem: "a loopback redirect is received by signIn(through:); give the client a redirect URI")
+        }
+        let pending = PendingSignIn(
+            request: try authorizationRequest(to: server, client: client, redirectURI: uri, timeout: timeout),
+            account: AccountID(client, name: name), note: note)
+        do {
+            let bytes = try pending.stored()
+            try await environment.vault.update(pending.vaultKey) { try await $0.replace(with: bytes) }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+        return SignInAttempt(
+            account: pending.account, page: SignInPage(pending.request, service: client.service),
+            expiresAt: pending.request.expiresAt, request: pending.request)
+    }
+
+    private func authorizationRequest(
+        to server: AuthorizationServerMetadata, client: Client, redirectURI: RedirectURI, timeout: Duration
+    ) throws(HandshakeError) -> AuthorizationRequest {
+        let deviations = client.service.deviations
+        var options = AuthorizationRequest.Options()
+        options.scopeDelimiter = deviations.scopeDelimiter
+        options.resources = client.resources.map(\.string)
+        options.lifetime = timeout / .seconds(1)
+        for (name, value) in client.parameters where deviations.authorizationParameters[name] != nil {
+            throw .configuration(
+                member: name, problem: "the service sets this parameter itself; remove “\(quoted(value, limit: 80))”")
+        }
+        options.extras = client.parameters.merging(deviations.authorizationParameters) { own, _ in own }
+        do {
+            return try AuthorizationRequest(
+                to: server, clientID: client.id, redirectURI: redirectURI, scopes: client.scopes, options: options,
+                now: environment.time.now(), random: environment.random)
+        } catch {
+            throw .exchange(error)
+        }
+    }
+
+    /// Shows the page, and takes the code out of the redirect, which comes from the browser itself or to the listener.
+    func code(
+        for attempt: SignInAttempt, through browser: some Browser, at listener: LoopbackListener?, service: Service
+    ) async throws -> AuthorizationCode {
+        let now = environment.time.now
+        let browserCode: @Sendable () async throws -> Result<AuthorizationCode, OAuthError>? = {
+            try await browser.show(attempt.page).map { Self.code(from: $0, for: attempt.request, now: now()) }
+        }
+        let outcome: Result<AuthorizationCode, OAuthError>
+        if let listener {
+            outcome = try await first([
+                browserCode, { try await listener.redirect { Self.judge($0, for: attempt, of: service, now: now()) } },
+            ])
+        } else if let code = try await browserCode() {
+            outcome = code
+        } else {
+            throw HandshakeError.configuration(
+                member: "redirect",
+                problem:
+                    "this browser cannot catch \(attempt.page.redirectURI); use one that can, or a loopback redirect")
+        }
+        do {
+            return try outcome.get()
+        } catch {
+            throw Self.handshakeError(error)
+        }
+    }
+
+    /// What the first of several concurrent operations returns that returns anything. The others are cancelled.
+    private func first<Value: Sendable>(_ operations: [@Sendable () async throws -> Value?]) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            for operation in operations { group.addTask { try await operation() } }
+            defer { group.cancelAll() }
+            while let result = try await group.next() {
+                if let result { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private static func code(
+        from redirectURL: String, for request: AuthorizationRequest, now: Double
+    ) -> Result<AuthorizationCode, OAuthError> {
+        Result { () throws(OAuthError) in
+            try request.code(from: AuthorizationResponse(redirectURL: redirectURL), now: now)
+        }
+    }
+
+    /// Whether a redirect at the listener is this attempt's, and which page it deserves.
+    private static func judge(
+        _ redirectURL: String, for attempt: SignInAttempt, of service: Service, now: Double
+    ) -> LoopbackListener.Verdict<Result<AuthorizationCode, OAuthError>> {
+        let outcome = code(from: redirectURL, for: attempt.request, now: now)
+        return switch outcome {
+        case .success:
+            .accepted(outcome, page: ResultPage.received(service: service.displayName, language: .user).html)
+        case .failure(.unmatchedRedirect): .ignored(page: ResultPage.notForYou.html)
+        case .failure:
+            .accepted(outcome, page: ResultPage.refused(service: service.displayName, language: .user).html)
+        }
+    }
+
+    /// Removes the record of an attempt whose redirect came back in this process: it counts once.
+    func consume(_ attempt: SignInAttempt) async throws {
+        do {
+            try await environment.vault.update(PendingSignIn.vaultKey(state: attempt.request.state)) { locked in
+                guard await locked.contents != nil else {
+                    throw HandshakeError.exchange(.unmatchedRedirect(problem: "its sign-in is over"))
+                }
+                try await locked.remove()
+            }
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Takes the code out of a redirect, checked against the pending attempt with its state, which is then over.
+    func takeCode(
+        from response: AuthorizationResponse, for name: String
+    ) async throws -> (AuthorizationCode, AccountID) {
+        let now = environment.time.now()
+        guard let state = response.returnedState else {
+            throw HandshakeError.exchange(.unmatchedRedirect(problem: "it has no state"))
+        }
+        do {
+            let (outcome, account) = try await environment.vault.update(PendingSignIn.vaultKey(state: state)) {
+                locked in
+                guard let bytes = await locked.contents else {
+                    throw OAuthError.unmatchedRedirect(problem: "no pending sign-in has its state")
+                }
+                let pending = try PendingSignIn(stored: bytes)
+                guard pending.account.name == name else {
+                    throw OAuthError.unmatchedRedirect(problem: "its sign-in was begun for another account name")
+                }
+                let outcome = Result { () throws(OAuthError) in try pending.request.code(from: response, now: now) }
+                if case .failure(.unmatchedRedirect(let problem)) = outcome {
+                    throw OAuthError.unmatchedRedirect(problem: problem)
+                }
+                try await locked.remove()
+                return (outcome, pending.account)
+            }
+            return (try outcome.get(), account)
+        } catch let error as OAuthError {
+            throw Self.handshakeError(error)
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// A failure of the redirect; the user's own refusal is no error of the service.
+    private static func handshakeError(_ error: OAuthError) -> HandshakeError {
+        if case .server(let error) = error, error.step == .authorization, error.code == "access_denied" {
+            return .signInAbandoned(.denied)
+        }
+        return .exchange(error)
+    }
+
+    /// Exchanges a code, checks the ID token, and stores the grant.
+    func finish(with code: AuthorizationCode, as id: AccountID) async throws -> Account {
+        guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
+            throw HandshakeError.configuration(
+                member: "clients", problem: "the sign-in was begun for \(id), which is none of this app's clients")
+        }
+        let request = code.request
+        let now = environment.time.now()
+        let response = try await token(.authorizationCode(code), at: request.server, client: client, now: now)
+        let identity = try await environment.identity(in: response, for: request, clientID: client.id)
+        let (account, replaced) = try await store(
+            Grant(response, requested: request.scopes, identity: identity, now: now), as: id, client: client,
+            server: request.server, renewal: .refreshToken, asked: request.scopes)
+        if let replaced { await account.revoke(replaced: replaced) }
+        return account
+    }
+
+    func token(
+        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client, now: Double
+    ) async throws -> TokenResponse {
+        let request = TokenRequest(
+            grantType, at: server, clientID: client.id, authentication: try client.authentication(at: server),
+            resources: client.resources.map(\.string), scopeDelimiter: client.service.deviations.scopeDelimiter)
+        return try await environment.exchange({ try request.message }, { try request.response(from: $0, now: now) })
+    }
+
+    /// Makes a first grant durable and only then visible.
+    ///
+    /// - Returns: the account, and its record from before; nil when there was none that could be read.
+    func store(
+        _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
+        renewal: AccountRecord.Renewal, asked: [String]
+    ) async throws -> (Account, replaced: AccountRecord?) {
+        let isDiscovered = if case .discovered = client.service.authorizationServer { true } else { false }
+        do {
+            let (account, before) = try await environment.vault.update(id.vaultKey) { locked in
+                let before = await locked.contents.flatMap { try? AccountRecord(stored: $0, expected: id) }
+                let record = AccountRecord(
+                    id: id, grant: grant, state: .signedIn, renewal: renewal, generation: (before?.generation ?? 0) + 1,
+                    server: isDiscovered ? server : nil)
+                try await locked.replace(with: record.stored())
+                let account = self.hold(record, client: client)
+                account.adopt(record)
+                return (account, before)
+            }
+            account.announce(.signedIn(scopes: grant.scopes, asked: asked))
+            return (account, before)
+        } catch let error as VaultError {
+            throw HandshakeError.vault(error)
+        }
+    }
+
+    /// Removes an attempt that will not be finished, also when the reason is that the task was cancelled. What cannot be
+    /// removed expires.
+    func forget(_ attempt: SignInAttempt) async {
+        let key = PendingSignIn.vaultKey(state: attempt.request.state)
+        let vault = environment.vault
+        do {
+            try await Task { _ = try await vault.remove(key) }.value
+        } catch {
+            environment.log.warning("a pending sign-in could not be removed", metadata: ["reason": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Testing
+
+@Suite("Protocol endpoints")
+struct ProtocolEndpointTests {
+    /// An exchange, and the endpoint that it asks.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let endpoint: String
+        let exchange: @Sendable (World, Handshake, Account) async throws -> Void
+        var testDescription: String { endpoint }
+    }
+
+    private static let rows = [
+        Row(endpoint: "GET /.well-known/*") { world, _, _ in
+            _ = try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox))
+        },
+        Row(endpoint: "GET /jwks") { world, _, _ in
+            _ = try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox))
+        },
+        Row(endpoint: "POST /token") { _, _, account in try await account.refresh() },
+        Row(endpoint: "GET /userinfo") { _, _, account in _ = try await account.identity() },
+        Row(endpoint: "POST /revoke") { _, _, account in
+            if let failure = try await account.signOut().failure { throw failure }
+        },
+    ]
+
+    @Test(
+        "C8: no protocol endpoint follows a redirect, and the second origin receives nothing", arguments: rows,
+        [301, 302, 303, 307, 308])
+    func redirects(_ row: Row, _ status: Int) async throws {
+        let world = try await World(.standard)
+        let other = try await Sandbox.start()
+        let (handshake, account) = try await world.signedIn()
+        try world.inject("\(row.endpoint) => redirect \(other.standard.origin)/api/whoami \(status)")
+        let error = await handshakeError { try await row.exchange(world, handshake, account) }
+        #expect(error?.code == "unexpected_redirect")
+        #expect(other.requests().isEmpty)
+        await other.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test("D10: user-info of another subject than the ID token's is refused")
+    func subject() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        #expect(try await account.identity().subject == "alice")
+        provider.change { $0.overrides["/userinfo"] = { _ in .json(200, ["sub": "mallory"]) } }
+        #expect(await handshakeError { try await account.identity() }?.code == "subject_mismatch")
+    }
+
+    @Test("E4: a rejected refresh token that comes with status 200 ends the session, and is not sent again")
+    func rejectedWithSuccess() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/token"] = { _ in
+                .json(200, ["error": "invalid_grant", "error_description": "gone"])
+            }
+        }
+        for _ in 0..<3 {
+            #expect(
+                await handshakeError { try await account.refresh() } == .signInRequired(account.id, .refreshRejected))
+        }
+        #expect(provider.count("/token") == 2)
+    }
+
+    @Test(
+        "L1: what the token endpoint echoes is not in the error, with an error status or with 200",
+        arguments: [200, 400, 500])
+    func echo(_ status: Int) async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/token"] = { request in
+                guard case .bytes(let bytes) = request.content else { return .json(500, [:]) }
+                let sent = String(decoding: bytes, as: UTF8.self)
+                return .json(
+                    status, ["error": "invalid_request \(sent)", "error_description": sent, "error_uri": sent])
+            }
+        }
+        let error = try #require(await handshakeError { try await account.refresh() })
+        var dumped = ""
+        dump(error, to: &dumped)
+        for text in ["\(error)", error.code, dumped] { #expect(!text.contains("refresh-1")) }
+    }
+}

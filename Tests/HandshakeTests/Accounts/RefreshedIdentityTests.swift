@@ -1,0 +1,147 @@
+import HTTPTypes
+import Handshake
+import OAuth
+import Synchronization
+import Testing
+
+@Suite("The ID token of a refresh")
+struct RefreshedIdentityTests {
+    /// A change of the refreshed ID token, and the check that it has to fail.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let change: @Sendable (inout ScriptedProvider.State) -> Void
+        let code: String
+        var testDescription: String { name }
+    }
+
+    @Test(
+        "D9: an ID token that speaks of another sign-in is refused; its grant is neither stored nor shown, and the identity stays",
+        arguments: [
+            Row(name: "another user", change: { $0.claims["sub"] = "mallory" }, code: "subject_mismatch"),
+            Row(name: "another issuer", change: { $0.claims["iss"] = "https://evil.example" }, code: "issuer_mismatch"),
+            Row(name: "another client", change: { $0.claims["aud"] = "other" }, code: "audience_mismatch"),
+            Row(
+                name: "another authorized party", change: { $0.claims["azp"] = "other" },
+                code: "authorized_party_mismatch"),
+            Row(
+                name: "another sign-in time", change: { $0.claims["auth_time"] = 1_700_000_001 }, code: "id_token_time"),
+            Row(name: "an expired token", change: { $0.claims["exp"] = 1_700_000_000 }, code: "id_token_time"),
+            Row(
+                name: "another access token's hash", change: { $0.claims["at_hash"] = "AAAA" }, code: "at_hash_mismatch"
+            ),
+            Row(name: "no subject", change: { $0.claims["sub"] = .some(nil) }, code: "id_token_malformed"),
+            Row(name: "garbage", change: { $0.idToken = "garbage" }, code: "id_token_malformed"),
+            Row(
+                name: "no signature", change: { $0.idToken = "eyJhbGciOiJub25lIn0.e30." }, code: "algorithm_refused"),
+        ])
+    func refused(_ row: Row) async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        let app = try provider.app(vault: vault)
+        let account = try await app.signIn(through: provider.browser)
+        let before = try #require(account.status.identity)
+        provider.change(row.change)
+        let error = await handshakeError { try await account.refresh() }
+        #expect(error?.code == row.code)
+        #expect(account.status.identity == before)
+        #expect(account.status.state == .refreshUncertain)
+        for key in try await vault.keys(of: .account).keys {
+            let stored = try #require(try await vault.record(key))
+            #expect(!String(decoding: stored, as: UTF8.self).contains("access-2"))
+        }
+        // The token before lives on, and is the one that is handed out.
+        #expect(try await account.accessToken().reveal() == "access-1")
+        provider.change { state in
+            state.claims = [:]
+            state.idToken = nil
+        }
+        try await account.refresh()
+        #expect(account.status.identity?.subject == "alice")
+        #expect(account.status.state == .signedIn)
+    }
+
+    @Test("D9: a refresh without an ID token keeps the identity, and one with a right ID token takes it over")
+    func accepted() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { $0.claims["name"] = "Alice" }
+        try await account.refresh()
+        #expect(account.status.identity?.claims["name"]?.string == "Alice")
+        provider.change { $0.idToken = "" }
+        try await account.refresh()
+        #expect(account.status.identity?.claims["name"]?.string == "Alice")
+        #expect(try await account.accessToken().reveal() == "access-3")
+    }
+
+    @Test(
+        "D9: keys out of reach keep the new grant unseen until its ID token could be checked; no refresh token is lost")
+    func keysOutOfReach() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { state in
+            state.signingKeyID = "second"
+            state.publishedKeyIDs = ["second"]
+            state.overrides["/jwks"] = { _ in throw TransportError.unreachable(host: "op.example", reason: "offline") }
+        }
+        #expect(await handshakeError { try await account.refresh() }?.code == "unreachable")
+        #expect(account.status.identity?.subject == "alice")
+        #expect(
+            try await account.accessToken().reveal() == "access-1", "a token that was not checked is not handed out")
+        provider.time.advance(by: 11)
+        provider.change { $0.overrides["/jwks"] = nil }
+        #expect(try await account.accessToken().reveal() == "access-2")
+        #expect(provider.count("/token") == 2, "one sign-in and one refresh")
+    }
+
+    @Test("D6: a key that the server rotated in is fetched once for all who meet it, and not again within a minute")
+    func rotation() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        var accounts: [Account] = []
+        for number in 0..<32 { accounts.append(try await app.signIn(as: "user\(number)", through: provider.browser)) }
+        #expect(provider.count("/jwks") == 1)
+        provider.change { state in
+            state.signingKeyID = "second"
+            state.publishedKeyIDs = ["first", "second"]
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for account in accounts { group.addTask { try await account.refresh() } }
+            try await group.waitForAll()
+        }
+        #expect(provider.count("/jwks") == 2)
+        #expect(try await app.signIn(through: provider.browser).status.identity?.subject == "alice")
+        #expect(provider.count("/jwks") == 2)
+    }
+
+    @Test("D6: a key that no set has is asked for once in a cooling period, however many tokens name it")
+    func unknownKey() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        _ = try await app.signIn(through: provider.browser)
+        provider.change { $0.signingKeyID = "second" }
+        for _ in 0..<5 {
+            let error = await handshakeError { try await app.signIn(through: provider.browser) }
+            #expect(["key_not_found", "key_unknown"].contains(error?.code))
+        }
+        #expect(provider.count("/jwks") == 2)
+        provider.time.advance(by: 61)
+        _ = await handshakeError { try await app.signIn(through: provider.browser) }
+        #expect(provider.count("/jwks") == 3)
+    }
+
+    @Test("D6: the cached keys have an age, and a server in trouble does not take them away")
+    func age() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        _ = try await app.signIn(through: provider.browser)
+        provider.time.advance(by: 3_601)
+        _ = try await app.signIn(through: provider.browser)
+        #expect(provider.count("/jwks") == 2)
+        provider.time.advance(by: 3_601)
+        provider.change { $0.overrides["/jwks"] = { _ in .json(503, [:]) } }
+        _ = try await app.signIn(through: provider.browser)
+        #expect(provider.count("/jwks") == 3)
+        provider.time.advance(by: 86_401)
+        #expect(await handshakeError { try await app.signIn(through: provider.browser) }?.code == "http_503")
+    }
+}

@@ -1,0 +1,88 @@
+import HTTPTypes
+import Handshake
+import OAuth
+import Testing
+
+@Suite("Discovery")
+struct DiscoveryTests {
+    private static let first = "/.well-known/oauth-authorization-server"
+    private static let second = "/.well-known/openid-configuration"
+
+    /// An answer of the first well-known address that is no metadata.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let answer: @Sendable () throws -> ResponseMessage
+        var testDescription: String { name }
+    }
+
+    private static func answer(_ status: Int, _ type: String, _ content: String) -> ResponseMessage {
+        ResponseMessage(
+            head: HTTPResponse(status: .init(code: status), headerFields: [.contentType: type]),
+            content: Array(content.utf8))
+    }
+
+    static let rows = [
+        Row(name: "HTML with 200") { answer(200, "text/html", "<html></html>") },
+        Row(name: "an empty object") { .json(200, [:]) },
+        Row(name: "a login page") { .json(401, ["error": "login"]) },
+        Row(name: "forbidden") { answer(403, "text/html", "") },
+        Row(name: "an error") { answer(500, "text/html", "") },
+        Row(name: "a redirect") { .json(302, [:], [.location: "https://op.example/login"]) },
+        Row(name: "an answer that breaks off") { throw TransportError.cut(host: "op.example", reason: "reset") },
+        Row(name: "an answer that is too long") { throw TransportError.tooLarge(host: "op.example", limit: 1) },
+    ]
+
+    @Test("H2: an address without usable metadata is skipped, and the next one is asked", arguments: rows)
+    func skipped(_ row: Row) async throws {
+        let provider = ScriptedProvider()
+        provider.change { $0.overrides[Self.first] = { _ in try row.answer() } }
+        let account = try await provider.app().signIn(through: provider.browser)
+        #expect(account.status.server?.tokenEndpoint.string == "https://op.example/token")
+        #expect(provider.count("/login") == 0)
+    }
+
+    @Test("H1: a document of another issuer stops, and the next address is not asked")
+    func wrongDocument() async throws {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.overrides[Self.first] = { _ in
+                .json(200, ["issuer": "https://evil.example", "token_endpoint": "https://evil.example/t"])
+            }
+        }
+        let app = try provider.app()
+        #expect(await handshakeError { try await app.signIn(through: provider.browser) }?.code == "issuer_mismatch")
+        #expect(provider.count(Self.second) == 0)
+    }
+
+    @Test("H2: when no address has metadata, the error tells what each one answered")
+    func allAnswers() async throws {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.overrides[Self.first] = { _ in .json(404, [:]) }
+            state.overrides[Self.second] = { _ in .json(500, [:]) }
+        }
+        let app = try provider.app()
+        let error = try #require(await handshakeError { try await app.signIn(through: provider.browser) })
+        #expect(error.code == "metadata_not_found")
+        for word in ["https://op.example" + Self.first, "404", "https://op.example" + Self.second, "500"] {
+            #expect("\(error)".contains(word))
+        }
+    }
+
+    @Test("H6: metadata is cached with an age, and a failed re-fetch breaks no running session")
+    func age() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        let account = try await app.signIn(through: provider.browser)
+        _ = try await app.signIn(as: "bob", through: provider.browser)
+        #expect(provider.count(Self.second) == 1)
+        provider.time.advance(by: 86_401)
+        provider.change { state in
+            for path in [Self.first, Self.second] { state.overrides[path] = { _ in .json(503, [:]) } }
+        }
+        try await account.refresh()
+        #expect(provider.count(Self.second) == 1, "a session goes on with the metadata of its sign-in")
+        _ = try await app.signIn(as: "carol", through: provider.browser)
+        #expect(provider.count(Self.second) == 2)
+    }
+}
