@@ -42,6 +42,15 @@ func desktop(_ name: String) -> Target.Dependency {
     .target(name: name, condition: .when(platforms: [.linux], traits: ["Desktop"]))
 }
 
+// Privacy manifests are for Apple's platforms. Elsewhere a resource would make every program carry a bundle.
+#if os(Linux)
+let privacyManifest: [Resource] = []
+let unusedPrivacyManifest = ["PrivacyInfo.xcprivacy"]
+#else
+let privacyManifest: [Resource] = [.copy("PrivacyInfo.xcprivacy")]
+let unusedPrivacyManifest: [String] = []
+#endif
+
 let package = Package(
     name: "handshake",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -144,7 +153,8 @@ let package = Package(
                 transport("NIOCore", "swift-nio"), transport("NIOHTTP1", "swift-nio"),
                 transport("NIOPosix", "swift-nio"), transport("NIOSSL", "swift-nio-ssl"),
             ],
-            resources: [.embedInCode("Words/Strings.xcstrings")],
+            exclude: unusedPrivacyManifest,
+            resources: [.embedInCode("Words/Strings.xcstrings")] + privacyManifest,
             swiftSettings: strict),
         .testTarget(
             name: "HandshakeTests",
@@ -187,6 +197,7 @@ let package = Package(
             dependencies: [
                 "Handshake", "OAuth", httpTypes, crypto, cryptoExtras,
             ],
+            exclude: unusedPrivacyManifest, resources: privacyManifest,
             swiftSettings: strict),
         .testTarget(
             name: "SequencingTests",
@@ -195,7 +206,10 @@ let package = Package(
         .executableTarget(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
-        .target(name: "IFTTTConnect", dependencies: ["Handshake", "OAuth", httpTypes], swiftSettings: strict),
+        .target(
+            name: "IFTTTConnect", dependencies: ["Handshake", "OAuth", httpTypes], exclude: unusedPrivacyManifest,
+            resources: privacyManifest,
+            swiftSettings: strict),
         .testTarget(
             name: "IFTTTConnectTests",
             dependencies: [
@@ -205,7 +219,9 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
 
         .target(
-            name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto], swiftSettings: strict),
+            name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto],
+            exclude: unusedPrivacyManifest, resources: privacyManifest,
+            swiftSettings: strict),
         .testTarget(
             name: "RecurseCenterTests",
             dependencies: ["ClockFixtures", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// The privacy manifests, which Apple demands of libraries that use certain functions.
+@Suite("The privacy manifests")
+struct PrivacyTests {
+    private struct Manifest: Decodable {
+        struct Access: Decodable {
+            let NSPrivacyAccessedAPIType: String
+            let NSPrivacyAccessedAPITypeReasons: [String]
+        }
+
+        let NSPrivacyTracking: Bool
+        let NSPrivacyAccessedAPITypes: [Access]
+    }
+
+    /// Modules that no app for Apple's platforms can contain.
+    private static let elsewhere = ["DBus", "DesktopServices", "HandshakeCLI", "HandshakeServer", "SecretServiceVault"]
+
+    @Test("state the reason of every library that reads metadata of files")
+    func files() throws {
+        let sources = try Repository.files(below: ["Sources"], ending: ["swift"]).filter { file in
+            let module = Self.module(file)
+            return !Self.elsewhere.contains(module) && !module.hasPrefix("Sandbox")
+        }
+        let readers = try Set(
+            sources.filter { file in
+                let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
+                return ["stat(", "lstat(", "fstat(", "fstatat(", "attributesOfItem(", ".contentModificationDateKey"]
+                    .contains { text.contains($0) }
+            }.map(Self.module))
+        #expect(readers.isSuperset(of: ["Handshake", "RecurseCenter", "Sequencing"]))
+        for module in readers {
+            let file = Repository.root.appending(path: "Sources/\(module)/PrivacyInfo.xcprivacy")
+            let manifest = try PropertyListDecoder().decode(Manifest.self, from: Data(contentsOf: file))
+            let access = manifest.NSPrivacyAccessedAPITypes.first {
+                $0.NSPrivacyAccessedAPIType == "NSPrivacyAccessedAPICategoryFileTimestamp"
+            }
+            #expect(access?.NSPrivacyAccessedAPITypeReasons == ["C617.1"], "\(module)")
+            #expect(!manifest.NSPrivacyTracking, "\(module)")
+        }
+    }
+
+    @Test("are part of the package where they exist")
+    func targets() throws {
+        let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+        let modules = try Repository.files(below: ["Sources"], ending: ["xcprivacy"]).map(Self.module)
+        #expect(!modules.isEmpty)
+        for module in modules {
+            let target = manifest.components(separatedBy: "target(").dropFirst().first {
+                $0.contains("name: \"\(module)\",")
+            }
+            #expect(target?.contains("privacyManifest") == true, "\(module)")
+        }
+    }
+
+    private static func module(_ file: String) -> String {
+        String(file.split(separator: "/").dropFirst().first ?? "")
+    }
+}
