@@ -130,7 +130,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Handshake", "HandshakeServer", "OAuth", "RecurseCenter", "Sandbox", httpTypes, hummingbird,
+                "Beacons", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "OAuth", "Radio", "RecurseCenter",
+                "Sandbox", "Sequencing", httpTypes, hummingbird,
             ],
             swiftSettings: strict),
 

@@ -155,22 +155,9 @@ struct ArticleTests {
 
     @Test("show only code that compiles", arguments: articles)
     func code(_ article: String) throws {
-        let samples = try Repository.files(below: ["Tests/AppleDeclarations"], ending: ["swift"])
-        let sources = try (samples + ["Tests/DocumentationTests/ArticleTests.swift"]).flatMap(Self.lines)
-        let compiled = Set(sources.map { $0.trimmingCharacters(in: .whitespaces) })
-        var isCode = false
-        for line in try Self.lines("Sources/\(article).md") {
-            if line.hasPrefix("```") {
-                isCode = line == "```swift"
-            } else if isCode, !line.isEmpty {
-                #expect(compiled.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
-            }
-        }
-    }
-
-    private static func lines(_ file: String) throws -> [Substring] {
-        try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
-            .split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = try Page("Sources/\(article).md")
+            .uncompiledLines(besides: "Tests/DocumentationTests/ArticleTests.swift")
+        #expect(lines.isEmpty)
     }
 
     @Test("test an integration with the sandbox")

@@ -1,0 +1,165 @@
+import Beacons
+import Foundation
+import Handshake
+import HandshakeServer
+import Hummingbird
+import IFTTTConnect
+import Nearby
+import OAuth
+import Radio
+import RecurseCenter
+import Sandbox
+import Sequencing
+import Testing
+
+/// The code of the README and of the pages in `Documentation`, compiled. That for Apple's platforms is in
+/// `Tests/AppleDeclarations`.
+private enum ReadmeExamples {
+    static func anyServer() throws -> Client {
+        let issuer = try Issuer("https://login.example.com")
+        let service = try Service(name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly))
+        let client = Client(service: service, id: "your-client-id", scopes: ["openid", "offline_access"])
+        return client
+    }
+
+    static func server(
+        _ router: Router<BasicRequestContext>, secret: Secret, vault: any Vault,
+        signedInUser: @escaping @Sendable (Request) async throws -> String?
+    ) throws {
+        let address = try PublicAddress("https://shop.example/connect")
+        let redirect = try RedirectURI("\(address)/recurse-center/callback")
+        let client = Client.confidential(
+            service: .recurseCenter, id: "your-client-id", secret: secret, redirect: .uri(redirect))
+        let handshake = try Handshake(client, vault: vault)
+
+        let routes = try SignInRoutes<BasicRequestContext>(handshake, at: address) { request, _ in
+            try await signedInUser(request)
+        }
+        routes.add(to: router.group("connect"))
+    }
+
+    static func recurseCenter(_ account: Account) async throws {
+        let center = RecurseCenter(account)
+        let me = try await center.profile(.me)
+        for try await person in center.search(ProfileSearch("ada", scope: .current)) {
+            print(person.name, person.batchLabel)
+        }
+        try await center.checkIn(me.id, notes: "at the window")  // idempotent: one visit per day (New York time)
+    }
+
+    static func sequencing(_ account: Account) async throws {
+        let genome = Sequencing(account)
+        for file in try await genome.files(.sample) {
+            let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: file.id)
+            print(file.displayName, risk, vitaminD)
+        }
+    }
+
+    static func connect(_ handshake: Handshake, _ browser: LoopbackBrowser) throws -> ConnectController {
+        let connection = try ConnectionID("aB3dE5fG")
+        let configuration = ConnectActivation.Configuration(connection, returningTo: browser.returnAddress)
+        let surroundings = ConnectSurroundings(browser: browser)
+        let controller = ConnectController(
+            ConnectActivation(configuration), tokens: UserTokens(in: handshake), surroundings: surroundings)
+        return controller
+    }
+
+    static func buttons(
+        _ handshake: Handshake, _ router: Router<BasicRequestContext>, at address: PublicAddress,
+        _ connection: ConnectionID, signedInUser: @escaping @Sendable (Request) async throws -> ConnectButtonUser?
+    ) throws {
+        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
+        let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) {
+            request, _ in
+            try await signedInUser(request)
+        }
+        buttons.add(to: router.group("connect"))
+    }
+
+    static func nearby(
+        _ radio: some Radio, _ vault: any Vault, own: UserNumber, alerts: any Alerts,
+        introduce: @escaping PeopleNearby.WhoIs
+    ) async throws {
+        let packets = radio.scan().advertisements()
+        let start = ContinuousClock.now
+        let sightings = SightingLists(of: RangingUpdates(of: packets), recognition: Recognition()) { _ in
+            ContinuousClock.now - start
+        }
+        let log = EncounterLog(in: vault, community: "recurse-center")
+        let people = PeopleNearby(log: log, ignoring: own, alerts: alerts) { await introduce($0) }
+        try await people.run(on: sightings) { print($0) }
+    }
+
+    static func sandbox(authorizationURL: String) async throws -> String {
+        let sandbox = try await Sandbox.start()
+        sandbox.inject(try FaultRule(parsing: "recurse-center POST /oauth/token => status 503 x1"))
+        let redirect = try await sandbox.approve(authorizationURL)
+        return redirect
+    }
+}
+
+@Suite("The README and its pages")
+struct ReadmeTests {
+    private static let pages = [
+        "README.md", "Documentation/IFTTT.md", "Documentation/Sequencing.md", "Documentation/Nearby.md",
+        "Documentation/Sandbox.md",
+    ]
+
+    @Test("show only code that compiles", arguments: pages)
+    func code(_ page: String) throws {
+        #expect(try Page(page).uncompiledLines(besides: "Tests/DocumentationTests/ReadmeTests.swift").isEmpty)
+    }
+
+    @Test("link only to files that exist", arguments: pages + ["CONTRIBUTING.md", "SECURITY.md"])
+    func links(_ page: String) throws {
+        #expect(try Page(page).brokenLinks.isEmpty)
+    }
+
+    @Test("are short: the README has at most 200 lines")
+    func length() throws {
+        #expect(try Page("README.md").lines.count <= 200)
+    }
+
+    @Test("and the table of security rows name only tests that exist")
+    func rows() throws {
+        let sources = try Repository.files(below: ["Tests"], ending: ["swift", "py"])
+            .map { try String(contentsOf: Repository.root.appending(path: $0), encoding: .utf8) }.joined()
+        let table = try String(contentsOf: Repository.root.appending(path: "Tests/ROWS.md"), encoding: .utf8)
+        let names = table.matches(of: /“([^”]+(?:“[^”]*”[^”]*)?)”|`(test_\w+)`/).map { String($0.1 ?? $0.2 ?? "") }
+        #expect(names.count > 100)
+        for name in names { #expect(sources.contains(name), "\(name)") }
+    }
+}
+
+/// A page in Markdown.
+struct Page {
+    private let folder: URL
+    let lines: [Substring]
+
+    init(_ path: String) throws {
+        let file = Repository.root.appending(path: path)
+        folder = file.deletingLastPathComponent()
+        lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The lines of Swift blocks that are neither in a test's source nor in the samples for Apple's platforms.
+    func uncompiledLines(besides source: String) throws -> [Substring] {
+        let samples = try Repository.files(below: ["Tests/AppleDeclarations"], ending: ["swift"])
+        let compiled = try Set(
+            (samples + [source]).flatMap { try Page($0).lines.map { $0.trimmingCharacters(in: .whitespaces) } })
+        var isCode = false
+        return lines.filter { line in
+            guard !line.hasPrefix("```") else {
+                isCode = line == "```swift"
+                return false
+            }
+            return isCode && !line.isEmpty && !compiled.contains(line.trimmingCharacters(in: .whitespaces))
+        }
+    }
+
+    /// The relative links and pictures whose file does not exist.
+    var brokenLinks: [String] {
+        lines.flatMap { $0.matches(of: /\]\(([^)#:]+)\)/).map { String($0.1) } }
+            .filter { !FileManager.default.fileExists(atPath: folder.appending(path: $0).standardized.path) }
+    }
+}
