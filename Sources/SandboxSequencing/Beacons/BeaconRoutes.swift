@@ -3,7 +3,7 @@ import SandboxCore
 /// The two beacons, which need no token (Sequencing dossier, section 5.10).
 struct BeaconRoutes: Sendable {
     var routes: [Route] {
-        ["PublicBeacons", "Beacon"].flatMap { beacon in
+        ["PublicBeacons", "SequencingBeacon"].flatMap { beacon in
             ["/\(beacon)", "/\(beacon)/"].map { path in
                 Route("GET", path: path, note: "is an allele known? chrom, pos, allele; no token needed") { request in
                     do throws(APIRefusal) {
