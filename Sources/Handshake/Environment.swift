@@ -79,7 +79,7 @@ final class Environment: Sendable {
         let keys = try await keySets.value(endpoint, now: now, fetch)
         do {
             return try check(keys.value)
-        } catch .refused(let refusal) where refusal.check == .key {
+        } catch .refused(let refusal) where refusal.check.mayNeedNewKeys {
             guard let newer = try await keySets.newer(than: keys, of: endpoint, now: now, fetch) else {
                 throw HandshakeError.exchange(.refused(refusal))
             }

@@ -7,14 +7,17 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     /// The parameters, with their names in lower case.
     public let parameters: [String: String]
 
+    /// The most that is read of a response's fields, in bytes.
+    public static let maximumLength = 8192
+
     /// Reads every challenge in a response's `WWW-Authenticate` fields.
     ///
-    /// - Returns: the challenges, or nil when a field breaks the grammar or repeats a parameter: a broken field says
-    ///   nothing.
+    /// - Returns: the challenges, or nil when the fields are too long, break the grammar or repeat a parameter.
     public static func challenges(in fields: HTTPFields) -> [AuthenticationChallenge]? {
         var all: [AuthenticationChallenge] = []
-        for value in fields[values: .wwwAuthenticate] {
-            guard value.utf8.count <= 8192 else { return nil }
+        let values = fields[values: .wwwAuthenticate]
+        guard values.reduce(0, { $0 + $1.utf8.count }) <= maximumLength else { return nil }
+        for value in values {
             var reader = ChallengeReader(bytes: Array(value.utf8))
             guard let challenges = reader.challenges() else { return nil }
             all += challenges
@@ -120,7 +123,7 @@ private struct ChallengeReader {
             switch bytes[offset] {
             case 0x22:
                 offset += 1
-                return String(validating: text, as: UTF8.self)
+                return String(validating: text, as: UTF8.self)?.streamSafe
             case 0x5C:
                 guard offset + 1 < bytes.count, Self.isText(bytes[offset + 1]) else { return nil }
                 text.append(bytes[offset + 1])

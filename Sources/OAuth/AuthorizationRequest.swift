@@ -1,67 +1,64 @@
-/// One attempt to get a user's authorization: everything that its answer will be checked against (RFC 6749, section
+/// One attempt to get a user's authorization: everything that its response is checked against (RFC 6749, section
 /// 4.1.1).
 ///
-/// State, verifier and nonce are new in every request and belong to this one alone. PKCE by S256 and state are always
-/// there; neither can be turned off. The value survives the process when it is sealed into a vault.
+/// State, verifier and nonce are new in every request. PKCE by S256 and state are always present; neither can be turned
+/// off. The value survives the process when it is sealed into a vault.
 public struct AuthorizationRequest: Sendable {
-    /// The server that is asked, whose issuer the code is bound to.
-    public var server: AuthorizationServerMetadata { content.server }
+    /// The server that is asked. The code is bound to its issuer.
+    public let server: AuthorizationServerMetadata
     /// The client that asks.
-    public var clientID: String { content.clientID }
-    /// Where the answer has to arrive.
-    public var redirectURI: RedirectURI { content.redirectURI }
+    public let clientID: String
+    /// Where the response has to arrive.
+    public let redirectURI: RedirectURI
     /// The scopes asked for, in order.
-    public var scopes: [String] { content.scopes }
+    public let scopes: [String]
     /// The APIs that the token is for (RFC 8707).
-    public var resources: [String] { content.resources }
-    /// What the server has to bring back, with 256 random bits. It is a handle and holds no data (`oauth-security.md`
-    /// A7).
-    public var state: Secret { content.state }
-    /// What the ID token has to bring back; there whenever `openid` is asked for (OpenID Connect Core, 3.1.2.1).
-    public var nonce: Secret? { content.nonce }
-    /// What proves at the token endpoint that the exchange comes from who began this.
-    public var verifier: CodeVerifier { content.verifier }
-    /// Seconds since 1970 after which a redirect no longer counts.
-    public var expiresAt: Double { content.expiresAt }
-    /// The address to open in the user's browser. It is the one address with secrets in it that may be shown.
-    public var url: String { content.url }
-
-    private let content: Content
+    public let resources: [String]
+    /// What the response has to repeat: 256 random bits, without any data in them (`oauth-security.md` A7).
+    public let state: Secret
+    /// What the ID token has to repeat; present whenever `openid` is asked for (OpenID Connect Core, section 3.1.2.1).
+    public let nonce: Secret?
+    /// What proves at the token endpoint that the exchange and this request come from the same client.
+    public let verifier: CodeVerifier
+    /// Seconds since 1970 after which a redirect is rejected.
+    public let expiresAt: Double
+    /// The address to open in the user's browser. State and nonce stand in it: show it to the user alone.
+    public let url: String
 
     /// What goes into the request beyond the protocol's own parameters.
     public struct Options: Sendable {
-        /// What stands between two scopes. A space by RFC 6749, section 3.3; some services want a comma.
+        /// The separator of two scopes: a space by RFC 6749, section 3.3, a comma at some services.
         public var scopeDelimiter = " "
         /// The APIs that the token is for (RFC 8707, section 2).
         public var resources: [String] = []
-        /// Parameters that the service or the caller adds. None may have a name of the protocol's own.
+        /// Parameters that the service or the caller adds. None may have a name that the protocol uses.
         public var extras: [String: String] = [:]
-        /// How long a redirect is waited for, in seconds.
+        /// The time within which the redirect has to arrive, in seconds.
         public var lifetime: Double = 600
 
-        /// The standard's own behaviour and ten minutes to answer.
+        /// The standard's behaviour and a lifetime of ten minutes.
         public init() {}
     }
 
-    /// Begins an attempt.
+    /// Makes a new request.
     ///
     /// - Parameters:
-    ///   - server: who is asked.
+    ///   - server: the server that is asked.
     ///   - clientID: the client's identifier at this server.
-    ///   - redirectURI: where the answer has to arrive.
-    ///   - scopes: what is asked for, in order.
+    ///   - redirectURI: where the response has to arrive.
+    ///   - scopes: the scopes asked for, in order.
     ///   - options: what goes into the request beyond that.
     ///   - now: seconds since 1970.
-    ///   - random: where state, nonce and verifier come from.
+    ///   - random: the source of state, nonce and verifier.
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/challengeMethod`` when the server's metadata lists
-    ///   challenge methods without `S256`; ``OAuthError/configuration(member:problem:)`` for a doubled or colliding
-    ///   parameter.
+    ///   challenge methods without `S256`; ``OAuthError/malformed(step:member:expected:found:)`` when its metadata has no
+    ///   authorization endpoint; ``OAuthError/configuration(member:problem:)`` for a repeated or colliding parameter.
     public init(
         to server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String] = [],
         options: Options = Options(), now: Double, random: RandomSource = .system
     ) throws(OAuthError) {
         guard let endpoint = server.authorizationEndpoint else {
-            throw .configuration(member: "authorization_endpoint", problem: "this server has none")
+            throw server.lacks("authorization_endpoint")
         }
         try ClientAuthentication.check(clientID: clientID)
         try Scope.check(scopes)
@@ -92,14 +89,21 @@ public struct AuthorizationRequest: Sendable {
             url: try Self.url(of: endpoint, with: parameters))
     }
 
-    /// Restores a request that was sealed away while the browser was open.
+    /// Restores a request that was stored while the browser was open.
     package init(
         restoring server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
         resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String
     ) {
-        content = Content(
-            server: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
-            state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt, url: url)
+        self.server = server
+        self.clientID = clientID
+        self.redirectURI = redirectURI
+        self.scopes = scopes
+        self.resources = resources
+        self.state = state
+        self.nonce = nonce
+        self.verifier = verifier
+        self.expiresAt = expiresAt
+        self.url = url
     }
 
     /// Joins the parameters to the endpoint's own query, which is kept (RFC 6749, section 3.1).
@@ -116,7 +120,12 @@ public struct AuthorizationRequest: Sendable {
         return endpoint.string + (query.isEmpty ? "" : "&") + parameters.query
     }
 
-    /// The names that an extra parameter must not take.
+    /// The secrets of the request, which no error may show.
+    var secrets: [Secret] {
+        [state, verifier.secret] + (nonce.map { [$0] } ?? [])
+    }
+
+    /// The names that an extra parameter must not have.
     static let reservedNames: Set<String> = [
         "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
         "code_challenge_method",
@@ -125,46 +134,13 @@ public struct AuthorizationRequest: Sendable {
     ]
 }
 
-/// What a request consists of, never changed and shared by all of its copies.
-///
-/// A class for speed alone: it is some fifty strings, and a redirect is checked in less time than it takes to copy
-/// them.
-private final class Content: Sendable {
-    let server: AuthorizationServerMetadata
-    let clientID: String
-    let redirectURI: RedirectURI
-    let scopes: [String]
-    let resources: [String]
-    let state: Secret
-    let nonce: Secret?
-    let verifier: CodeVerifier
-    let expiresAt: Double
-    let url: String
-
-    init(
-        server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
-        resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String
-    ) {
-        self.server = server
-        self.clientID = clientID
-        self.redirectURI = redirectURI
-        self.scopes = scopes
-        self.resources = resources
-        self.state = state
-        self.nonce = nonce
-        self.verifier = verifier
-        self.expiresAt = expiresAt
-        self.url = url
-    }
-}
-
 extension AuthorizationRequest: CustomStringConvertible, CustomReflectable {
-    /// Who asks whom: the address is left out, because state and nonce stand in it.
+    /// Client and server, without the address, which contains state and nonce.
     public var description: String {
         "authorization request of \(clientID) to \(server.issuer)"
     }
 
-    /// What may be seen of the request.
+    /// The members that are no secrets.
     public var customMirror: Mirror {
         Mirror(
             self,

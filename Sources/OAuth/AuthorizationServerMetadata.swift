@@ -1,10 +1,10 @@
-/// What an authorization server says of itself, or what was configured by hand in its place (RFC 8414, section 2).
+/// An authorization server's metadata, published by the server or configured by hand (RFC 8414, section 2).
 public struct AuthorizationServerMetadata: Sendable, Hashable {
-    /// Who the server is. A pending authorization remembers it, and a code goes to no other (`oauth-security.md` B1).
+    /// The server's identifier. A code is sent to no other server (`oauth-security.md` B1).
     public var issuer: Issuer
     /// `authorization_endpoint`: where the user's browser goes; nil for a server without sign-in.
     public var authorizationEndpoint: EndpointURL?
-    /// `token_endpoint`: where grants become tokens.
+    /// `token_endpoint`: where grants are exchanged for tokens.
     public var tokenEndpoint: EndpointURL
     /// `revocation_endpoint` (RFC 7009); nil when the server has none.
     public var revocationEndpoint: EndpointURL?
@@ -15,15 +15,15 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     /// `jwks_uri`: where the keys of its signatures are; nil when the server has none.
     public var keysEndpoint: EndpointURL?
 
-    /// `code_challenge_methods_supported`; nil when the server does not say.
+    /// `code_challenge_methods_supported`; nil when the server does not state them.
     public var codeChallengeMethods: [String]?
-    /// `token_endpoint_auth_methods_supported`; nil when the server does not say.
+    /// `token_endpoint_auth_methods_supported`; nil when the server does not state them.
     public var tokenEndpointAuthMethods: [String]?
-    /// `grant_types_supported`; nil when the server does not say.
+    /// `grant_types_supported`; nil when the server does not state them.
     public var grantTypes: [String]?
-    /// `scopes_supported`; nil when the server does not say.
+    /// `scopes_supported`; nil when the server does not state them.
     public var scopes: [String]?
-    /// `id_token_signing_alg_values_supported`; nil when the server does not say.
+    /// `id_token_signing_alg_values_supported`; nil when the server does not state them.
     public var idTokenSigningAlgorithms: [String]?
     /// Whether the server announces `iss` in every authorization response (RFC 9207, section 3).
     public var announcesIssuerInResponse = false
@@ -64,10 +64,10 @@ extension AuthorizationServerMetadata {
     public init(
         parsing content: [UInt8], expected issuer: Issuer, security: TransportSecurity = .httpsOnly
     ) throws(OAuthError) {
-        let document = try AnswerReader(step: .metadata, content: content)
+        let document = try ResponseReader(step: .metadata, content: content)
         let stated = try document.requiredString("issuer")
         guard issuer.isSpelled(stated) else {
-            throw .refused(Refusal(.issuer, expected: issuer.string, found: quoted(stated, limit: 200)))
+            throw .refused(Refusal(.issuer, expected: issuer.string, found: Redaction()(stated, limit: 200)))
         }
         self.init(
             issuer: issuer,
@@ -85,6 +85,17 @@ extension AuthorizationServerMetadata {
         idTokenSigningAlgorithms = try document.strings("id_token_signing_alg_values_supported")
         announcesIssuerInResponse = try document.bool("authorization_response_iss_parameter_supported") ?? false
         source = .discovered
+    }
+
+    /// The error for a request whose endpoint is missing: the service's fault when it publishes its metadata, otherwise
+    /// the configuration's.
+    func lacks(_ endpoint: String) -> OAuthError {
+        switch source {
+        case .discovered:
+            .malformed(step: .metadata, member: endpoint, expected: "an https address", found: "nothing")
+        case .configured:
+            .configuration(member: endpoint, problem: "the server is configured without this address")
+        }
     }
 
     /// Fills what this document leaves out from another document of the same issuer. What is here stays.

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// How a client proves to the token endpoint who it is (RFC 6749, section 2.3). Exactly one method goes into a request.
+/// How a client authenticates at the token endpoint (RFC 6749, section 2.3). A request has exactly one method.
 public enum ClientAuthentication: Sendable {
-    /// A public client: it names its identifier and proves nothing (RFC 6749, section 3.2.1).
+    /// A public client, which sends its identifier alone (RFC 6749, section 3.2.1).
     case none
 
     /// HTTP Basic with identifier and secret (RFC 6749, section 2.3.1).
@@ -11,19 +11,20 @@ public enum ClientAuthentication: Sendable {
     /// Identifier and secret in the form (RFC 6749, section 2.3.1). For servers that do not take Basic.
     case post(secret: Secret)
 
-    /// What is done to identifier and secret before they are joined and encoded in Base64.
+    /// How identifier and secret are encoded before they are joined and encoded in Base64.
     public enum CredentialEncoding: String, Sendable, Hashable, Codable {
-        /// Each is form-encoded first, as RFC 6749, section 2.3.1 demands.
+        /// Each is form-encoded first, as RFC 6749, section 2.3.1 requires.
         case formEncoded = "form_encoded"
-        /// Neither is: a deviation of some servers, such as Sequencing.com (`sequencing.md` 1.5).
+        /// Neither is encoded: a deviation of some servers, such as Sequencing.com (`sequencing.md` 1.5).
         case raw
     }
 
-    /// The secret, where there is one.
-    var secret: Secret? {
+    /// What a request with this authentication sends and no error may show: the secret, and the credentials of Basic.
+    func secrets(clientID: String) -> [Secret] {
         switch self {
-        case .none: nil
-        case .basic(let secret, _), .post(let secret): secret
+        case .none: []
+        case .basic(let secret, let encoding): [secret, Self.credentials(clientID, secret, encoding)]
+        case .post(let secret): [secret]
         }
     }
 
@@ -38,7 +39,7 @@ public enum ClientAuthentication: Sendable {
 
     /// The safest method that a server's metadata allows for a client with this secret.
     ///
-    /// Basic keeps the secret out of the content, where it is logged more easily. A server that names no method takes
+    /// Basic keeps the secret out of the content, which is logged more often. A server that names no method accepts
     /// Basic (RFC 8414, section 2).
     public static func safest(
         secret: Secret?, supported methods: [String]?
@@ -49,16 +50,16 @@ public enum ClientAuthentication: Sendable {
             throw .configuration(
                 member: "client_secret",
                 problem:
-                    "the server takes only \(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint"
+                    "the server accepts only \(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint"
             )
         }
         return .post(secret: secret)
     }
 
-    /// Writes the proof into a request.
+    /// Adds the authentication to a request.
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for an empty identifier, an empty secret, or an
-    ///   identifier with a colon in raw Basic, where the colon ends it (RFC 7617, section 2).
+    ///   identifier with a colon in raw Basic, where a colon ends the identifier (RFC 7617, section 2).
     func apply(clientID: String, to parameters: inout Parameters, _ headers: inout HTTPFields) throws(OAuthError) {
         try Self.check(clientID: clientID)
         if case .basic(let secret, _) = self, secret.isEmpty { throw Self.emptySecret }
@@ -70,22 +71,26 @@ public enum ClientAuthentication: Sendable {
             guard encoding == .formEncoded || !clientID.utf8.contains(0x3A) else {
                 throw .configuration(member: "client_id", problem: "a colon cannot stand in raw Basic credentials")
             }
-            let encode = encoding == .formEncoded ? PercentEncoding.form : { $0 }
-            let credentials = encode(clientID) + ":" + encode(secret.reveal())
-            headers[.authorization] = "Basic " + Base64.encode(Array(credentials.utf8))
+            headers[.authorization] = "Basic " + Self.credentials(clientID, secret, encoding).reveal()
         case .post(let secret):
             try parameters.add("client_id", clientID)
             try parameters.add("client_secret", secret.reveal())
         }
     }
 
-    /// An empty parameter would be left out (RFC 6749, section 3.1), and the request would speak for nobody.
+    /// Identifier and secret as HTTP Basic joins and encodes them (RFC 7617, section 2).
+    private static func credentials(_ clientID: String, _ secret: Secret, _ encoding: CredentialEncoding) -> Secret {
+        let encode = encoding == .formEncoded ? PercentEncoding.form : { $0 }
+        return Secret(Base64.encode(Array((encode(clientID) + ":" + encode(secret.reveal())).utf8)))
+    }
+
+    /// An empty parameter would be left out (RFC 6749, section 3.1), and the request would name no client.
     static func check(clientID: String) throws(OAuthError) {
-        guard !clientID.isEmpty else { throw .configuration(member: "client_id", problem: "it is empty") }
+        guard !clientID.isEmpty else { throw .configuration(member: "client_id", problem: "the identifier is empty") }
     }
 
     private static let emptySecret = OAuthError.configuration(
-        member: "client_secret", problem: "it is empty; a client without a secret authenticates by none")
+        member: "client_secret", problem: "the secret is empty; use the method none for a client without a secret")
 }
 
 /// The plain Base64 alphabet with padding (RFC 4648, section 4), which HTTP Basic uses.

@@ -1,31 +1,41 @@
-/// Who signed in, when and by whose word: the claims of an ID token whose signature was checked (OpenID Connect Core,
-/// section 2).
+internal import Crypto
+
+/// The claims of a validated ID token: who signed in, when, and at which server (OpenID Connect Core, section 2).
 ///
-/// Only ``IDTokenValidator`` makes one out of a token. The claims that serve the checking itself, `nonce`, `at_hash`
-/// and `c_hash`, are not kept: they are secrets, or hashes of secrets, and mean nothing later.
+/// Only ``IDTokenValidator`` makes one from a token. `nonce`, `at_hash` and `c_hash` are not among ``claims``: they are
+/// secrets, or hashes of secrets. Of the nonce a digest stays, against which the ID tokens of refreshes are checked.
 public struct IDTokenClaims: Sendable, Hashable {
-    /// `iss`: the server that vouches for the rest.
+    /// `iss`: the server that issued the token.
     public let issuer: String
     /// `sub`: the user, unique at this issuer and never reassigned; 1 to 255 bytes.
     public let subject: String
-    /// `aud`: the clients that the token is for, as listed; never empty.
+    /// `aud`: the clients that the token is for, in their order; never empty.
     public let audience: [String]
-    /// `azp`: the client that the token was issued to, when it says so.
+    /// `azp`: the client that the token was issued to; nil when the token does not state it.
     public let authorizedParty: String?
     /// `iat`: when the token was issued, in seconds since 1970.
     public let issuedAt: Double
-    /// `exp`: when the token expires, in seconds since 1970. It says nothing of the access token's life.
+    /// `exp`: when the token expires, in seconds since 1970. It says nothing about the access token.
     public let expiresAt: Double
-    /// `auth_time`: when the user proved who they are, in seconds since 1970; nil when the server does not say.
+    /// `auth_time`: when the user authenticated, in seconds since 1970; nil when the server does not state it. A refresh
+    /// does not change it.
     public let authenticatedAt: Double?
-    /// All claims as they came, the ones above among them, without `nonce`, `at_hash` and `c_hash`.
-    public let claims: [String: JSONValue]
+    /// All claims of the token, the ones above among them, without `nonce`, `at_hash` and `c_hash`.
+    public let claims: JSONObject
+    /// The digest of the sign-in's nonce; nil when it had none.
+    let nonceDigest: String?
 
     /// Reads claims by the types that OpenID Connect Core, section 2 gives them.
     ///
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/tokenForm``; the expectation begins with the claim's
     ///   name.
-    package init(claims all: [String: JSONValue]) throws(OAuthError) {
+    package init(claims all: JSONObject) throws(OAuthError) {
+        try self.init(claims: all, previous: nil)
+    }
+
+    /// - Parameter previous: the sign-in's claims; a refreshed token takes the nonce, and `auth_time` when it has none, from
+    ///   them.
+    init(claims all: JSONObject, previous: IDTokenClaims?) throws(OAuthError) {
         let reader = ClaimReader(claims: all)
         issuer = try reader.required("iss", try reader.string("iss"))
         subject = try reader.required("sub", try reader.string("sub"))
@@ -37,30 +47,45 @@ public struct IDTokenClaims: Sendable, Hashable {
         issuedAt = try reader.required("iat", try reader.time("iat"))
         expiresAt = try reader.required("exp", try reader.time("exp"))
         notBefore = try reader.time("nbf")
-        authenticatedAt = try reader.time("auth_time")
-        claims = all.filter { !["nonce", "at_hash", "c_hash"].contains($0.key) }
+        authenticatedAt = try reader.time("auth_time") ?? previous?.authenticatedAt
+        nonceDigest =
+            previous?.nonceDigest ?? all[Self.digestName]?.string ?? all["nonce"]?.string.map(Self.digest)
+        var claims = all
+        claims["auth_time"] = all["auth_time"] ?? previous?.claims["auth_time"]
+        for name in ["nonce", "at_hash", "c_hash", Self.digestName] { claims[name] = nil }
+        self.claims = claims
     }
 
-    /// `nbf`: before when the token does not count (RFC 7519, section 4.1.5).
+    /// The member of ``json`` that holds the nonce's digest. A claim of this name in a token is ignored.
+    static let digestName = "urn:handshake:nonce_sha256"
+
+    /// The Base64URL of a nonce's SHA-256.
+    static func digest(of nonce: String) -> String {
+        Base64URL.encode(SHA256.hash(data: Array(nonce.utf8)))
+    }
+
+    /// `nbf`: the time before which the token is not valid (RFC 7519, section 4.1.5).
     private let notBefore: Double?
 
-    /// How far, in seconds, the two clocks have to be apart for this token to be valid at `now`; 0 when they can agree.
+    /// How many seconds the clocks have to differ for this token to be valid at `now`; 0 when they can be equal.
     ///
-    /// A token is accepted when this is within ``IDTokenValidator/leeway``; a value that stays above 0 tells of a wrong
+    /// A token is accepted when this is within ``IDTokenValidator/leeway``. A value that stays above 0 shows a wrong
     /// clock.
     public func leewayNeeded(at now: Double) -> Double {
         max(0, now - expiresAt, issuedAt - now, (notBefore ?? now) - now)
     }
 
-    /// The claims as JSON text, from which ``init(claims:)`` restores an equal value.
+    /// The claims and the nonce's digest as JSON text, from which ``init(claims:)`` restores an equal value.
     package var json: String {
-        JSONValue.object(claims).json
+        var members = claims
+        members[Self.digestName] = nonceDigest.map(JSONValue.string)
+        return JSONValue.object(members).json
     }
 }
 
 /// Reads claims one by one and names the one that is missing or of the wrong type.
 private struct ClaimReader {
-    let claims: [String: JSONValue]
+    let claims: JSONObject
 
     /// The end of the year 9999: a later time is a mistake of units.
     static let latestTime: Double = 253_402_300_799

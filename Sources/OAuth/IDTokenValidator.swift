@@ -1,15 +1,15 @@
-/// The rules by which an ID token is believed: all of OpenID Connect Core, section 3.1.3.7, and none can be left out.
+/// The rules by which an ID token is accepted: all of OpenID Connect Core, section 3.1.3.7. None can be left out.
 ///
-/// It asks for no network and no clock: keys and time are given to it. The signature is always checked, also for a
-/// token that came straight from the token endpoint (`oauth-security.md` D2).
+/// Needs no network and no clock: keys and time are passed in. The signature is always checked, also for a token that
+/// came directly from the token endpoint (`oauth-security.md` D2).
 public struct IDTokenValidator: Sendable {
-    /// The server whose word counts.
+    /// The server that must have issued the token.
     public let issuer: Issuer
     /// The client that the token must be for.
     public let clientID: String
-    /// Other audiences that may stand beside this client. Empty by default: a token shared with strangers is refused.
+    /// Other audiences that may be listed beside this client. Empty by default.
     public var trustedAudiences: Set<String> = []
-    /// The algorithms that are accepted. The token's header chooses among these, and the key has to fit the choice.
+    /// The accepted algorithms. The token's header selects one of these, and the key has to fit it.
     public let algorithms: [SignatureAlgorithm]
     /// How many seconds the server's clock may be ahead or behind: for `exp`, `iat` and `nbf`; never negative.
     public let leeway: Double
@@ -20,14 +20,12 @@ public struct IDTokenValidator: Sendable {
     /// States the rules for one token.
     ///
     /// - Parameters:
-    ///   - issuer: who must have issued the token.
-    ///   - clientID: for whom it must be.
-    ///   - nonce: the nonce of the ``AuthorizationRequest``; nil when none was sent, and then the token must not have
-    ///     one.
-    ///   - accessToken: the access token that came along, against which `at_hash` is checked whenever the token has
-    ///     one.
-    ///   - algorithms: the client's policy, all asymmetric algorithms by default.
-    ///   - leeway: seconds, 60 by default. What is negative or no number counts as 0.
+    ///   - issuer: the server that must have issued the token.
+    ///   - clientID: the client that it must be for.
+    ///   - nonce: the nonce of the ``AuthorizationRequest``; nil when none was sent, and for a refresh.
+    ///   - accessToken: the access token of the same response, which `at_hash` must match whenever the token has one.
+    ///   - algorithms: the client's policy; all asymmetric algorithms by default.
+    ///   - leeway: seconds, 60 by default. A negative or infinite value counts as 0.
     public init(
         issuer: Issuer, clientID: String, nonce: Secret?, accessToken: Secret?,
         algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, leeway: Double = 60
@@ -40,59 +38,74 @@ public struct IDTokenValidator: Sendable {
         self.leeway = leeway.isFinite ? max(0, leeway) : 0
     }
 
-    /// Checks the ID token of a sign-in.
+    /// Validates the ID token of a sign-in.
     ///
     /// - Parameters:
-    ///   - token: the ID token as it came.
+    ///   - token: the ID token of the token response.
     ///   - keys: the issuer's keys.
     ///   - now: seconds since 1970.
-    /// - Throws: ``OAuthError/refused(_:)``. ``Refusal/Check/key`` may mean that the server has new keys: fetch them
-    ///   once and try again. Every other check is final.
+    /// - Throws: ``OAuthError/refused(_:)``. Where ``Refusal/Check/mayNeedNewKeys`` is true, the server may have new
+    ///   keys: fetch them once and try again. Every other check is final.
     public func claims(of token: Secret, keys: JSONWebKeySet, now: Double) throws(OAuthError) -> IDTokenClaims {
         let (all, claims) = try checked(token, keys: keys, now: now)
-        try checkNonce(all["nonce"], isDemanded: true)
+        try checkNonce(all["nonce"])
         return claims
     }
 
-    /// Checks the ID token of a refresh, which must speak of the same sign-in (OpenID Connect Core, section 12.2).
+    /// Validates the ID token of a refresh, which must be about the same sign-in (OpenID Connect Core, section 12.2).
     ///
-    /// Its nonce may be missing; where it is there and this validator knows one, the two must be equal.
+    /// The nonce may be missing; one that is present must be the sign-in's.
     ///
     /// - Parameters:
-    ///   - token: the ID token as it came.
-    ///   - previous: the claims that the session has now.
+    ///   - token: the ID token of the refresh response.
+    ///   - previous: the session's claims so far.
     ///   - keys: the issuer's keys.
     ///   - now: seconds since 1970.
-    /// - Throws: ``OAuthError/refused(_:)``. The old claims stay true of the session.
+    /// - Returns: the new claims. `auth_time` and the nonce, which a refresh does not change, stay those of `previous`.
+    /// - Throws: ``OAuthError/refused(_:)``, as ``claims(of:keys:now:)``. The claims so far stay valid for the session.
     public func claims(
         ofRefreshed token: Secret, previous: IDTokenClaims, keys: JSONWebKeySet, now: Double
     ) throws(OAuthError) -> IDTokenClaims {
         let (all, claims) = try checked(token, keys: keys, now: now)
-        try checkNonce(all["nonce"], isDemanded: false)
         try require(.issuer, "iss", claims.issuer, is: previous.issuer)
         try require(.subject, "sub", claims.subject, is: previous.subject)
-        guard Set(claims.audience.map { Array($0.utf8) }) == Set(previous.audience.map { Array($0.utf8) }) else {
-            throw refusal(.audience, "aud: the same as at sign-in", found: claims.audience.joined(separator: ", "))
+        if let missing = previous.audience.first(where: { earlier in
+            !claims.audience.contains { $0.isIdentical(to: earlier) }
+        }) {
+            throw refusal(.audience, "aud: \(missing), as at sign-in", found: claims.audience.joined(separator: ", "))
         }
         try require(.authorizedParty, "azp", claims.authorizedParty, is: previous.authorizedParty)
-        if let before = previous.authenticatedAt, let after = claims.authenticatedAt, before != after {
-            throw refusal(.tokenTime, "auth_time: \(before), as at sign-in", found: "\(after)")
-        }
+        try checkAuthenticationTime(of: claims, after: previous)
         guard claims.issuedAt >= previous.issuedAt - leeway else {
             throw refusal(.tokenTime, "iat: not before \(previous.issuedAt)", found: "\(claims.issuedAt)")
         }
-        return claims
+        try checkNonce(all["nonce"], previous: previous)
+        return try IDTokenClaims(claims: all, previous: previous)
     }
 
-    /// Signature first, then what every ID token owes.
+    /// `auth_time` stays that of the sign-in. Where the sign-in's token had none, it is at least not later than that
+    /// token.
+    private func checkAuthenticationTime(of claims: IDTokenClaims, after previous: IDTokenClaims) throws(OAuthError) {
+        guard let found = claims.authenticatedAt else { return }
+        if let expected = previous.authenticatedAt {
+            guard found == expected else {
+                throw refusal(.tokenTime, "auth_time: \(expected), as at sign-in", found: "\(found)")
+            }
+        } else if found > previous.issuedAt + leeway {
+            throw refusal(.tokenTime, "auth_time: not after \(previous.issuedAt)", found: "\(found)")
+        }
+    }
+
+    /// Checks the signature first, then what holds for every ID token.
     private func checked(
         _ token: Secret, keys: JSONWebKeySet, now: Double
-    ) throws(OAuthError) -> (all: [String: JSONValue], claims: IDTokenClaims) {
+    ) throws(OAuthError) -> (all: JSONObject, claims: IDTokenClaims) {
         let signed = try JSONWebSignature(compact: token).verify(with: keys, allowing: algorithms)
-        guard let all = (try? JSONValue(parsing: signed.payload))?.object else {
+        guard var all = (try? JSONValue(parsing: signed.payload))?.object else {
             throw refusal(.tokenForm, "payload: a JSON object", found: "something else")
         }
-        let claims = try IDTokenClaims(claims: all)
+        all[IDTokenClaims.digestName] = nil
+        let claims = try IDTokenClaims(claims: all, previous: nil)
         try require(.issuer, "iss", claims.issuer, is: issuer.string)
         try checkAudience(of: claims)
         try checkTime(of: claims, now: now)
@@ -102,12 +115,12 @@ public struct IDTokenValidator: Sendable {
 
     /// OpenID Connect Core, section 3.1.3.7, points 3 to 5.
     private func checkAudience(of claims: IDTokenClaims) throws(OAuthError) {
-        let isOurs = { (name: String) in name.utf8.elementsEqual(clientID.utf8) }
+        let isOurs = { (name: String) in name.isIdentical(to: clientID) }
         guard claims.audience.contains(where: isOurs) else {
             throw refusal(.audience, "aud: \(clientID)", found: claims.audience.joined(separator: ", "))
         }
         if let stranger = claims.audience.first(where: { !isOurs($0) && !trustedAudiences.contains($0) }) {
-            throw refusal(.audience, "aud: nobody but \(clientID) and trusted audiences", found: stranger)
+            throw refusal(.audience, "aud: \(clientID) and trusted audiences only", found: stranger)
         }
         if claims.audience.count > 1 || claims.authorizedParty != nil {
             try require(.authorizedParty, "azp", claims.authorizedParty, is: clientID)
@@ -116,7 +129,7 @@ public struct IDTokenValidator: Sendable {
 
     private func checkTime(of claims: IDTokenClaims, now: Double) throws(OAuthError) {
         guard now.isFinite, now < claims.expiresAt + leeway else {
-            throw refusal(.tokenTime, "exp: later than \(now) less \(leeway) s", found: "\(claims.expiresAt)")
+            throw refusal(.tokenTime, "exp: later than \(now) minus \(leeway) s", found: "\(claims.expiresAt)")
         }
         guard claims.leewayNeeded(at: now) <= leeway else {
             throw refusal(
@@ -125,17 +138,22 @@ public struct IDTokenValidator: Sendable {
         }
     }
 
-    /// Neither nonce is ever printed: the one that came may be another session's.
-    private func checkNonce(_ found: JSONValue?, isDemanded: Bool) throws(OAuthError) {
+    /// Neither nonce is shown: the token's may be another session's.
+    private func checkNonce(_ found: JSONValue?) throws(OAuthError) {
         switch (nonce, found) {
         case (nil, nil): return
-        case (_?, nil) where !isDemanded: return
-        case (nil, _?) where !isDemanded: return
         case (let nonce?, .string(let text)?) where nonce.matches(Secret(text)): return
         case (nil, _?): throw refusal(.nonce, "nonce: none, because none was sent", found: "one")
         case (_?, nil): throw refusal(.nonce, "nonce: the one that was sent", found: "nothing")
         case (_?, _?): throw refusal(.nonce, "nonce: the one that was sent", found: "another")
         }
+    }
+
+    private func checkNonce(_ found: JSONValue?, previous: IDTokenClaims) throws(OAuthError) {
+        guard let found else { return }
+        guard let expected = previous.nonceDigest, let nonce = found.string,
+            Secret(IDTokenClaims.digest(of: nonce)).matches(Secret(expected))
+        else { throw refusal(.nonce, "nonce: none, or the one of the sign-in", found: "another") }
     }
 
     /// `at_hash` binds the access token to this sign-in (OpenID Connect Core, section 3.1.3.8).
@@ -149,16 +167,23 @@ public struct IDTokenValidator: Sendable {
         }
     }
 
-    /// Equal byte for byte: Swift's own equality also takes canonically equivalent spellings.
+    /// Compares bytes: Swift's own equality also takes canonically equivalent spellings.
     private func require(
         _ check: Refusal.Check, _ name: String, _ found: String?, is expected: String?
     ) throws(OAuthError) {
-        guard found.map({ Array($0.utf8) }) == expected.map({ Array($0.utf8) }) else {
-            throw refusal(check, "\(name): \(expected ?? "nothing")", found: found ?? "nothing")
-        }
+        let isEqual =
+            switch (found, expected) {
+            case (let found?, let expected?): found.isIdentical(to: expected)
+            case (nil, nil): true
+            default: false
+            }
+        guard isEqual else { throw refusal(check, "\(name): \(expected ?? "nothing")", found: found ?? "nothing") }
     }
 
     private func refusal(_ check: Refusal.Check, _ expected: String, found: String) -> OAuthError {
-        .refused(Refusal(check, expected: quoted(expected, limit: 300), found: quoted(found, limit: 200)))
+        .refused(
+            Refusal(
+                check, expected: quoted(expected, limit: 300),
+                found: Redaction([nonce, accessToken].compactMap(\.self))(found, limit: 200)))
     }
 }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Asks the server whether a token is alive, and what it is for (RFC 7662, section 2.1).
+/// Asks the server whether a token is active, and what it is for (RFC 7662, section 2.1).
 public struct IntrospectionRequest: Sendable {
     /// The token that is asked about.
     public let token: Secret
@@ -10,10 +10,10 @@ public struct IntrospectionRequest: Sendable {
     public let server: AuthorizationServerMetadata
     /// The client that asks.
     public let clientID: String
-    /// How the client proves who it is.
+    /// How the client authenticates.
     public let authentication: ClientAuthentication
 
-    /// Asks `server` about `token`. RFC 7662, section 2.1 wants a client that authenticates.
+    /// Asks `server` about `token`. RFC 7662, section 2.1 requires authentication.
     public init(
         _ token: Secret, kind: RevocationRequest.TokenKind, at server: AuthorizationServerMetadata, clientID: String,
         authentication: ClientAuthentication
@@ -25,43 +25,52 @@ public struct IntrospectionRequest: Sendable {
         self.authentication = authentication
     }
 
+    /// What this exchange sends and no error may show.
+    private var secrets: [Secret] {
+        [token] + authentication.secrets(clientID: clientID)
+    }
+
     /// The request to send.
     ///
-    /// - Throws: ``OAuthError/configuration(member:problem:)`` when the server has no introspection endpoint.
+    /// - Throws: ``OAuthError/malformed(step:member:expected:found:)``, or for a server described by hand
+    ///   ``OAuthError/configuration(member:problem:)``, when the server has no introspection endpoint.
     public var message: RequestMessage {
         get throws(OAuthError) {
             guard let endpoint = server.introspectionEndpoint else {
-                throw .configuration(member: "introspection_endpoint", problem: "this server has none")
+                throw server.lacks("introspection_endpoint")
             }
             return try RequestMessage(
                 about: token, kind: kind, to: endpoint, clientID: clientID, authentication: authentication)
         }
     }
 
-    /// Reads the answer (RFC 7662, section 2.2).
+    /// Reads the response (RFC 7662, section 2.2).
     public func introspection(from response: ResponseMessage) throws(OAuthError) -> TokenIntrospection {
-        try response.requireSuccess(.introspection, hiding: [token, authentication.secret].compactMap(\.self))
-        let answer = try AnswerReader(step: .introspection, content: response.content)
-        guard let isActive = try answer.bool("active") else { throw answer.wrong("active", expected: "true or false") }
+        try response.requireSuccess(.introspection, hiding: secrets)
+        let members = try ResponseReader(step: .introspection, content: response.content, hiding: secrets)
+        if members["active"] == nil, let error = members.serverError(status: response.head.status.code) { throw error }
+        guard let isActive = try members.bool("active") else {
+            throw members.malformed("active", expected: "true or false")
+        }
         return TokenIntrospection(
             isActive: isActive,
-            scopes: try answer.string("scope")?.split(separator: " ").map(String.init) ?? [],
-            clientID: try answer.string("client_id"),
-            username: try answer.string("username"),
-            subject: try answer.string("sub"),
-            expiresAt: try answer.integer("exp").map(Double.init))
+            scopes: try members.string("scope")?.split(separator: " ").map(String.init) ?? [],
+            clientID: try members.string("client_id"),
+            username: try members.string("username"),
+            subject: try members.string("sub"),
+            expiresAt: try members.integer("exp").map(Double.init))
     }
 }
 
-/// What a server says of a token (RFC 7662, section 2.2).
+/// What a server states about a token (RFC 7662, section 2.2).
 public struct TokenIntrospection: Sendable, Hashable {
-    /// `active`: whether the token can be used now. When it is false, the server says nothing else.
+    /// `active`: whether the token can be used now. When it is false, nothing else is stated.
     public let isActive: Bool
-    /// `scope`: what the token is good for; empty when the server does not say.
+    /// `scope`: the token's scopes; empty when the server does not state them.
     public let scopes: [String]
-    /// `client_id`: whom the token was issued to.
+    /// `client_id`: the client that the token was issued to.
     public let clientID: String?
-    /// `username`: a name for people, not an identifier.
+    /// `username`: a name to show, not an identifier.
     public let username: String?
     /// `sub`: the user, as the server identifies them.
     public let subject: String?

@@ -3,11 +3,11 @@ internal import CryptoExtras
 
 /// A public key for signatures, as a server publishes it (RFC 7517, section 4).
 struct JSONWebKey: Sendable {
-    /// `kid`: the name by which a signature's header chooses this key.
+    /// `kid`: the name by which a signature's header selects this key.
     let keyID: String?
-    /// `alg`: the one algorithm that the key is for, when it says so.
+    /// `alg`: the one algorithm that the key is for; nil when it does not state one.
     private let algorithm: String?
-    /// Whether `use` and `key_ops`, where present, let the key check signatures (RFC 7517, sections 4.2 and 4.3).
+    /// Whether `use` and `key_ops`, where present, allow the key to verify signatures (RFC 7517, sections 4.2 and 4.3).
     private let isForSignatures: Bool
     private let material: Material
 
@@ -19,12 +19,12 @@ struct JSONWebKey: Sendable {
         case ed25519(Curve25519.Signing.PublicKey)
     }
 
-    /// Reads a key; nil when it is not understood or not trustworthy.
+    /// Reads a key; nil when it is not understood or must not be trusted.
     ///
     /// That is: an unknown type or curve, a member that is missing or of the wrong type, a point that is not on its
-    /// curve, an RSA modulus of fewer than 2048 or more than 8192 bits, or a private part, which makes the key
-    /// everybody's.
-    init?(_ members: [String: JSONValue]) {
+    /// curve, an RSA modulus of fewer than 2048 or more than 8192 bits, or a private part, because a published private
+    /// key proves nothing.
+    init?(_ members: JSONObject) {
         guard members["d"] == nil, let material = Material(members) else { return nil }
         let texts = [members["kid"], members["alg"], members["use"]]
         guard texts.allSatisfy({ $0 == nil || $0?.string != nil }) else { return nil }
@@ -36,7 +36,7 @@ struct JSONWebKey: Sendable {
         isForSignatures = (members["use"]?.string ?? "sig") == "sig" && (operations?.contains("verify") ?? true)
     }
 
-    /// Whether type, curve, `use`, `key_ops` and `alg` let this key check a signature of this algorithm (RFC 8725,
+    /// Whether type, curve, `use`, `key_ops` and `alg` allow this key to verify a signature of this algorithm (RFC 8725,
     /// section 3.1).
     func fits(_ wanted: SignatureAlgorithm) -> Bool {
         guard isForSignatures, algorithm == nil || algorithm == wanted.rawValue else { return false }
@@ -79,7 +79,7 @@ struct JSONWebKey: Sendable {
 
 extension JSONWebKey.Material {
     /// Reads the key itself by `kty` and `crv` (RFC 7518, sections 6.2.1 and 6.3.1; RFC 8037, section 2).
-    fileprivate init?(_ members: [String: JSONValue]) {
+    fileprivate init?(_ members: JSONObject) {
         func bytes(_ name: String) -> [UInt8]? {
             members[name]?.string.flatMap { $0.utf8.count <= 2048 ? Base64URL.decode($0) : nil }
         }
@@ -122,7 +122,7 @@ extension JSONWebKey.Material {
 
     /// A modulus of 2048 to 8192 bits, counted exactly, and an odd exponent from 3 on in 32 bits.
     ///
-    /// The library has limits of its own. These are the ones promised here, whatever it does.
+    /// These limits hold whatever limits the library has.
     private static func isAcceptable(_ modulus: [UInt8], _ exponent: [UInt8]) -> Bool {
         let digits = modulus.drop { $0 == 0 }
         let bits = digits.count * 8 - (digits.first?.leadingZeroBitCount ?? 0)

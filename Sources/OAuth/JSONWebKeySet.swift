@@ -4,10 +4,10 @@ public struct JSONWebKeySet: Sendable {
 
     /// The longest document that is read, in bytes.
     public static let maximumLength = 1_048_576
-    /// The most keys that one document may list. A set is searched key by key when a token names none.
+    /// The most keys that one document may list. Without a `kid` they are tried one by one.
     public static let maximumCount = 128
 
-    /// Reads a set. A key that is not understood is skipped, and the rest stays usable (RFC 7517, section 5).
+    /// Reads a key set. A key that is not understood is skipped, and the rest stays usable (RFC 7517, section 5).
     ///
     /// Skipped are: unknown types and curves, broken points, RSA keys below 2048 bits, and keys published with their
     /// private part.
@@ -19,8 +19,10 @@ public struct JSONWebKeySet: Sendable {
                 step: .keys, member: "content", expected: "at most \(Self.maximumLength) bytes",
                 found: "\(content.count)")
         }
-        let document = try AnswerReader(step: .keys, content: content)
-        guard let elements = document["keys"]?.array else { throw document.wrong("keys", expected: "a list of keys") }
+        let document = try ResponseReader(step: .keys, content: content)
+        guard let elements = document["keys"]?.array else {
+            throw document.malformed("keys", expected: "a list of keys")
+        }
         guard elements.count <= Self.maximumCount else {
             throw .malformed(
                 step: .keys, member: "keys", expected: "at most \(Self.maximumCount) keys", found: "\(elements.count)")
@@ -28,14 +30,24 @@ public struct JSONWebKeySet: Sendable {
         keys = elements.compactMap { $0.object.flatMap(JSONWebKey.init) }
     }
 
-    /// How many keys were understood.
+    /// The number of usable keys.
     public var count: Int {
         keys.count
     }
 
-    /// The keys that may check a signature: a name selects or fails, without a name every fitting key is one
+    /// The keys that may verify a signature: those of this name, or without a name all, that fit the algorithm
     /// (`oauth-security.md` D5). There is no default key.
     func candidates(keyID: String?, algorithm: SignatureAlgorithm) -> [JSONWebKey] {
-        keys.filter { key in (keyID == nil || key.keyID == keyID) && key.fits(algorithm) }
+        keys.filter { key in isNamed(key, keyID) && key.fits(algorithm) }
+    }
+
+    /// Whether the set has a key of this name, or any key when no name is given.
+    func contains(keyID: String?) -> Bool {
+        keys.contains { isNamed($0, keyID) }
+    }
+
+    private func isNamed(_ key: JSONWebKey, _ keyID: String?) -> Bool {
+        guard let keyID else { return true }
+        return key.keyID?.isIdentical(to: keyID) ?? false
     }
 }

@@ -1,6 +1,6 @@
-/// A signed text in its compact form: read, but not believed before ``verify(with:allowing:)`` (RFC 7515, section 7.1).
+/// A signed text in its compact form: read, but not verified before ``verify(with:allowing:)`` (RFC 7515, section 7.1).
 struct JSONWebSignature: Sendable {
-    /// `alg` as the header states it: a claim of the sender, not a choice.
+    /// `alg` as the header states it. The client's policy decides whether it is accepted.
     let algorithm: String?
     /// `kid`.
     let keyID: String?
@@ -13,10 +13,10 @@ struct JSONWebSignature: Sendable {
     /// The longest token that is read, in bytes.
     static let maximumLength = 65_536
 
-    /// Takes a token apart.
+    /// Reads a token.
     ///
-    /// The header's `jwk`, `jku`, `x5u` and `x5c` are never looked at: a signature cannot bring its own key (RFC 8725,
-    /// section 3.10). No extension is known here, so any `crit` stops (RFC 7515, section 4.1.11).
+    /// The header's `jwk`, `jku`, `x5u` and `x5c` are ignored: a signature cannot bring its own key (RFC 8725, section
+    /// 3.10). No extension is implemented, so any `crit` is rejected (RFC 7515, section 4.1.11).
     init(compact token: Secret) throws(OAuthError) {
         let text = token.reveal()
         guard text.utf8.count <= Self.maximumLength else {
@@ -37,24 +37,27 @@ struct JSONWebSignature: Sendable {
         }
         algorithm = try Self.string("alg", in: header)
         keyID = try Self.string("kid", in: header)
-        if let type = try Self.string("typ", in: header), !["jwt", "application/jwt"].contains(type.lowercased()) {
-            throw Self.wrong("typ", "JWT", found: quoted(type, limit: 40))
+        if let type = try Self.string("typ", in: header),
+            type.utf8.count > 15 || !["jwt", "application/jwt"].contains(type.lowercased())
+        {
+            throw Self.wrong("typ", "JWT", found: Redaction([token])(type, limit: 40))
         }
         if let critical = header["crit"] {
             let names = critical.array?.compactMap(\.string).joined(separator: ", ") ?? critical.kind
-            throw Self.wrong("crit", "no extension that must be understood", found: quoted(names, limit: 100))
+            throw Self.wrong(
+                "crit", "absent, because no extension is supported", found: Redaction([token])(names, limit: 100))
         }
         self.payload = payload
         self.signature = signature
         signedBytes = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
     }
 
-    /// Checks the signature and only then gives the signed text away.
+    /// Verifies the signature and returns the signed text.
     ///
     /// - Parameter algorithms: the client's policy. The header's `alg` has to be one of these, and the key has to fit
     ///   it.
-    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/algorithm``, ``Refusal/Check/key`` when the set has no
-    ///   key of this name that fits, or ``Refusal/Check/signature``.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/algorithm``, ``Refusal/Check/unknownKey`` when the set
+    ///   has no key of this name, ``Refusal/Check/key`` when none fits, or ``Refusal/Check/signature``.
     func verify(
         with keys: JSONWebKeySet, allowing algorithms: [SignatureAlgorithm]
     ) throws(OAuthError) -> (payload: [UInt8], algorithm: SignatureAlgorithm) {
@@ -63,16 +66,15 @@ struct JSONWebSignature: Sendable {
             throw .refused(
                 Refusal(
                     .algorithm, expected: "alg: \(allowed)",
-                    found: self.algorithm.map { quoted($0, limit: 40) } ?? "nothing"))
+                    found: self.algorithm.map { Redaction()($0, limit: 40) } ?? "nothing"))
         }
         let candidates = keys.candidates(keyID: keyID, algorithm: algorithm)
         guard !candidates.isEmpty else {
+            let name = keyID.map { " named “\(Redaction()($0, limit: 100))”" } ?? ""
             throw .refused(
                 Refusal(
-                    .key,
-                    expected: "a key for \(algorithm.rawValue)"
-                        + (keyID.map { " named “\(quoted($0, limit: 100))”" } ?? ""),
-                    found: "none among the server's \(keys.count)"))
+                    keys.contains(keyID: keyID) ? .key : .unknownKey,
+                    expected: "a key for \(algorithm.rawValue)\(name)", found: "none among the server's \(keys.count)"))
         }
         guard candidates.contains(where: { $0.verifies(signature, of: signedBytes, by: algorithm) }) else {
             throw .refused(
@@ -81,7 +83,7 @@ struct JSONWebSignature: Sendable {
         return (payload, algorithm)
     }
 
-    private static func header(_ bytes: [UInt8]?) throws(OAuthError) -> [String: JSONValue] {
+    private static func header(_ bytes: [UInt8]?) throws(OAuthError) -> JSONObject {
         guard let bytes else { throw wrong("header", "Base64URL without padding", found: "something else") }
         guard let header = (try? JSONValue(parsing: bytes))?.object else {
             throw wrong("header", "a JSON object", found: "something else")
@@ -89,7 +91,7 @@ struct JSONWebSignature: Sendable {
         return header
     }
 
-    private static func string(_ name: String, in header: [String: JSONValue]) throws(OAuthError) -> String? {
+    private static func string(_ name: String, in header: JSONObject) throws(OAuthError) -> String? {
         guard let value = header[name] else { return nil }
         guard let text = value.string else { throw wrong(name, "a string", found: value.kind) }
         return text

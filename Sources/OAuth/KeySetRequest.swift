@@ -15,9 +15,9 @@ public struct KeySetRequest: Sendable {
         RequestMessage(.get, endpoint, headers: [.accept: "application/jwk-set+json, application/json"])
     }
 
-    /// Reads the answer.
+    /// Reads the response.
     ///
-    /// - Throws: ``OAuthError/redirected(step:status:)``, ``OAuthError/server(_:)`` for an answer that is not a
+    /// - Throws: ``OAuthError/redirected(step:status:)``, ``OAuthError/server(_:)`` for a response that is not a
     ///   success, and what ``JSONWebKeySet/init(parsing:)`` throws.
     public func keys(from response: ResponseMessage) throws(OAuthError) -> JSONWebKeySet {
         try response.requireSuccess(.keys)

@@ -2,14 +2,14 @@ import HTTPTypes
 
 /// Asks one well-known address for an issuer's metadata (RFC 8414, section 3.1; OpenID Connect Discovery, section 4.1).
 public struct MetadataRequest: Sendable {
-    /// The issuer that the answer must name.
+    /// The issuer that the document must name.
     public let issuer: Issuer
     /// The address that is asked: one of ``Issuer/metadataLocations``.
     public let location: EndpointURL
-    /// The rules for the addresses in the answer.
+    /// The rules for the addresses in the document.
     public let security: TransportSecurity
 
-    /// Asks `location` for the metadata of `issuer`.
+    /// Asks for the metadata of `issuer` at `location`.
     public init(issuer: Issuer, location: EndpointURL, security: TransportSecurity = .httpsOnly) {
         self.issuer = issuer
         self.location = location
@@ -21,22 +21,36 @@ public struct MetadataRequest: Sendable {
         RequestMessage(.get, location, headers: [.accept: "application/json"])
     }
 
-    /// Reads the answer.
+    /// Reads the response.
     ///
     /// - Returns: the metadata, or nil when there is no document at this address (status 404 or 410, or 400 and 405
     ///   from servers that do not know well-known addresses).
-    /// - Throws: ``OAuthError`` for every other answer.
+    /// - Throws: ``OAuthError/refused(_:)`` for a document that must not be used, such as one of another issuer. After
+    ///   any other ``OAuthError`` the next address of ``Issuer/metadataLocations`` may have the document: the response
+    ///   was an error, a redirect, no JSON by its content type, or no valid document.
     public func metadata(from response: ResponseMessage) throws(OAuthError) -> AuthorizationServerMetadata? {
         if [400, 404, 405, 410].contains(response.head.status.code) { return nil }
         try response.requireSuccess(.metadata)
+        guard response.hasJSONContentType else {
+            throw .malformed(
+                step: .metadata, member: "Content-Type", expected: "application/json",
+                found: response.head.headerFields[.contentType].map { Redaction()($0, limit: 80) } ?? "nothing")
+        }
         return try AuthorizationServerMetadata(parsing: response.content, expected: issuer, security: security)
     }
 }
 
 extension ResponseMessage {
-    /// Lets only a 2xx answer through: a redirect is never followed, an error becomes a value.
+    /// Whether the content type is `application/json` or has the suffix `+json` (RFC 6839, section 3.1).
+    var hasJSONContentType: Bool {
+        guard let field = head.headerFields[.contentType], field.utf8.count <= 256 else { return false }
+        let type = field.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
+        return type == "application/json" || (type.hasPrefix("application/") && type.hasSuffix("+json"))
+    }
+
+    /// Accepts only status 2xx: a redirect is never followed, and an error response becomes an error.
     ///
-    /// - Parameter secrets: what the server was sent and must not be quoted back.
+    /// - Parameter secrets: what the exchange sent and no error may show.
     func requireSuccess(_ step: OAuthError.Step, hiding secrets: [Secret] = []) throws(OAuthError) {
         switch head.status.kind {
         case .successful: return

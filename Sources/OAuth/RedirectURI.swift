@@ -75,6 +75,25 @@ public struct RedirectURI: Sendable, Hashable {
 }
 
 extension RedirectURI {
+    /// Checks that two servers do not share a redirect URI, unless each announces `iss`, which tells their responses
+    /// apart.
+    ///
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` (RFC 9700, section 4.4.2.2).
+    public static func checkDistinct(
+        _ one: (uri: RedirectURI, server: AuthorizationServerMetadata),
+        _ other: (uri: RedirectURI, server: AuthorizationServerMetadata)
+    ) throws(OAuthError) {
+        guard one.uri == other.uri, one.server.issuer != other.server.issuer,
+            !(one.server.announcesIssuerInResponse && other.server.announcesIssuerInResponse)
+        else { return }
+        throw .refused(
+            Refusal(
+                .sharedRedirect, expected: "a redirect URI of its own for \(one.server.issuer)",
+                found: "\(one.uri) shared with \(other.server.issuer)"))
+    }
+}
+
+extension RedirectURI {
     /// The spelling alone decides (RFC 9700, section 4.4.2.2): the kind is read out of it.
     public static func == (left: RedirectURI, right: RedirectURI) -> Bool {
         left.string == right.string

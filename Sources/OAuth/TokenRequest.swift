@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A request to the token endpoint (RFC 6749, section 3.2): a form, posted, with one way of client authentication.
+/// A request to the token endpoint (RFC 6749, section 3.2): a posted form with one method of client authentication.
 public struct TokenRequest: Sendable {
     /// What is exchanged for tokens. There is no password grant (RFC 9700, section 2.4).
     public enum GrantType: Sendable {
@@ -16,15 +16,15 @@ public struct TokenRequest: Sendable {
     public let server: AuthorizationServerMetadata
     /// The client that asks.
     public let clientID: String
-    /// How the client proves who it is.
+    /// How the client authenticates.
     public let authentication: ClientAuthentication
     /// What is exchanged for tokens.
     public let grantType: GrantType
     /// The APIs that the token is for (RFC 8707, section 2).
     public let resources: [String]
-    /// Parameters that the service wants beyond the standard's.
+    /// Parameters that the service wants beyond the standard.
     public let extras: [String: String]
-    /// What stands between two scopes.
+    /// The separator of two scopes.
     public let scopeDelimiter: String
 
     /// Prepares an exchange with `server`.
@@ -57,7 +57,7 @@ public struct TokenRequest: Sendable {
                         Refusal(.issuer, expected: code.request.server.issuer.string, found: server.issuer.string))
                 }
                 guard code.request.clientID == clientID else {
-                    throw .configuration(member: "client_id", problem: "the code was asked for by another client")
+                    throw .configuration(member: "client_id", problem: "the code was issued to another client")
                 }
                 try parameters.add("grant_type", "authorization_code")
                 try parameters.add("code", code.secret.reveal())
@@ -79,28 +79,30 @@ public struct TokenRequest: Sendable {
         }
     }
 
-    /// Reads the answer (RFC 6749, sections 5.1 and 5.2).
+    /// Reads the response (RFC 6749, sections 5.1 and 5.2).
     ///
     /// - Parameters:
-    ///   - response: the token endpoint's answer.
-    ///   - now: seconds since 1970 when the request was sent, so that an expiry is never later than the server's own.
+    ///   - response: the token endpoint's response.
+    ///   - now: seconds since 1970 when the request was sent, so that the computed expiry is never later than the real one.
     /// - Throws: ``OAuthError/server(_:)`` for the server's own errors;
     ///   ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is missing, of the wrong type or
-    ///   doubled; ``OAuthError/redirected(step:status:)``.
+    ///   repeated; ``OAuthError/redirected(step:status:)``.
     public func response(from response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
         try response.requireSuccess(.token, hiding: secrets)
-        return try TokenResponse(parsing: response.content, now: now)
+        return try TokenResponse(parsing: response.content, now: now, hiding: secrets)
     }
 
-    /// What this exchange sends and a server must not be quoted with.
+    /// What this exchange sends and no error may show. A service may want a secret as an extra parameter; short ones are
+    /// ordinary words.
     private var secrets: [Secret] {
-        let sent: [Secret] =
+        let granted: [Secret] =
             switch grantType {
-            case .authorizationCode(let code): [code.secret, code.request.verifier.secret]
+            case .authorizationCode(let code): [code.secret] + code.request.secrets
             case .refreshToken(let token): [token]
             case .clientCredentials: []
             }
-        return sent + [authentication.secret].compactMap(\.self)
+        return granted + authentication.secrets(clientID: clientID)
+            + extras.values.filter { $0.utf8.count >= 8 }.map(Secret.init)
     }
 
     static let reservedNames: Set<String> = [

@@ -1,4 +1,4 @@
-/// A successful answer of the token endpoint (RFC 6749, section 5.1).
+/// A successful response of the token endpoint (RFC 6749, section 5.1).
 public struct TokenResponse: Sendable {
     /// The access token: printable ASCII of at most 64 KiB, opaque to a client.
     public let accessToken: Secret
@@ -11,52 +11,45 @@ public struct TokenResponse: Sendable {
     /// The ID token as it came: not yet checked.
     public let idToken: Secret?
 
-    /// Reads an answer.
+    /// Reads the content of a successful response.
     ///
-    /// A number may come as a string of digits. Unknown members are skipped. A `token_type` other than `Bearer`, in any
-    /// case of letters, stops: the client would not know how to use such a token (RFC 6749, section 7.1).
-    public init(parsing content: [UInt8], now: Double) throws(OAuthError) {
-        let answer = try AnswerReader(step: .token, content: content)
-        if let error = try? answer.string("error"), !error.isEmpty {
-            throw .server(
-                ServerError(
-                    step: .token, code: error, text: answer["error_description"]?.string,
-                    uri: answer["error_uri"]?.string,
-                    status: 200))
+    /// A number may come as a string of digits. Unknown members are ignored. A `token_type` other than `Bearer`, in any
+    /// case of letters, is an error: the client would not know how to use such a token (RFC 6749, section 7.1).
+    ///
+    /// - Throws: ``OAuthError/server(_:)`` for a content with `error`, which some servers send with status 200.
+    init(parsing content: [UInt8], now: Double, hiding secrets: [Secret]) throws(OAuthError) {
+        let response = try ResponseReader(step: .token, content: content, hiding: secrets)
+        if let error = response.serverError(status: 200) { throw error }
+        guard let accessToken = try response.token("access_token") else {
+            throw response.malformed("access_token", expected: "a non-empty string")
         }
-        guard let accessToken = try answer.token("access_token") else {
-            throw answer.wrong("access_token", expected: "a non-empty string")
+        let type = try response.requiredString("token_type")
+        guard type.utf8.count == 6, type.lowercased() == "bearer" else {
+            throw response.malformed("token_type", expected: "Bearer", found: type)
         }
-        let type = try answer.requiredString("token_type")
-        guard type.lowercased() == "bearer" else {
-            throw .malformed(
-                step: .token, member: "token_type", expected: "Bearer",
-                found: "“\(quoted(hidingTokens(in: type), limit: 40))”")
-        }
-        let lifetime = try answer.integer("expires_in")
+        let lifetime = try response.integer("expires_in")
         if let lifetime, lifetime < 0 || lifetime > Self.longestLifetime {
-            throw .malformed(
-                step: .token, member: "expires_in", expected: "0 to \(Self.longestLifetime) seconds",
-                found: "\(lifetime)")
+            throw response.malformed(
+                "expires_in", expected: "0 to \(Self.longestLifetime) seconds", found: "\(lifetime)")
         }
         self.accessToken = accessToken
         expiresAt = lifetime.map { now + Double($0) }
-        refreshToken = try answer.token("refresh_token")
-        idToken = try answer.token("id_token")
-        scopes = try Self.scopes(in: answer)
+        refreshToken = try response.token("refresh_token")
+        idToken = try response.token("id_token")
+        scopes = try Self.scopes(in: response)
     }
 
     /// A hundred years, in seconds: longer lifetimes are a mistake of units.
     static let longestLifetime: Int64 = 3_155_760_000
 
-    /// Scopes are divided by spaces; the commas and bars of some services divide too.
-    private static func scopes(in answer: AnswerReader) throws(OAuthError) -> [String]? {
-        guard let text = try answer.string("scope") else { return nil }
-        let parts = text.split { $0 == " " || $0 == "," || $0 == "|" }.map(String.init)
-        guard text.utf8.count <= 16_384, parts.allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }) else {
+    /// Scopes are separated by spaces, at some services by commas or bars.
+    private static func scopes(in response: ResponseReader) throws(OAuthError) -> [String]? {
+        guard let text = try response.string("scope") else { return nil }
+        guard text.utf8.count <= 16_384, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
             throw .malformed(
                 step: .token, member: "scope", expected: "a list of printable ASCII words", found: "other characters")
         }
-        return parts.isEmpty ? nil : parts
+        let words = text.utf8.split { $0 == 0x20 || $0 == 0x2C || $0 == 0x7C }
+        return words.isEmpty ? nil : words.map { String(Substring($0)) }
     }
 }

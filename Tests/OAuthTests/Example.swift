@@ -37,7 +37,9 @@ enum Example {
             options: options, now: now, random: random)
     }
 
-    static func response(_ status: Int, _ content: String = "", fields: HTTPFields = [:]) -> ResponseMessage {
+    static func response(_ status: Int, _ content: String = "", fields: HTTPFields = [.contentType: "application/json"])
+        -> ResponseMessage
+    {
         ResponseMessage(
             head: HTTPResponse(status: .init(code: status), headerFields: fields), content: Array(content.utf8))
     }
@@ -76,6 +78,11 @@ extension AuthorizationRequest {
     /// The pairs in the address's query as they stand there.
     var queryPairs: [String] {
         url.split(separator: "?", maxSplits: 1).last.map { $0.split(separator: "&").map(String.init) } ?? []
+    }
+
+    /// Reads and checks a redirect URL.
+    func code(from redirectURL: String, now: Double) throws(OAuthError) -> AuthorizationCode {
+        try code(from: AuthorizationResponse(redirectURL: redirectURL), now: now)
     }
 
     /// The redirect that a server would send back.

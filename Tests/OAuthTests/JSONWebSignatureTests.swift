@@ -181,9 +181,9 @@ struct JSONWebSignatureTests {
         #expect(outcome("") == nil)
         #expect(outcome(#","kid":"right""#) == nil)
         #expect(outcome(#","kid":"other""#) == "key_not_found")
-        #expect(outcome(#","kid":"unknown""#) == "key_not_found")
-        #expect(outcome(#","kid":"""#) == "key_not_found")
-        #expect(outcome(#","kid":"Right""#) == "key_not_found")
+        #expect(outcome(#","kid":"unknown""#) == "key_unknown")
+        #expect(outcome(#","kid":"""#) == "key_unknown")
+        #expect(outcome(#","kid":"Right""#) == "key_unknown")
         #expect(outcome(#","kid":1"#) == "id_token_malformed")
     }
 

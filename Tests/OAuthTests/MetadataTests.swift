@@ -107,6 +107,46 @@ struct MetadataTests {
     }
 
     @Test(
+        "only a JSON content type is a metadata document, and the error names the field",
+        arguments: [
+            ("application/json", nil), ("application/json; charset=utf-8", nil), ("Application/JSON;x", nil),
+            ("application/ld+json", nil), ("text/html", "malformed Content-Type"), ("", "malformed Content-Type"),
+            ("text/json", "malformed Content-Type"), ("application/jsonp", "malformed Content-Type"),
+            ("image/svg+json", "malformed Content-Type"), (nil, "malformed Content-Type"),
+        ] as [(String?, String?)])
+    func contentType(value: String?, expected: String?) throws {
+        let issuer = try Example.issuer()
+        let request = MetadataRequest(issuer: issuer, location: issuer.metadataLocations[0])
+        let response = Example.response(200, Self.document, fields: value.map { [.contentType: $0] } ?? [:])
+        #expect(failure { _ = try request.metadata(from: response) } == expected)
+    }
+
+    @Test("an endpoint that published metadata lack is the service's fault and named, by hand the configuration's")
+    func missingEndpoint() throws {
+        let published = try read(document("x", "1"))
+        let redirect = try RedirectURI("https://client.example.com/cb")
+        let configured = AuthorizationServerMetadata(
+            issuer: try Example.issuer(), tokenEndpoint: try EndpointURL("https://server.example.com/token"))
+        for (server, word) in [(published, "malformed"), (configured, "configuration")] {
+            #expect(
+                failure { _ = try AuthorizationRequest(to: server, clientID: "c", redirectURI: redirect, now: 0) }
+                    == "\(word) authorization_endpoint")
+            #expect(
+                failure {
+                    _ = try RevocationRequest(
+                        Secret("t"), kind: .accessToken, at: server, clientID: "c", authentication: .none
+                    ).message
+                } == "\(word) revocation_endpoint")
+            #expect(
+                failure {
+                    _ = try IntrospectionRequest(
+                        Secret("t"), kind: .accessToken, at: server, clientID: "c", authentication: .none
+                    ).message
+                } == "\(word) introspection_endpoint")
+        }
+    }
+
+    @Test(
         "an address without a document is none, and any other answer is an error",
         arguments: [
             (404, nil), (410, nil), (400, nil), (405, nil), (401, "http_401"), (429, "http_429"), (500, "http_500"),

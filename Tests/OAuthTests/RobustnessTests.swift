@@ -94,7 +94,7 @@ struct RobustnessTests {
         let message =
             #"{"access_token":"2YotnFZFEjr1zCsicMWpAA","token_type":"Bearer","expires_in":3600,"refresh_token":"tGzv3JOkF0XG5Qx2TlKWIA","scope":"a b"}"#
         let taken = feed([message], seed: 4) { bytes in
-            let answer = try TokenResponse(parsing: bytes, now: 0)
+            let answer = try TokenResponse(parsing: bytes, now: 0, hiding: [])
             #expect(answer.accessToken.reveal().utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
             #expect((answer.expiresAt ?? 0) >= 0)
         }

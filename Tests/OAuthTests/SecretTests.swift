@@ -27,8 +27,6 @@ struct SecretTests {
             redirectURI: try RedirectURI("https://client.example.com/cb"), scopes: ["a"],
             resources: [], state: secret, nonce: secret, verifier: try #require(CodeVerifier(Secret(canary + canary))),
             expiresAt: Example.now + 600, url: "https://server.example.com/authorize?state=" + canary)
-        var pending = PendingAuthorizations()
-        try pending.insert(request)
         let redirect = "https://client.example.com/cb?code=\(canary)&state=\(canary)"
         let response = try AuthorizationResponse(redirectURL: redirect + "&error_description=\(canary)")
         let code = try request.code(from: redirect, now: Example.now)
@@ -60,7 +58,7 @@ struct SecretTests {
         return [
             ("Secret", secret), ("[Secret]", [secret]), ("Secret?", Optional(secret)),
             ("CodeVerifier", request.verifier),
-            ("AuthorizationRequest", request), ("PendingAuthorizations", pending), ("AuthorizationResponse", response),
+            ("AuthorizationRequest", request), ("AuthorizationResponse", response),
             ("AuthorizationCode", code), ("basic", basic), ("post", post), ("code exchange", exchange),
             ("refresh", refresh),
             ("exchange message", try exchange.message), ("refresh message", authorized), ("answer", answer),
@@ -76,7 +74,8 @@ struct SecretTests {
             ),
             ("IDTokenValidator", validator), ("JSONWebSignature", try JSONWebSignature(compact: idToken)),
             ("IDTokenClaims", claims),
-            ("Parameters", parameters), ("AnswerReader", try AnswerReader(step: .token, content: Array(content.utf8))),
+            ("Parameters", parameters),
+            ("ResponseReader", try ResponseReader(step: .token, content: Array(content.utf8))),
         ]
     }
 
@@ -151,7 +150,7 @@ struct SecretTests {
             #"{"access_token":"\#(canary)","access_token":"\#(canary)"}"#,
             #"{"access_token":["\#(canary)"]}"#, canary,
         ] {
-            note { _ = try TokenResponse(parsing: Array(content.utf8), now: 0) }
+            note { _ = try TokenResponse(parsing: Array(content.utf8), now: 0, hiding: []) }
         }
         let validator = IDTokenValidator(
             issuer: try Example.issuer(), clientID: Example.clientID, nonce: Secret(canary), accessToken: Secret(canary)

@@ -204,14 +204,15 @@ struct TokenResponseTests {
     }
 
     @Test(
-        "E4: only invalid_grant with a 4xx status voids a session",
+        "E4: only invalid_grant ends a session, and not from a server that failed",
         arguments: [
             (400, "invalid_grant", true), (401, "invalid_grant", true), (500, "invalid_grant", false),
             (400, "invalid_client", false),
-            (400, "INVALID_GRANT", false), (503, "temporarily_unavailable", false),
+            (400, "INVALID_GRANT", false), (503, "temporarily_unavailable", false), (200, "invalid_grant", true),
+            (503, "invalid_grant", false),
         ])
-    func invalidGrant(status: Int, code: String, isVoid: Bool) {
-        #expect(ServerError(step: .token, code: code, status: status).isInvalidGrant == isVoid)
+    func invalidGrant(status: Int, code: String, endsSession: Bool) {
+        #expect(ServerError(step: .token, code: code, status: status).isInvalidGrant == endsSession)
     }
 
     @Test("a refresh keeps what its answer leaves out")

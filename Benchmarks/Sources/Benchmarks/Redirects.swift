@@ -3,33 +3,30 @@ import OAuth
 
 extension Benchmark {
     static let redirects = Benchmark(
-        name: "redirects", summary: "redirects that are read and checked against 1,000 pending sign-ins, by one thread",
+        name: "redirects", summary: "redirects that are read and checked against their requests, by one thread",
         run: { _ in try await Redirects.run() })
 }
 
-/// Each redirect is read, found by its state, checked in full and its request taken out.
-///
-/// The time is the thread's own on the processor. While it runs, from 2,000 down to 1,000 sign-ins are pending, so that the reach holds for no fewer than its thousand.
+/// Each redirect is read once and checked in full against its request, which gives the code. The time is the thread's own
+/// on the processor.
 private struct Redirects {
-    private static let pending = 1_000
+    private static let count = 1_000
     private static let now = 1_700_000_000.0
 
     private let requests: [AuthorizationRequest]
     private let urls: [String]
 
     static func run() async throws -> [Figure] {
-        let benchmark = try Redirects(count: 2 * pending)
-        let reach = Reach.atLeast(1_000_000)
+        let benchmark = try Redirects()
         return [
-            try await benchmark.figure("read, checked and taken", reach, benchmark.take),
-            try await benchmark.figure("the same, and another sign-in begins to wait", nil, benchmark.takeAndInsert),
-            try await benchmark.figure("refused, because nobody waits for its state", nil, benchmark.refuse),
+            try await benchmark.figure("read and checked", .atLeast(200_000), benchmark.check),
+            try await benchmark.figure("rejected, because the state is another one", nil, benchmark.reject),
             try await benchmark.figure(
                 "read by Foundation's URLComponents, without any check", nil, benchmark.readByFoundation),
         ]
     }
 
-    private init(count: Int) throws {
+    private init() throws {
         let base = "https://id.example.com/tenant"
         var server = AuthorizationServerMetadata(
             issuer: try Issuer(base), authorizationEndpoint: try EndpointURL(base + "/authorize"),
@@ -37,7 +34,7 @@ private struct Redirects {
         server.announcesIssuerInResponse = true
         server.codeChallengeMethods = ["S256"]
         let redirect = try RedirectURI("https://app.example.org/connect/callback")
-        requests = try (0..<count).map { _ in
+        requests = try (0..<Self.count).map { _ in
             try AuthorizationRequest(
                 to: server, clientID: "client-1234567890", redirectURI: redirect, scopes: ["openid", "profile"],
                 now: Self.now)
@@ -54,43 +51,25 @@ private struct Redirects {
         let rates = try await samples(25, warmUp: 3) {
             var time = 0.0
             for _ in 0..<50 { time += try secondsForAThousand() }
-            return 50 * Double(Self.pending) / time
+            return 50 * Double(Self.count) / time
         }
         return Figure(what, "a second", reach, samples: rates)
     }
 
-    private func waiting(_ count: Int) throws -> PendingAuthorizations {
-        var waiting = PendingAuthorizations()
-        for request in requests.prefix(count) { try waiting.insert(request) }
-        return waiting
-    }
-
-    private func take() throws -> Double {
-        var waiting = try waiting(2 * Self.pending)
+    private func check() throws -> Double {
         let start = processorSeconds()
-        for url in urls.prefix(Self.pending) { _ = try waiting.take(redirectURL: url, now: Self.now + 10) }
-        let time = processorSeconds() - start
-        guard waiting.count == Self.pending else { throw Failure("not every redirect was taken") }
-        return time
-    }
-
-    private func takeAndInsert() throws -> Double {
-        var waiting = try waiting(Self.pending)
-        let start = processorSeconds()
-        for number in 0..<Self.pending {
-            _ = try waiting.take(redirectURL: urls[number], now: Self.now + 10)
-            try waiting.insert(requests[Self.pending + number])
+        for (request, url) in zip(requests, urls) {
+            _ = try request.code(from: AuthorizationResponse(redirectURL: url), now: Self.now + 10)
         }
         return processorSeconds() - start
     }
 
-    private func refuse() throws -> Double {
-        var waiting = try waiting(Self.pending)
+    private func reject() throws -> Double {
         let start = processorSeconds()
-        for url in urls.suffix(Self.pending) {
+        for (request, url) in zip(requests, urls.reversed()) {
             do {
-                _ = try waiting.take(redirectURL: url, now: Self.now + 10)
-                throw Failure("a redirect that nobody waits for was taken")
+                _ = try request.code(from: AuthorizationResponse(redirectURL: url), now: Self.now + 10)
+                throw Failure("another request's redirect was accepted")
             } catch is OAuthError {}
         }
         return processorSeconds() - start
@@ -98,7 +77,7 @@ private struct Redirects {
 
     private func readByFoundation() throws -> Double {
         let start = processorSeconds()
-        for url in urls.prefix(Self.pending) {
+        for url in urls {
             guard let items = URLComponents(string: url)?.queryItems, items.count == 3 else {
                 throw Failure("Foundation read something else")
             }

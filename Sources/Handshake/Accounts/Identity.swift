@@ -8,7 +8,7 @@ public struct Identity: Sendable, Hashable {
     /// A name for people; nil when the service gives none.
     public let name: String?
     /// Everything the service said.
-    public let members: [String: JSONValue]
+    public let members: JSONObject
 }
 
 extension Account {

@@ -82,7 +82,7 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
 
     private func answering(
         _ request: Request, _ context: Context,
-        _ body: (PartnerUser) async throws -> (HTTPResponse.Status, [String: JSONValue])
+        _ body: (PartnerUser) async throws -> (HTTPResponse.Status, JSONObject)
     ) async -> Response {
         await failures.answering {
             try gate.checkSite(of: request)

@@ -34,13 +34,13 @@ public struct ConnectWebhook: Sendable, Hashable {
         public let userFeatureID: String?
         public let userFeatureTriggerID: String?
         /// What the trigger saw, by name.
-        public let ingredients: [String: JSONValue]
+        public let ingredients: JSONObject
 
         /// States a trigger, as for the tests of a handler.
         public init(
             id: ComponentSlug, featureID: String? = nil, userFeatureID: String? = nil,
             userFeatureTriggerID: String? = nil,
-            ingredients: [String: JSONValue] = [:]
+            ingredients: JSONObject = [:]
         ) {
             self.id = id
             self.featureID = featureID
@@ -100,7 +100,7 @@ public struct ConnectWebhook: Sendable, Hashable {
     }
 
     private static func event(
-        _ type: String, _ name: String, _ data: [String: JSONValue], _ details: [String: JSONValue]
+        _ type: String, _ name: String, _ data: JSONObject, _ details: JSONObject
     ) throws(WebhookProblem) -> Event {
         switch (type, name) {
         case ("connection", "enabled"): return .enabled(at: details["enabled_at"].flatMap(seconds))

@@ -20,7 +20,7 @@ public struct DeprecatedServiceUpdate: Sendable, Hashable {
     }
 
     fileprivate var json: JSONValue {
-        var members: [String: JSONValue] = ["service_id": .string(serviceID)]
+        var members: JSONObject = ["service_id": .string(serviceID)]
         for (name, part, components) in [
             ("triggers", "user_triggers", triggers), ("queries", "user_queries", queries),
             ("actions", "user_actions", actions),
@@ -44,7 +44,7 @@ public struct DeprecatedServiceUpdate: Sendable, Hashable {
 extension [DeprecatedServiceUpdate] {
     /// The content of the request; `user` is nil where the token names the user.
     fileprivate func content(for user: String?) -> JSONValue {
-        var members = ["services": JSONValue.array(map(\.json))]
+        var members: JSONObject = ["services": .array(map(\.json))]
         members["user_id"] = user.map(JSONValue.string)
         return .object(members)
     }

@@ -34,7 +34,7 @@ public struct QueryPage: Sendable, Hashable {
     public indirect enum Ingredient: Sendable, Hashable {
         case value(JSONValue)
         /// A list that can be had by a query with these values.
-        case query(fields: [String: JSONValue])
+        case query(fields: JSONObject)
         /// A list that was asked for by its name.
         case list(QueryPage)
     }

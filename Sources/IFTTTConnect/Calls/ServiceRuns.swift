@@ -82,11 +82,11 @@ extension ConnectService {
 
 extension RunOptions {
     /// The content of the request.
-    fileprivate var members: [String: JSONValue] {
+    fileprivate var members: JSONObject {
         get throws(ConnectError) {
-            var members: [String: JSONValue] = ["user_id": .string(try PartnerUser.checked(user))]
+            var members: JSONObject = ["user_id": .string(try PartnerUser.checked(user))]
             members["user_feature_id"] = userFeatureID.map(JSONValue.string)
-            if !fields.isEmpty { members["fields"] = .object(fields.mapValues(\.sent)) }
+            if !fields.isEmpty { members["fields"] = .object(JSONObject(fields.mapValues(\.sent))) }
             return members
         }
     }

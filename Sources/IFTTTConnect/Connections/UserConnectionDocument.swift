@@ -40,7 +40,7 @@ extension UserConnection {
 
     /// Whether there is nothing but what is known: a mistyped list would be left out, and with it what the user has chosen.
     private static func check(
-        _ members: [String: JSONValue], for known: Set<String>, at place: String
+        _ members: JSONObject, for known: Set<String>, at place: String
     ) throws(ConnectError) {
         guard let strange = members.keys.filter({ !known.contains($0) }).min() else { return }
         throw .input(

@@ -100,7 +100,7 @@ extension LocationValue {
     }
 
     var json: JSONValue {
-        var members: [String: JSONValue] = [
+        var members: JSONObject = [
             "lat": .number(Self.spelled(latitude)), "lng": .number(Self.spelled(longitude)),
         ]
         members["radius"] = radius.map { .number(Self.spelled($0)) }

@@ -7,7 +7,7 @@ struct Members {
     let answer: String
     /// Where in the answer the object stands, with a dot behind it; empty at the top.
     let place: String
-    let members: [String: JSONValue]
+    let members: JSONObject
 
     init(_ value: JSONValue, answer: String, place: String = "") throws(ConnectError) {
         guard let members = value.object else {
@@ -18,7 +18,7 @@ struct Members {
         self.init(members, answer: answer, place: place)
     }
 
-    init(_ members: [String: JSONValue], answer: String = "", place: String = "") {
+    init(_ members: JSONObject, answer: String = "", place: String = "") {
         self.answer = answer
         self.place = place.isEmpty ? "" : place + "."
         self.members = members

@@ -23,7 +23,7 @@ public struct Profile: Sendable, Hashable, Identifiable {
     /// How many people the search found that this profile is a result of.
     public let resultsCount: Int64?
     /// Everything that the service said of the person.
-    public let members: [String: JSONValue]
+    public let members: JSONObject
 
     /// Reads a person. Only the identifier must be there; any other member may be absent, null or of another type.
     ///

@@ -78,7 +78,7 @@ struct PhotoStore: Sendable {
     }
 
     private static func note(_ record: Record) -> [UInt8] {
-        var members: [String: JSONValue] = [
+        var members: JSONObject = [
             "version": .number("1"), "file": .string(record.file), "format": .string(record.format.rawValue),
             "length": .number("\(record.length)"), "url": .string(record.url),
             "fetched_at": .number("\(record.fetchedAt)"),

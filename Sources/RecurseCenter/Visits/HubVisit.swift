@@ -19,7 +19,7 @@ public struct HubVisit: Sendable, Hashable, Identifiable {
     public let createdAt: String?
     public let updatedAt: String?
     /// Everything that the service said of the visit.
-    public let members: [String: JSONValue]
+    public let members: JSONObject
 
     public var person: PersonID { id.person }
     /// The day, in New York.

@@ -48,7 +48,7 @@ extension RecurseCenter {
     public func checkIn(
         _ person: PersonID, on date: CalendarDate? = nil, notes: String? = nil, appData: JSONValue? = nil
     ) async throws -> HubVisit {
-        var members: [String: JSONValue] = [:]
+        var members: JSONObject = [:]
         members["notes"] = notes.map { .string($0) }
         members["app_data"] = appData.map { .string($0.json) }
         let path = Self.path(person, date ?? today)

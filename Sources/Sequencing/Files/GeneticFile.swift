@@ -21,7 +21,7 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     public let population: String?
     public let sex: Sex?
     /// Everything that the service said of the file.
-    public let members: [String: JSONValue]
+    public let members: JSONObject
 
     /// Reads a record. The identifier must be there; any other member may be absent, null or of another type, and a
     /// number may stand for a text (dossier 9.5).

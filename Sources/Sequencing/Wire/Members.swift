@@ -7,7 +7,7 @@ struct Members {
     let answer: String
     /// Where in the answer the object stands, with a dot behind it; empty at the top.
     let place: String
-    let members: [String: JSONValue]
+    let members: JSONObject
 
     init(_ value: JSONValue, answer: String, place: String = "") throws(SequencingError) {
         guard let members = value.object else {

@@ -9,7 +9,7 @@ enum FileShelf {
         sex: String? = nil,
         added: String? = nil, population: String? = nil
     ) -> GeneticFile? {
-        var members: [String: JSONValue] = [
+        var members: JSONObject = [
             "Id": .string("\(id)"), "Name": .string(name ?? "file\(id).vcf"), "FileCategory": .string(category),
             "FileType": .string("VCF"),
         ]

@@ -5,7 +5,7 @@ import Testing
 
 /// A case of `Fixtures/file-selector-cases.json`, which the web component is held to as well.
 struct SelectorCase: Sendable, CustomTestStringConvertible {
-    private let members: [String: JSONValue]
+    private let members: JSONObject
 
     init(_ value: JSONValue) throws {
         members = try #require(value.object)
@@ -18,7 +18,10 @@ struct SelectorCase: Sendable, CustomTestStringConvertible {
 
     /// Identifiers by segment, by order, or a file's two names by its identifier.
     func lists(_ name: String) -> [String: [String]] {
-        (members[name]?.object ?? [:]).mapValues { ($0.array ?? []).compactMap(\.string) }
+        Dictionary(
+            uniqueKeysWithValues: (members[name]?.object ?? [:]).map {
+                ($0.key, ($0.value.array ?? []).compactMap(\.string))
+            })
     }
 
     static let all: [SelectorCase] = {

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The value as compact JSON text, members sorted by name, numbers in the spelling they came in (RFC 8259).
+    /// The value as compact JSON text: members sorted by name, numbers as they were spelled (RFC 8259).
     package var json: String {
         var text = ""
         write(to: &text)
@@ -11,7 +11,7 @@ extension JSONValue {
         case .object(let members):
             text += "{"
             var separator = ""
-            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            for (name, value) in members.sorted() {
                 text += separator
                 Self.write(name, to: &text)
                 text += ":"
@@ -35,7 +35,7 @@ extension JSONValue {
         }
     }
 
-    /// Writes a string. Only what RFC 8259, section 7 demands is escaped.
+    /// Writes a string. Escapes only what RFC 8259, section 7 requires.
     private static func write(_ string: String, to text: inout String) {
         text += "\""
         for scalar in string.unicodeScalars {

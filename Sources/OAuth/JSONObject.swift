@@ -1,0 +1,133 @@
+/// The members of a JSON object, found by the bytes of their names (RFC 8259, section 8.3).
+///
+/// A dictionary of Swift strings compares by canonical equivalence, which takes quadratic time for a name made of
+/// combining marks. Here two spellings that Unicode calls equivalent are two names, and every lookup is linear.
+public struct JSONObject: Sendable, Hashable {
+    private var members: [Name: JSONValue] = [:]
+
+    /// The longest name that is read, in bytes.
+    public static let maximumNameLength = 1024
+
+    /// An object without members.
+    public init() {}
+
+    /// An object of these members; of two with one name the last one counts.
+    public init(_ members: some Sequence<(key: String, value: JSONValue)>) {
+        for (name, value) in members { self[name] = value }
+    }
+
+    /// The value of a member; nil when there is no member of this name. Assigning nil removes the member.
+    public subscript(name: String) -> JSONValue? {
+        get { members[Name(name)] }
+        set { members[Name(name)] = newValue }
+    }
+
+    /// The number of members.
+    public var count: Int { members.count }
+
+    /// Whether there are no members.
+    public var isEmpty: Bool { members.isEmpty }
+
+    /// The names in the order of their bytes.
+    public var keys: [String] { sorted().map(\.key) }
+
+    /// The members in the order of their names' bytes.
+    public func sorted() -> [Element] {
+        map(\.self).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+
+    /// The members that satisfy a condition.
+    public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> JSONObject {
+        var object = JSONObject()
+        object.members = try members.filter { try isIncluded(($0.key.text, $0.value)) }
+        return object
+    }
+
+    /// Adds a member; false when there is one of this name already.
+    mutating func insert(_ value: JSONValue, for name: String) -> Bool {
+        members.updateValue(value, forKey: Name(name)) == nil
+    }
+}
+
+extension JSONObject: Sequence {
+    /// A member: its name and its value.
+    public typealias Element = (key: String, value: JSONValue)
+
+    /// The members, in no particular order.
+    public struct Iterator: IteratorProtocol {
+        fileprivate var base: Dictionary<Name, JSONValue>.Iterator
+
+        /// The next member.
+        public mutating func next() -> Element? {
+            base.next().map { ($0.key.text, $0.value) }
+        }
+    }
+
+    public func makeIterator() -> Iterator {
+        Iterator(base: members.makeIterator())
+    }
+
+    public var underestimatedCount: Int { members.count }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// An object of these members; of two with one name the last one counts.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(elements.map { (key: $0.0, value: $0.1) })
+    }
+}
+
+/// A member's name, compared and hashed by its bytes.
+private struct Name: Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    static func == (left: Name, right: Name) -> Bool {
+        left.text.isIdentical(to: right.text)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension String {
+    /// Whether both texts have the same bytes. `==` also takes canonically equivalent texts, and quadratic time.
+    package func isIdentical(to other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+
+    /// The most combining marks in a row that ``streamSafe`` leaves as they are.
+    static let maximumMarks = 30
+
+    /// The text in Stream-Safe Text Format: behind 30 combining marks in a row stands U+034F (Unicode Standard Annex
+    /// #15, section 13).
+    ///
+    /// Comparing, hashing and normalizing such a text takes linear time; a longer run of marks makes it quadratic.
+    var streamSafe: String {
+        var scalars = UnicodeScalarView()
+        var run = 0
+        var isChanged = false
+        var index = unicodeScalars.startIndex
+        while index < unicodeScalars.endIndex {
+            let scalar = unicodeScalars[index]
+            let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
+            run = isMark ? run + 1 : 0
+            if run > Self.maximumMarks {
+                if !isChanged {
+                    isChanged = true
+                    scalars.append(contentsOf: unicodeScalars[..<index])
+                }
+                scalars.append("\u{34F}")
+                run = 1
+            }
+            if isChanged { scalars.append(scalar) }
+            index = unicodeScalars.index(after: index)
+        }
+        return isChanged ? String(scalars) : self
+    }
+}

@@ -1,0 +1,122 @@
+/// Reads the members of a JSON response, and names the member that is missing or of the wrong type.
+///
+/// Its errors show no secret of the exchange: they are built by ``malformed(_:expected:found:)`` and
+/// ``serverError(status:)`` alone.
+struct ResponseReader {
+    let step: OAuthError.Step
+    let members: JSONObject
+    private let secrets: [Secret]
+
+    /// - Parameter secrets: what the exchange sent. The tokens in the response are added.
+    init(step: OAuthError.Step, content: [UInt8], hiding secrets: [Secret] = []) throws(OAuthError) {
+        self.step = step
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: content)
+        } catch {
+            throw .malformed(
+                step: step, member: "content", expected: "a JSON object", found: Self.beginning(of: content))
+        }
+        guard let object = value.object else {
+            throw .malformed(step: step, member: "content", expected: "a JSON object", found: value.kind)
+        }
+        members = object
+        self.secrets = secrets + object.tokens
+    }
+
+    /// What a content that is no JSON seems to be, without quoting it: a token may stand in it.
+    private static func beginning(of content: [UInt8]) -> String {
+        switch content.first(where: { $0 > 0x20 }) {
+        case nil: "nothing"
+        case UInt8(ascii: "<"): "HTML or XML"
+        case UInt8(ascii: "{"), UInt8(ascii: "["): "incomplete or invalid JSON"
+        default: "text that is not JSON"
+        }
+    }
+
+    /// The member, where null means absent.
+    subscript(name: String) -> JSONValue? {
+        members[name].flatMap { $0 == .null ? nil : $0 }
+    }
+
+    /// The error for a member that is missing or has the wrong value. `found` may be text from the response.
+    func malformed(_ name: String, expected: String, found: String? = nil) -> OAuthError {
+        .malformed(
+            step: step, member: name, expected: expected,
+            found: found.map { "“\(Redaction(secrets)($0, limit: 40))”" } ?? self[name]?.kind ?? "nothing")
+    }
+
+    /// The error that the members state by `error`; nil when they state none.
+    func serverError(status: Int) -> OAuthError? {
+        guard let code = members["error"]?.string, !code.isEmpty else { return nil }
+        return .server(
+            ServerError(
+                step: step, code: code, text: members["error_description"]?.string, uri: members["error_uri"]?.string,
+                status: status, hiding: secrets))
+    }
+
+    func string(_ name: String) throws(OAuthError) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let text = value.string else { throw malformed(name, expected: "a string") }
+        return text
+    }
+
+    func requiredString(_ name: String) throws(OAuthError) -> String {
+        guard let text = try string(name), !text.isEmpty else { throw malformed(name, expected: "a non-empty string") }
+        return text
+    }
+
+    func bool(_ name: String) throws(OAuthError) -> Bool? {
+        guard let value = self[name] else { return nil }
+        guard let truth = value.bool else { throw malformed(name, expected: "true or false") }
+        return truth
+    }
+
+    func strings(_ name: String) throws(OAuthError) -> [String]? {
+        guard let value = self[name] else { return nil }
+        guard let elements = value.array else { throw malformed(name, expected: "a list of strings") }
+        let texts = elements.compactMap(\.string)
+        guard texts.count == elements.count else { throw malformed(name, expected: "a list of strings") }
+        return texts
+    }
+
+    /// A number of seconds or a point in time. A string of digits, which several services send, is read too.
+    func integer(_ name: String) throws(OAuthError) -> Int64? {
+        guard let value = self[name] else { return nil }
+        if let number = value.integer { return number }
+        if let text = value.string, let number = wholeNumber(text) { return Int64(number) }
+        throw malformed(name, expected: "a whole number", found: value.string)
+    }
+
+    /// A token: printable ASCII without space, which is all that a header can carry (RFC 6749, appendix A.12 and A.17).
+    func token(_ name: String) throws(OAuthError) -> Secret? {
+        guard let text = try string(name), !text.isEmpty else { return nil }
+        guard text.utf8.count <= 65_536, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw .malformed(
+                step: step, member: name, expected: "printable ASCII of at most 64 KiB",
+                found: "other characters or more")
+        }
+        return Secret(text)
+    }
+
+    func endpoint(_ name: String, security: TransportSecurity) throws(OAuthError) -> EndpointURL? {
+        guard let text = try string(name), !text.isEmpty else { return nil }
+        do {
+            return try EndpointURL(text, security: security, member: name)
+        } catch .configuration(let member, let problem) {
+            throw .malformed(step: step, member: member, expected: "an https address", found: problem)
+        }
+    }
+
+    func requiredEndpoint(_ name: String, security: TransportSecurity) throws(OAuthError) -> EndpointURL {
+        guard let endpoint = try endpoint(name, security: security) else {
+            throw malformed(name, expected: "an https address")
+        }
+        return endpoint
+    }
+}
+
+extension ResponseReader: CustomReflectable {
+    /// The step alone: there are tokens among the members.
+    var customMirror: Mirror { Mirror(self, children: ["step": step]) }
+}
