@@ -1,8 +1,9 @@
 // What the adapters use of Apple's AuthenticationServices, declared as Apple declares it and without any behaviour.
 // Isolation and sendability are part of the declaration: a check against anything else would prove nothing.
 public import Foundation
+public import UIKit
 
-public typealias ASPresentationAnchor = NSObject
+public typealias ASPresentationAnchor = UIWindow
 
 @MainActor public protocol ASWebAuthenticationPresentationContextProviding: NSObjectProtocol {
     func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor

@@ -6,20 +6,20 @@ public typealias CFTypeRef = AnyObject
 public typealias CFDictionary = NSDictionary
 public typealias CFString = NSString
 
-public let kSecClass = NSString("class")
-public let kSecClassGenericPassword = NSString("genp")
-public let kSecAttrService = NSString("svce")
-public let kSecAttrAccount = NSString("acct")
-public let kSecAttrAccessGroup = NSString("agrp")
-public let kSecAttrLabel = NSString("labl")
-public let kSecAttrSynchronizable = NSString("sync")
-public let kSecAttrAccessible = NSString("pdmn")
-public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly = NSString("cku")
-public let kSecUseDataProtectionKeychain = NSString("nleg")
-public let kSecReturnData = NSString("r_Data")
-public let kSecMatchLimit = NSString("m_Limit")
-public let kSecMatchLimitOne = NSString("m_LimitOne")
-public let kSecValueData = NSString("v_Data")
+nonisolated(unsafe) public let kSecClass = NSString("class")
+nonisolated(unsafe) public let kSecClassGenericPassword = NSString("genp")
+nonisolated(unsafe) public let kSecAttrService = NSString("svce")
+nonisolated(unsafe) public let kSecAttrAccount = NSString("acct")
+nonisolated(unsafe) public let kSecAttrAccessGroup = NSString("agrp")
+nonisolated(unsafe) public let kSecAttrLabel = NSString("labl")
+nonisolated(unsafe) public let kSecAttrSynchronizable = NSString("sync")
+nonisolated(unsafe) public let kSecAttrAccessible = NSString("pdmn")
+nonisolated(unsafe) public let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly = NSString("cku")
+nonisolated(unsafe) public let kSecUseDataProtectionKeychain = NSString("nleg")
+nonisolated(unsafe) public let kSecReturnData = NSString("r_Data")
+nonisolated(unsafe) public let kSecMatchLimit = NSString("m_Limit")
+nonisolated(unsafe) public let kSecMatchLimitOne = NSString("m_LimitOne")
+nonisolated(unsafe) public let kSecValueData = NSString("v_Data")
 
 public let errSecSuccess: OSStatus = 0
 public let errSecItemNotFound: OSStatus = -25300
@@ -30,3 +30,8 @@ public let errSecMissingEntitlement: OSStatus = -34018
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { 0 }
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { 0 }
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { 0 }
+
+// Foundation has it on Apple's platforms alone.
+extension FileManager {
+    public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? { nil }
+}

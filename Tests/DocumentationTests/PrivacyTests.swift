@@ -6,12 +6,22 @@ import Testing
 struct PrivacyTests {
     private struct Manifest: Decodable {
         struct Access: Decodable {
-            let NSPrivacyAccessedAPIType: String
-            let NSPrivacyAccessedAPITypeReasons: [String]
+            let type: String
+            let reasons: [String]
+
+            enum CodingKeys: String, CodingKey {
+                case type = "NSPrivacyAccessedAPIType"
+                case reasons = "NSPrivacyAccessedAPITypeReasons"
+            }
         }
 
-        let NSPrivacyTracking: Bool
-        let NSPrivacyAccessedAPITypes: [Access]
+        let isTracking: Bool
+        let accesses: [Access]
+
+        enum CodingKeys: String, CodingKey {
+            case isTracking = "NSPrivacyTracking"
+            case accesses = "NSPrivacyAccessedAPITypes"
+        }
     }
 
     /// Modules that no app for Apple's platforms can contain.
@@ -33,11 +43,11 @@ struct PrivacyTests {
         for module in readers {
             let file = Repository.root.appending(path: "Sources/\(module)/PrivacyInfo.xcprivacy")
             let manifest = try PropertyListDecoder().decode(Manifest.self, from: Data(contentsOf: file))
-            let access = manifest.NSPrivacyAccessedAPITypes.first {
-                $0.NSPrivacyAccessedAPIType == "NSPrivacyAccessedAPICategoryFileTimestamp"
+            let access = manifest.accesses.first {
+                $0.type == "NSPrivacyAccessedAPICategoryFileTimestamp"
             }
-            #expect(access?.NSPrivacyAccessedAPITypeReasons == ["C617.1"], "\(module)")
-            #expect(!manifest.NSPrivacyTracking, "\(module)")
+            #expect(access?.reasons == ["C617.1"], "\(module)")
+            #expect(!manifest.isTracking, "\(module)")
         }
     }
 

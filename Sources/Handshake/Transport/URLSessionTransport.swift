@@ -5,6 +5,10 @@ public import HTTPTypes
 public import OAuth
 import Synchronization
 
+#if CHECK_APPLE_ADAPTERS
+public import Streaming
+#endif
+
 /// The transport on Apple's platforms: URLSession without cookies, caches or stored credentials, and with redirects
 /// off.
 ///
