@@ -37,7 +37,7 @@ func transport(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(platforms: [.linux], traits: ["AsyncHTTPClient"]))
 }
 
-// BlueZ and a desktop's notifications, which no Apple platform has.
+// BlueZ, GeoClue and a desktop's notifications, which no Apple platform has.
 func desktop(_ name: String) -> Target.Dependency {
     .target(name: name, condition: .when(platforms: [.linux], traits: ["Desktop"]))
 }
@@ -77,7 +77,7 @@ let package = Package(
         .trait(name: "AsyncHTTPClient", description: "The transport on Linux. Without it, an app brings its own."),
         .trait(name: "Server", description: "HandshakeServer: routes for Hummingbird."),
         .trait(name: "Sandbox", description: "Every supported service on loopback, for tests and demonstrations."),
-        .trait(name: "Desktop", description: "Linux desktops: BlueZ, notifications and the Secret Service."),
+        .trait(name: "Desktop", description: "Linux desktops: BlueZ, GeoClue, notifications, the Secret Service."),
         .trait(
             name: "CommandLine", description: "The command handshake.",
             enabledTraits: ["AsyncHTTPClient", "Sandbox", "Desktop"]),
@@ -168,9 +168,7 @@ let package = Package(
             swiftSettings: strict),
 
         .target(
-            name: "Positions",
-            dependencies: ["Geofences", .target(name: "DBus", condition: .when(platforms: [.linux]))],
-            swiftSettings: strict),
+            name: "Positions", dependencies: ["Geofences", desktop("DBus")], swiftSettings: strict),
         .testTarget(
             name: "PositionsTests",
             dependencies: [

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if Desktop && os(Linux)
 public import DBus
 import Geofences
 
