@@ -172,8 +172,7 @@ let package = Package(
         .testTarget(
             name: "PositionsTests",
             dependencies: [
-                "Positions", "Geofences", "ClockFixtures", "BusFixtures",
-                .target(name: "DBus", condition: .when(platforms: [.linux])),
+                "Positions", "Geofences", "ClockFixtures",
             ],
             swiftSettings: strict),
 
@@ -206,14 +205,15 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
         .target(
-            name: "IFTTTConnect", dependencies: ["Handshake", "OAuth", httpTypes], exclude: unusedPrivacyManifest,
+            name: "IFTTTConnect", dependencies: ["Geofences", "Handshake", "OAuth", httpTypes],
+            exclude: unusedPrivacyManifest,
             resources: privacyManifest,
             swiftSettings: strict),
         .testTarget(
             name: "IFTTTConnectTests",
             dependencies: [
                 "ClockFixtures", "JSONFixtures", "WireFixtures",
-                "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
+                "Geofences", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
             ],
             exclude: ["ROWS.md"], swiftSettings: strict),
 
@@ -300,8 +300,8 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Beacons", "DBus", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Radio", "RecurseCenter", "Sandbox",
-                "SecretServiceVault", "Sequencing",
+                "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Positions", "Radio",
+                "RecurseCenter", "Sandbox", "SecretServiceVault", "Sequencing",
                 argumentParser, tomlKit,
             ],
             swiftSettings: strict),

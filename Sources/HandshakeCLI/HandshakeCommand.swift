@@ -17,7 +17,7 @@ struct HandshakeCommand: AsyncParsableCommand {
         subcommands: [
             Login.self, Accounts.self, Token.self, SendRequest.self, Inspect.self, Logout.self, Doctor.self,
             RunSandbox.self, Demo.self, SequencingCommand.self, RecurseCenterCommand.self, IFTTTCommand.self,
-            NearbyCommand.self,
+            NearbyCommand.self, PlacesCommand.self,
         ])
 
     static func main() async {

@@ -88,7 +88,7 @@ struct GPSDTests {
     func noAddress(text: String) { #expect(throws: PositionsError.address(text)) { try GPSD(address: text) } }
 
     @Test(
-        "a daemon that drips, dies, sends garbage and comes back gives every fix it sent whole", .timeLimit(.minutes(1))
+        "a daemon that drips, dies, sends garbage and comes back gives every fix it sent whole"
     )
     func reconnects() async throws {
         let whole = Self.version + "\n" + Self.fix + "\r\n"
@@ -110,7 +110,7 @@ struct GPSDTests {
         #expect(daemon.requests.allSatisfy { $0 == "?WATCH={\"enable\":true,\"json\":true};\n" })
     }
 
-    @Test("nobody at the address is reported, and waiting ends with the task", .timeLimit(.minutes(1)))
+    @Test("nobody at the address is reported, and waiting ends with the task")
     func unreachable() async throws {
         let daemon = try StandIn(sessions: [])
         daemon.stop()

@@ -195,6 +195,12 @@ extension GeofenceMonitor {
         fileprivate var undetermined: [SavedRegion]?
         fileprivate var known: [SavedRegion]
 
+        /// Whether the same regions are being entered, held and left as in another state, whichever fix came last.
+        public func hasSameVisits(as other: State?) -> Bool {
+            guard let other else { return false }
+            return visits == other.visits && undetermined == other.undetermined && known == other.known
+        }
+
         fileprivate struct SavedRegion: Sendable, Hashable, Codable {
             var id: String
             var fingerprint: UInt64

@@ -26,6 +26,10 @@ public struct VaultKey: Sendable, Codable {
         case analytics
         /// What a server makes a user's anti-forgery tokens of: the component is a digest of the user.
         case antiForgery = "anti_forgery"
+        /// Crossings of areas that wait for their upload: the components are an account and a number.
+        case crossings
+        /// Which areas are watched for an account, and where its user was: the components are an account and a part.
+        case places
     }
 
     public let kind: Kind

@@ -94,6 +94,16 @@ struct IFTTTShow: AsyncParsableCommand {
             ),
             ("configurations", .integer(Int64(connection.userConnection?.features.count ?? 0))),
             ("user_connection", connection.userConnection.map(Self.json) ?? .null),
+            ("user_triggers", .array(connection.userTriggers.map(Self.json))),
+        ])
+    }
+
+    private static func json(_ trigger: UserTrigger) -> JSONText {
+        .object([
+            ("id", .string(trigger.id)), ("trigger", .optional(trigger.slug.map { "\($0)" })),
+            ("latitude", .number("\(trigger.area.latitude)")), ("longitude", .number("\(trigger.area.longitude)")),
+            ("radius", trigger.area.radius.map { .number("\($0)") } ?? .null),
+            ("address", .optional(trigger.area.address)),
         ])
     }
 

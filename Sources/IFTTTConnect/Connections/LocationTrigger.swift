@@ -39,3 +39,35 @@ extension UserConnection {
         }
     }
 }
+
+/// A trigger of the user with the area that it watches, as a program lists them.
+public struct UserTrigger: Sendable, Hashable {
+    /// The trigger's subscription.
+    public let id: String
+    /// What fires, such as `location.exit_region_location`; nil when the service does not say.
+    public let slug: ComponentSlug?
+    public let area: LocationValue
+}
+
+extension Connection {
+    /// The user's triggers that have an area, in the service's order, of features that are on.
+    public var userTriggers: [UserTrigger] {
+        let components = Dictionary(
+            features.flatMap(\.triggers).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let enabled = userConnection?.features.filter(\.isEnabled) ?? []
+        return enabled.flatMap(\.triggers).flatMap { trigger -> [UserTrigger] in
+            guard let id = trigger.id else { return [] }
+            let component = components[trigger.componentID]
+            var slug: ComponentSlug?
+            if let service = component?.serviceID, let kind = component?.kindID {
+                slug = ComponentSlug(service: service, name: kind)
+            }
+            return trigger.fields.compactMap { field in
+                guard field.id == "location", case .location(let area) = field.value, area.radius != nil else {
+                    return nil
+                }
+                return UserTrigger(id: id, slug: slug, area: area)
+            }
+        }
+    }
+}

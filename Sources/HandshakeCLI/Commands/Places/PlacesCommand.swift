@@ -1,0 +1,134 @@
+import ArgumentParser
+import Foundation
+import Geofences
+import Handshake
+import IFTTTConnect
+import OAuth
+import Positions
+
+/// `handshake places …`: areas, positions and crossings.
+struct PlacesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "places", abstract: "Watch areas: who enters, leaves or stays, from gpsd, GeoClue or a track.",
+        discussion: """
+            Areas come from a GeoJSON file (Points with "id" and "radius" in metres, or Polygons) or, without --regions, from the \
+            connections of the signed-in IFTTT user. Crossings of IFTTT's areas are stored before anything else and uploaded \
+            by `places sync`.
+            """,
+        subcommands: [
+            PlacesList.self, PlacesWatch.self, PlacesReplay.self, PlacesSync.self, PlacesQueue.self, PlacesMap.self,
+        ])
+}
+
+/// Where regions come from.
+struct PlacesRegionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("A GeoJSON file with the areas, or - for standard input.", valueName: "file"))
+    var regions: String?
+
+    /// The regions of the file; nil without one.
+    func load() throws -> [Geofence]? {
+        guard let regions else { return nil }
+        let bytes = try PlacesFile.read(regions)
+        do { return try GeoJSON.regions(in: bytes) } catch {
+            throw CommandError(
+                status: .usage, code: error.code, message: "“\(quoted(regions, limit: 200))”: \(error)")
+        }
+    }
+}
+
+/// Files that the commands read.
+enum PlacesFile {
+    /// The longest file, in bytes.
+    private static let limit = 268_435_456
+
+    static func read(_ path: String) throws -> [UInt8] {
+        let name = path == "-" ? "standard input" : "“\(quoted(path, limit: 200))”"
+        do {
+            let handle = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
+            let data = try handle.read(upToCount: limit + 1) ?? Data()
+            guard data.count <= limit else {
+                throw CommandError(
+                    status: .usage, code: "file_too_long", message: "\(name) is longer than 268 MB; split it")
+            }
+            return Array(data)
+        } catch let error as CommandError {
+            throw error
+        } catch {
+            throw CommandError(
+                status: .usage, code: "file_unreadable",
+                message: "\(name) cannot be read. Check that it exists and that you may read it.")
+        }
+    }
+
+    /// The fixes of a GPX or NMEA file, told apart by their first character.
+    static func track(_ path: String) throws -> [Fix] {
+        let bytes = try read(path)
+        let first = bytes.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
+        return try track(bytes, isGPX: first == UInt8(ascii: "<"), named: path)
+    }
+
+    static func track(_ bytes: [UInt8], isGPX: Bool, named path: String) throws -> [Fix] {
+        do { return try isGPX ? GPX.fixes(in: bytes) : NMEA.fixes(in: bytes) } catch {
+            throw CommandError(
+                status: .usage, code: error.code, message: "“\(quoted(path, limit: 200))”: \(error)")
+        }
+    }
+}
+
+/// Gives the errors of places their place among the command's exit statuses.
+enum PlacesFailure {
+    static func reported<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await IFTTTFailure.reported(body)
+        } catch let error as GeofencesError {
+            throw CommandError(status: .usage, code: error.code, message: "\(error)")
+        } catch let error as PositionsError {
+            throw CommandError(status: status(error), code: error.code, message: "\(error)")
+        }
+    }
+
+    private static func status(_ error: PositionsError) -> ExitStatus {
+        switch error {
+        case .unreachable, .lost, .noReceiver, .noFix: .network
+        case .protocolVersion: .refused
+        case .notAuthorized: .abandoned
+        case .address, .file, .noPositions, .fileTooLong: .usage
+        }
+    }
+}
+
+/// Prints events, one line each.
+enum PlacesPrinter {
+    static func show(_ event: GeofenceEvent, json: Bool) {
+        Output.result(json ? Self.json(event).text : text(event))
+    }
+
+    static func json(_ event: GeofenceEvent) -> JSONText {
+        .object([
+            ("event", .string(event.kind.rawValue)), ("region", .string(event.region)),
+            ("time", .string(time(event.fix.time))), ("latitude", .number("\(event.fix.coordinate.latitude)")),
+            ("longitude", .number("\(event.fix.coordinate.longitude)")), ("accuracy", .decimal(event.fix.accuracy)),
+            ("distance_to_edge", .decimal(event.distanceToEdge)),
+        ])
+    }
+
+    private static func text(_ event: GeofenceEvent) -> String {
+        let verb =
+            switch event.kind {
+            case .enter: "Entered"
+            case .exit: "Left"
+            case .dwell: "Stayed in"
+            }
+        return "\(time(event.fix.time))  \(verb) \(quoted(event.region, limit: 200))"
+    }
+
+    /// `2026-01-02T03:04:05.000Z`
+    static func time(_ date: Date) -> String {
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    static func metres(_ distance: Double) -> String {
+        distance.magnitude < 1_000
+            ? "\(Int(distance.magnitude.rounded())) m" : String(format: "%.1f km", distance.magnitude / 1_000)
+    }
+}

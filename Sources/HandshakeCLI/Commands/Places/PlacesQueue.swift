@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import Geofences
+import IFTTTConnect
+import OAuth
+
+struct PlacesSync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Fetch the user's areas and upload what waits, now and every hour.")
+
+    @Flag(help: "Once, instead of until interrupted.")
+    var once = false
+
+    @OptionGroup var options: PlacesAccountOptions
+
+    func run() async throws {
+        while true {
+            try await options.synchronize(try await options.synchronizer())
+            if once { return }
+            try await Task.sleep(for: .seconds(3_600))
+        }
+    }
+}
+
+struct PlacesQueue: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "queue", abstract: "Show the crossings that wait for their upload, and why.")
+
+    @OptionGroup var options: PlacesAccountOptions
+
+    func run() async throws {
+        try await PlacesFailure.reported {
+            let synchronizer = try await options.synchronizer()
+            let crossings = try await synchronizer.queue.crossings()
+            let isSignedIn = try await synchronizer.isSignedIn
+            let reason = isSignedIn ? "not_uploaded_yet" : "sign_in_required"
+            for crossing in crossings {
+                if options.host.common.json {
+                    Output.result(PlacesAccountOptions.json(crossing, state: "waiting", reason: reason).text)
+                } else {
+                    let time = PlacesPrinter.time(Date(timeIntervalSince1970: crossing.occurredAt))
+                    Output.result("\(time)  \(crossing.kind.rawValue) \(quoted(crossing.subscriptionID, limit: 100))")
+                }
+            }
+            guard !options.host.common.json else { return }
+            if crossings.isEmpty {
+                Output.note("Nothing waits.")
+            } else if isSignedIn {
+                Output.note(
+                    "\(crossings.count) wait for the next upload. Upload them now with: handshake places sync --once")
+            } else {
+                Output.note("\(crossings.count) wait for a sign-in. Connect with: handshake ifttt connect ID")
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import OAuth
+import Positions
+
+#if Desktop && os(Linux)
+import DBus
+#endif
+
+/// The source that a command line names.
+enum PlacesSource {
+    static func open(_ text: String, speed: Replay.Speed) throws -> any PositionSource {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        switch (parts[0], parts.count) {
+        case ("-", 1):
+            return Replay(try PlacesFile.track(PlacesFile.read("-"), isGPX: false, named: "-"), speed: speed)
+        case ("gpsd", 1): return GPSD()
+        case ("gpsd", _): return try GPSD(address: parts[1])
+        case ("geoclue", 1): return try geoClue()
+        case ("gpx", 2):
+            return Replay(try PlacesFile.track(PlacesFile.read(parts[1]), isGPX: true, named: parts[1]), speed: speed)
+        case ("nmea", 2):
+            return Replay(try PlacesFile.track(PlacesFile.read(parts[1]), isGPX: false, named: parts[1]), speed: speed)
+        default:
+            throw CommandError.usage(
+                "“\(quoted(text, limit: 80))” is no source; use gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -")
+        }
+    }
+
+    private static func geoClue() throws -> any PositionSource {
+        #if Desktop && os(Linux)
+        return GeoClue(
+            desktopID: "handshake", addresses: try Address.system(environment: ProcessInfo.processInfo.environment))
+        #else
+        throw CommandError.usage("GeoClue is a service of Linux desktops; use another source")
+        #endif
+    }
+}

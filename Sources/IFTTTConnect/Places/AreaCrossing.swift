@@ -1,0 +1,103 @@
+import Geofences
+import OAuth
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A crossing of an area, as it waits for its upload (dossier 6.5).
+///
+/// The identifier is drawn when it is recorded and never again, so the service recognises a crossing that it gets twice.
+public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
+    /// A UUID.
+    public let id: String
+    /// The trigger's subscription.
+    public let subscriptionID: String
+    public let kind: Kind
+    /// When the edge was crossed, in seconds since 1970.
+    public let occurredAt: Double
+    /// When it was recorded, in seconds since 1970.
+    public let recordedAt: Double
+
+    public enum Kind: String, Sendable, Hashable, Codable {
+        case entry, exit
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id = "record_id"
+        case subscriptionID = "trigger_subscription_id"
+        case kind = "event_type"
+        case occurredAt = "occurred_at"
+        case recordedAt = "recorded_at"
+    }
+
+    /// A crossing of one of our areas.
+    ///
+    /// - Returns: nil for regions of the host app, which are none of our business, and for dwelling (dossier 10.2, W21).
+    init?(_ event: GeofenceEvent, at now: Double, random: RandomSource) {
+        let kind: Kind
+        switch event.kind {
+        case .enter: kind = .entry
+        case .exit: kind = .exit
+        case .dwell: return nil
+        }
+        self.init(kind, of: event.region, occurredAt: event.since.timeIntervalSince1970, at: now, random: random)
+    }
+
+    init?(_ kind: Kind, of region: String, occurredAt: Double, at now: Double, random: RandomSource) {
+        guard let subscription = AreaIdentifier.subscription(of: region), let id = AnonymousID(random: random) else {
+            return nil
+        }
+        self.id = id.rawValue
+        self.subscriptionID = subscription
+        self.kind = kind
+        self.occurredAt = occurredAt
+        recordedAt = now
+    }
+
+    /// Whether a field of a type asks for this crossing.
+    func isWanted(by type: FieldType?) -> Bool {
+        switch type?.crossing {
+        case .entry: kind == .entry
+        case .exit: kind == .exit
+        // A service that does not say decides itself.
+        case .both, nil: true
+        }
+    }
+
+    /// The record that the service takes (dossier 6.6).
+    func document(installation: String) -> JSONValue {
+        .object([
+            "record_id": .string(id), "region_type": .string("geo"), "occurred_at": .string(Self.timeText(occurredAt)),
+            "event_type": .string(kind.rawValue), "channel_id": .string("941030000"),
+            "trigger_subscription_id": .string(subscriptionID), "installation_id": .string(installation),
+        ])
+    }
+
+    /// `2025-01-01T00:00:00+0000`, with milliseconds where there are some.
+    static func timeText(_ seconds: Double) -> String {
+        // The years 1 to 9999.
+        let clamped = min(max(seconds, -62_135_596_800), 253_402_300_799)
+        let milliseconds = Int64((clamped * 1_000).rounded(.down))
+        let whole = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
+        let fraction = milliseconds - whole * 1_000
+        let text = Date(timeIntervalSince1970: Double(whole)).formatted(.iso8601).dropLast()
+        let digits = String(1_000 + fraction).dropFirst()
+        return text + (fraction == 0 ? "" : "." + digits) + "+0000"
+    }
+}
+
+/// The names of regions: `ifttt_` and the trigger's subscription (dossier 6.3).
+enum AreaIdentifier {
+    static func region(of subscription: String) -> String { "ifttt_" + subscription }
+
+    /// The subscription; nil for a region that is not ours.
+    static func subscription(of region: String) -> String? {
+        let prefix = region.prefix(6)
+        guard prefix.lowercased() == "ifttt_", prefix.utf8.count == 6 else { return nil }
+        let subscription = region.dropFirst(6)
+        return subscription.isEmpty ? nil : String(subscription)
+    }
+}

@@ -1,0 +1,28 @@
+import HTTPTypes
+import Handshake
+import OAuth
+
+extension ConnectAPI {
+    /// Uploads crossings, all or none (dossier 6.6). The service ignores those that it has already.
+    ///
+    /// - Parameters:
+    ///   - crossings: at least one.
+    ///   - installation: a UUID of this installation, which tells the service's logs apart and is no person.
+    ///   - repeating: when it is sent again after a passing failure.
+    /// - Throws: ``ConnectError``, `CancellationError`.
+    public func upload(
+        _ crossings: [AreaCrossing], from installation: String, repeating: Repetition = .standard
+    ) async throws {
+        var operation = Exchange.Operation(
+            name: "location_events", method: .post, host: hosts.location, target: "/v1/location_events",
+            content: .array(crossings.map { $0.document(installation: installation) }))
+        do {
+            if let token = try await caller.userToken() {
+                operation.headers[.authorization] = "Bearer " + token.secret.reveal()
+            }
+        } catch { throw ConnectError.placing(error) }
+        operation.pauses = repeating.pauses
+        operation.longestPause = repeating.longestPause
+        try await exchange.send(operation) { _ in }
+    }
+}

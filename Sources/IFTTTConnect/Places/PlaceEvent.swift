@@ -1,0 +1,49 @@
+public import Geofences
+
+/// What happened to the areas and crossings of an account, how late, and why (dossier 6.8).
+public enum PlaceEvent: Sendable, Hashable {
+    /// A crossing is durable; seconds since it occurred.
+    case recorded(AreaCrossing, delay: Double)
+    /// Its upload began; seconds since it was recorded.
+    case uploadAttempted(AreaCrossing, delay: Double)
+    /// The service has it; seconds since the attempt.
+    case uploaded(AreaCrossing, delay: Double)
+    /// It waits for the next synchronization; seconds since the attempt.
+    case uploadFailed(AreaCrossing, ConnectError, delay: Double)
+    /// It is not uploaded, and why.
+    case discarded(AreaCrossing, DiscardReason)
+    /// These areas are to be monitored from now on.
+    case regionsChanged([Geofence])
+    /// Whether areas are monitored, and what is missing.
+    case statusChanged(Status)
+    /// The service refused the user token. The queue is kept; call ``PlacesSynchronizer/userSignedIn()`` after a sign-in.
+    case signInRequired
+
+    /// Why a crossing is not uploaded.
+    public enum DiscardReason: String, Sendable, Hashable, Codable {
+        /// It is older than the service would make use of.
+        case expired
+        /// The trigger asks for the other direction.
+        case otherDirection = "other_direction"
+        /// No connection of the user has the trigger any more.
+        case unknownSubscription = "unknown_subscription"
+        /// The user switched the connection's areas off here.
+        case switchedOff = "switched_off"
+        /// The connection is off.
+        case disabled
+        /// The service refuses this crossing alone.
+        case rejected
+    }
+
+    /// Whether areas are monitored (dossier 6.6, Android).
+    public enum Status: Sendable, Hashable {
+        case active(regions: Int)
+        case inactive(Missing)
+
+        /// What is missing.
+        public enum Missing: String, Sendable, Hashable, Codable {
+            case connections, areas, permission
+            case signIn = "sign_in"
+        }
+    }
+}

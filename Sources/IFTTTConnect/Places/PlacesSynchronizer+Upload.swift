@@ -1,0 +1,75 @@
+import Geofences
+import Handshake
+
+extension PlacesSynchronizer {
+    /// Uploads what waits, batch by batch, oldest first.
+    ///
+    /// - Returns: whether anything arrived.
+    /// - Throws: ``ConnectError`` of the first batch that did not arrive; it and all behind it wait.
+    func upload() async throws -> Bool {
+        var hasArrived = false
+        for batch in try await queue.batches() {
+            let connections = try await store.connections()
+            let now = time.now()
+            var wanted: [AreaCrossing] = []
+            var discarded: [(AreaCrossing, PlaceEvent.DiscardReason)] = []
+            for crossing in batch.crossings {
+                // A clock that was set leaves times in the future; they age from when it was noticed.
+                if now - min(crossing.occurredAt, crossing.recordedAt) > configuration.maximumAge {
+                    discarded.append((crossing, .expired))
+                    continue
+                }
+                switch connections.decision(on: crossing) {
+                case .upload: wanted.append(crossing)
+                case .keep: break
+                case .discard(let reason): discarded.append((crossing, reason))
+                }
+            }
+            try await discard(discarded, of: batch)
+            guard !wanted.isEmpty else { continue }
+            try await send(wanted, of: batch, from: connections.installation)
+            hasArrived = true
+        }
+        return hasArrived
+    }
+
+    private func discard(
+        _ discarded: [(AreaCrossing, PlaceEvent.DiscardReason)], of batch: CrossingQueue.Batch
+    ) async throws {
+        guard !discarded.isEmpty else { return }
+        try await queue.remove(discarded.map(\.0), from: batch)
+        for (crossing, reason) in discarded { report(.discarded(crossing, reason)) }
+    }
+
+    /// Sends crossings; a batch that the service refuses for its content is halved until the crossing at fault is alone.
+    private func send(
+        _ crossings: [AreaCrossing], of batch: CrossingQueue.Batch, from installation: String
+    ) async throws {
+        let start = time.now()
+        for crossing in crossings { report(.uploadAttempted(crossing, delay: start - crossing.recordedAt)) }
+        do {
+            try await api.upload(crossings, from: installation, repeating: configuration.repeating)
+        } catch let error as ConnectError {
+            guard error.isAboutContent else {
+                let delay = time.now() - start
+                for crossing in crossings { report(.uploadFailed(crossing, error, delay: delay)) }
+                throw error
+            }
+            guard crossings.count > 1 else { return try await discard([(crossings[0], .rejected)], of: batch) }
+            let middle = crossings.count / 2
+            try await send(Array(crossings[..<middle]), of: batch, from: installation)
+            return try await send(Array(crossings[middle...]), of: batch, from: installation)
+        }
+        try await queue.remove(crossings, from: batch)
+        let delay = time.now() - start
+        for crossing in crossings { report(.uploaded(crossing, delay: delay)) }
+    }
+}
+
+extension ConnectError {
+    /// Whether the service refuses what was sent, so that sending the same again is refused again.
+    fileprivate var isAboutContent: Bool {
+        guard case .service(let problem) = self else { return false }
+        return [400, 413, 422].contains(problem.status) && problem.kind != .unauthorized
+    }
+}

@@ -1,0 +1,318 @@
+public import Geofences
+public import Handshake
+public import OAuth
+
+/// Follows a user's connections, tells which areas to monitor, and uploads crossings of them (dossier 6).
+///
+/// A crossing is durable before anything else happens with it, and is uploaded under one identifier however often the app or the
+/// network fails: nothing is lost, and nothing arrives twice as new. Crossings are given up by age, never by number; after
+/// a 401 they wait for the next sign-in (dossier 10.2, W19). Create it as early as possible at launch: recording needs
+/// neither network nor token nor an activated connection.
+///
+/// An actor, because synchronizations, reports and changes of connections meet here; one synchronization runs at a time.
+public actor PlacesSynchronizer {
+    /// Which moments of the app's life synchronize (dossier 6.7).
+    public struct LifeCycle: OptionSet, Sendable, Hashable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        public static let becameActive = LifeCycle(rawValue: 1)
+        public static let enteredBackground = LifeCycle(rawValue: 2)
+        public static let all: LifeCycle = [.becameActive, .enteredBackground]
+    }
+
+    /// Why a synchronization runs.
+    public enum Reason: String, Sendable, Hashable {
+        case activated, crossing, forced, becameActive, enteredBackground, push, backgroundFetch, backgroundTask,
+            periodic
+    }
+
+    /// What a synchronization did, as the system's background callbacks want it.
+    public enum Outcome: String, Sendable, Hashable {
+        case newData, noData, failed
+    }
+
+    public struct Configuration: Sendable, Hashable {
+        /// After how many seconds a crossing is given up.
+        public var maximumAge: Double = 7 * 86_400
+        /// When a request is sent again.
+        public var repeating: ConnectAPI.Repetition = .standard
+        public var lifeCycle: LifeCycle = .all
+        /// The pause between two periodic synchronizations.
+        public var interval: Duration = .seconds(3_600)
+
+        public init() {}
+    }
+
+    /// What happens, for one reader; a reader that is late by more than 1,000 events misses the oldest.
+    public nonisolated let events: AsyncStream<PlaceEvent>
+    public nonisolated let queue: CrossingQueue
+    public nonisolated let configuration: Configuration
+
+    let api: ConnectAPI
+    let time: TimeSource
+    let random: RandomSource
+    let store: PlaceStore
+    private nonisolated let continuation: AsyncStream<PlaceEvent>.Continuation
+    private var hasPermission = true
+    private var isSignInRequired = false
+    private var lastRegions: [Geofence]?
+    private var lastStatus: PlaceEvent.Status?
+    private var running: Task<Outcome, Never>?
+    private var next: (reason: Reason, task: Task<Outcome, Never>)?
+    var tracking: AreaTracking?
+
+    /// - Parameters:
+    ///   - account: the name under which connections and crossings are kept in the vault.
+    ///   - api: the calls, with the user's token.
+    ///   - vault: where everything rests between two runs. It must be readable while the device is locked.
+    public init(
+        of account: String, api: ConnectAPI, vault: any Vault, configuration: Configuration = Configuration(),
+        time: TimeSource = .system, random: RandomSource = .system
+    ) {
+        self.api = api
+        self.time = time
+        self.random = random
+        self.configuration = configuration
+        queue = CrossingQueue(in: vault, of: account)
+        store = PlaceStore(vault: vault, account: account, random: random)
+        (events, continuation) = AsyncStream.makeStream(
+            of: PlaceEvent.self, bufferingPolicy: .bufferingNewest(1_000))
+    }
+
+    // MARK: Connections
+
+    /// Watches connections, besides those of earlier calls, and synchronizes. Without any it only synchronizes.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
+    @discardableResult
+    public func activate(_ connections: [ConnectionID] = []) async throws -> Outcome {
+        try await store.change { watched in for id in connections { watched[id].isWatched = true } }
+        return await synchronize(.activated)
+    }
+
+    /// Forgets connections, areas and crossings, and stops. The token is forgotten by `UserTokens.forget()`.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
+    public func deactivate() async throws {
+        stopSynchronization()
+        try await queue.removeAll()
+        try await store.removeAll()
+        tracking = nil
+        publish(try await store.connections())
+    }
+
+    /// Switches the areas of a connection on or off on this device; it stays so until it is called again (W20).
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
+    public func setAreasEnabled(_ isEnabled: Bool, for connection: ConnectionID) async throws {
+        publish(try await store.change { $0[connection].isSwitchedOn = isEnabled })
+    }
+
+    /// Whether the areas of a connection are switched on; they are until ``setAreasEnabled(_:for:)`` says otherwise.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
+    public func areasEnabled(for connection: ConnectionID) async throws -> Bool {
+        try await store.connections()[connection].isSwitchedOn
+    }
+
+    /// The areas to be monitored now. None without the permission.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
+    public var regions: [Geofence] {
+        get async throws { hasPermission ? try await store.connections().regions : [] }
+    }
+
+    /// Tells whether the user allows monitoring; without it there are no regions, and the status says what is missing.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
+    public func permissionChanged(canMonitorRegions: Bool) async throws {
+        hasPermission = canMonitorRegions
+        publish(try await store.connections())
+    }
+
+    /// Goes on after a sign-in: what was kept is uploaded.
+    @discardableResult
+    public func userSignedIn() async -> Outcome {
+        isSignInRequired = false
+        return await synchronize(.forced)
+    }
+
+    // MARK: Crossings
+
+    /// Records crossings durably. Regions of the host app and dwelling are left out.
+    ///
+    /// - Returns: what was recorded. Call ``synchronize(_:)`` next.
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written: then nothing is said to be recorded.
+    @discardableResult
+    public func record(_ events: [GeofenceEvent]) async throws -> [AreaCrossing] {
+        let now = time.now()
+        return try await record(crossings: events.compactMap { AreaCrossing($0, at: now, random: random) })
+    }
+
+    /// Records a crossing that the system reports, which tells a region and a time.
+    ///
+    /// - Throws: as ``record(_:)``.
+    @discardableResult
+    public func record(_ kind: AreaCrossing.Kind, of region: String, at occurredAt: Double) async throws
+        -> [AreaCrossing]
+    {
+        let crossing = AreaCrossing(kind, of: region, occurredAt: occurredAt, at: time.now(), random: random)
+        return try await record(crossings: crossing.map { [$0] } ?? [])
+    }
+
+    func record(crossings: [AreaCrossing]) async throws -> [AreaCrossing] {
+        try await queue.append(crossings)
+        for crossing in crossings { report(.recorded(crossing, delay: crossing.recordedAt - crossing.occurredAt)) }
+        return crossings
+    }
+
+    // MARK: Synchronization
+
+    /// A moment of the app's life; synchronizes if ``Configuration/lifeCycle`` has it.
+    @discardableResult
+    public func lifeCycle(_ moment: LifeCycle) async -> Outcome {
+        guard configuration.lifeCycle.contains(moment) else { return .noData }
+        return await synchronize(moment == .becameActive ? .becameActive : .enteredBackground)
+    }
+
+    /// Fetches the connections and uploads what waits.
+    ///
+    /// For push, background fetch and background tasks await it within the system's callback. While one runs, one more is
+    /// remembered, for the latest reason, and all who ask meanwhile share it.
+    @discardableResult
+    public func synchronize(_ reason: Reason = .forced) async -> Outcome {
+        if let running {
+            if let waiting = next {
+                next = (reason, waiting.task)
+                return await waiting.task.value
+            }
+            let task = Task {
+                _ = await running.value
+                return await self.runNext()
+            }
+            next = (reason, task)
+            return await task.value
+        }
+        return await run(reason)
+    }
+
+    private func runNext() async -> Outcome {
+        let reason = next?.reason ?? .forced
+        next = nil
+        return await run(reason)
+    }
+
+    private func run(_ reason: Reason) async -> Outcome {
+        let task = Task { await self.attempt(reason) }
+        running = task
+        defer { running = nil }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Ends the synchronization that runs, as a background task that expires must. What waits stays.
+    public func stopSynchronization() { running?.cancel() }
+
+    /// Synchronizes now and every ``Configuration/interval``, until the task is cancelled.
+    public func run() async throws {
+        while true {
+            await synchronize(.periodic)
+            try await time.clock.sleep(for: configuration.interval)
+        }
+    }
+
+    private func attempt(_ reason: Reason) async -> Outcome {
+        do {
+            guard !isSignInRequired, try await api.caller.userToken() != nil else {
+                publish(try await store.connections(), isSignedIn: false)
+                return .noData
+            }
+            var hasNews = false
+            // A crossing goes first; its connections were fetched when its area was registered.
+            let known = try await store.connections()
+            if reason != .crossing || !known.isComplete { hasNews = try await refresh(known) }
+            return try await upload() || hasNews ? .newData : .noData
+        } catch let error as ConnectError where error.problemKind == .unauthorized {
+            isSignInRequired = true
+            report(.signInRequired)
+            if let connections = try? await store.connections() { publish(connections, isSignedIn: false) }
+            return .failed
+        } catch {
+            return .failed
+        }
+    }
+
+    /// - Returns: whether an area changed.
+    private func refresh(_ known: WatchedConnections) async throws -> Bool {
+        let before = known.regions
+        var failure: (any Error)?
+        for id in known.watched {
+            do {
+                let connection = try await api.connection(id, repeating: configuration.repeating)
+                let now = time.now()
+                try await store.change { $0.update(id, with: connection, at: now) }
+            } catch let error as ConnectError where error.problemKind == .notFound {
+                // It is gone for this user: nothing of it is watched, and its switch is remembered.
+                let now = time.now()
+                try await store.change {
+                    $0[id].isEnabled = false
+                    $0[id].triggers = []
+                    $0[id].fetchedAt = now
+                }
+            } catch let error as ConnectError where error.problemKind != .unauthorized {
+                // One that fails keeps the others from nothing.
+                failure = failure ?? error
+            }
+        }
+        let connections = try await store.connections()
+        publish(connections)
+        if let failure {
+            _ = try await upload()
+            throw failure
+        }
+        return connections.regions != before
+    }
+
+    /// Whether there is a token that the service has not refused.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
+    public var isSignedIn: Bool {
+        get async throws {
+            guard !isSignInRequired else { return false }
+            return try await api.caller.userToken() != nil
+        }
+    }
+
+    // MARK: Events
+
+    /// Ends ``events`` for its reader once it has read what happened so far.
+    public func finishEvents() { continuation.finish() }
+
+    func report(_ event: PlaceEvent) { continuation.yield(event) }
+
+    private func publish(_ connections: WatchedConnections, isSignedIn: Bool = true) {
+        let regions = hasPermission ? connections.regions : []
+        if regions != lastRegions {
+            lastRegions = regions
+            report(.regionsChanged(regions))
+        }
+        let status: PlaceEvent.Status =
+            if connections.watched.isEmpty {
+                .inactive(.connections)
+            } else if !isSignedIn || isSignInRequired {
+                .inactive(.signIn)
+            } else if connections.regions.isEmpty {
+                .inactive(.areas)
+            } else {
+                hasPermission ? .active(regions: regions.count) : .inactive(.permission)
+            }
+        if status != lastStatus {
+            lastStatus = status
+            report(.statusChanged(status))
+        }
+    }
+}
