@@ -44,7 +44,7 @@ class Finished:
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error object on standard error (cli.md, Exit status)."""
+        """The error object on standard error."""
         for line in reversed(self.stderr.strip().splitlines()):
             if line.startswith("{"):
                 return json.loads(line)["error"]
