@@ -5,7 +5,7 @@ package import SandboxCore
 /// 2, 3, 4 and 6).
 ///
 /// Its quirks: form and JSON token requests, the secret in the body, `created_at`, single-use refresh tokens, the
-/// out-of-band redirect, the token in a query, `?as=` and `?deny=1`, and three ways to say "unauthorized".
+/// out-of-band redirect, the token in a query, `?as=` and `?deny=1`, and three forms of "unauthorized".
 package struct RecurseCenterStandIn: StandIn {
     package static let name = SandboxService.Name.recurseCenter
     package let server: AuthorizationServer
@@ -39,7 +39,8 @@ package struct RecurseCenterStandIn: StandIn {
     private var authorizationRoutes: [Route] {
         [
             Route(
-                "GET", path: "/oauth/authorize", note: "sign in and consent; as=ID answers yes, deny=1 no, at once",
+                "GET", path: "/oauth/authorize",
+                note: "sign in and consent; as=ID consents and deny=1 refuses without a page",
                 answer: authorization.show),
             Route("POST", path: "/oauth/authorize", note: "the forms of those pages", answer: authorization.submit),
             Route("POST", path: "/oauth/token", note: "code and refresh; form or JSON", answer: token),
@@ -53,7 +54,7 @@ package struct RecurseCenterStandIn: StandIn {
                 "POST", path: ControlRoutes.prefix + "/unauthorized",
                 note: "how the API says unauthorized: 401, 200 (as in 2014) or 404 (masked)"
             ) { [access] request in
-                let text = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
+                let text = request.text.filter { !$0.isWhitespace }
                 guard let style = Int(text).flatMap(UnauthorizedAnswer.init(rawValue:)) else {
                     return .text("Expected 401, 200 or 404 as the body.\n", status: 400)
                 }
@@ -114,7 +115,7 @@ package struct RecurseCenterStandIn: StandIn {
         if let credentials = request.basicCredentials {
             return try server.client(id: credentials.id, secret: credentials.secret)
         }
-        guard let id = parameters["client_id"] else { throw .invalidClient("The client did not say who it is.") }
+        guard let id = parameters["client_id"] else { throw .invalidClient("The client identifier is missing.") }
         return try server.client(id: id, secret: parameters["client_secret"])
     }
 }

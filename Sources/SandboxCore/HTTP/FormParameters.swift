@@ -9,11 +9,10 @@ package struct FormParameters: Sendable {
     }
 
     /// Reads `application/x-www-form-urlencoded` text, as in a query or a form body.
-    package init(urlEncoded text: some StringProtocol) {
-        pairs = text.split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count > 1 ? parts[1] : ""
-            return (PercentCoding.formDecoded(parts[0]), PercentCoding.formDecoded(value))
+    package init(urlEncoded bytes: some Collection<UInt8>) {
+        pairs = bytes.split(separator: UInt8(ascii: "&")).map { pair in
+            let name = pair.prefix { $0 != UInt8(ascii: "=") }
+            return (PercentCoding.formDecoded(name), PercentCoding.formDecoded(pair.dropFirst(name.count + 1)))
         }
     }
 

@@ -1,4 +1,5 @@
 package import HTTPTypes
+import Hummingbird
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -6,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One request as the stand-ins see it: read completely, its query and form taken apart.
+/// One complete request, with its query and form parsed.
 package struct IncomingRequest: Sendable {
     package let method: String
     /// Path and query as they came.
@@ -22,23 +23,37 @@ package struct IncomingRequest: Sendable {
     package init(method: String, target: String, headers: HTTPFields = [:], body: [UInt8] = []) {
         self.method = method
         self.target = target
-        self.headers = headers
+        self.headers = Self.streamSafe(headers)
         self.body = body
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = parts.first.map(String.init) ?? "/"
-        query = FormParameters(urlEncoded: parts.count > 1 ? parts[1] : "")
+        query = parts.count > 1 ? FormParameters(urlEncoded: parts[1].utf8) : FormParameters()
         form =
             Self.mediaType(headers) == "application/x-www-form-urlencoded"
-            ? FormParameters(urlEncoded: String(decoding: body, as: UTF8.self)) : FormParameters()
+            ? FormParameters(urlEncoded: body) : FormParameters()
     }
 
     /// The form body or, when the body is a flat JSON object, its members; nil when JSON was announced but did not come.
     package var formOrJSON: FormParameters? {
         guard Self.mediaType(headers) == "application/json" else { return form }
-        guard let members = try? JSONDecoder().decode([String: JSONScalarText].self, from: Data(body)) else {
-            return nil
+        guard case .object(let members)? = JSON(parsing: body) else { return nil }
+        var pairs: [(name: String, value: String)] = []
+        for member in members {
+            // A scalar as text whatever its type: Rails reads request bodies this way.
+            switch member.value {
+            case .null: pairs.append((member.name, ""))
+            case .bool(let flag): pairs.append((member.name, String(flag)))
+            default:
+                guard let text = member.value.scalarText else { return nil }
+                pairs.append((member.name, text))
+            }
         }
-        return FormParameters(members.sorted { $0.key < $1.key }.map { ($0.key, $0.value.text ?? "") })
+        return FormParameters(pairs)
+    }
+
+    /// The body as text.
+    package var text: String {
+        String(streamSafe: body)
     }
 
     /// The media type of the body in lower case, without parameters.
@@ -59,7 +74,7 @@ package struct IncomingRequest: Sendable {
     /// Id and secret of `Authorization: Basic`, parted at the first colon and not decoded further.
     package var basicCredentials: (id: String, secret: String)? {
         guard let encoded = credentials(scheme: "basic"), let bytes = Data(base64Encoded: encoded) else { return nil }
-        let text = String(decoding: bytes, as: UTF8.self)
+        let text = String(streamSafe: bytes)
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         return (String(parts[0]), String(parts[1]))
@@ -67,14 +82,7 @@ package struct IncomingRequest: Sendable {
 
     /// The value of a cookie.
     package func cookie(_ name: String) -> String? {
-        for field in headers[values: .cookie] {
-            for pair in field.split(separator: ";") {
-                let parts = pair.split(separator: "=", maxSplits: 1)
-                guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == name else { continue }
-                return String(parts[1])
-            }
-        }
-        return nil
+        Cookies(from: headers[values: .cookie])[name]?.value
     }
 
     private func credentials(scheme: String) -> String? {
@@ -82,6 +90,15 @@ package struct IncomingRequest: Sendable {
         let parts = field.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
         return String(parts[1])
+    }
+
+    /// The fields with values that take no more than linear time to compare.
+    private static func streamSafe(_ headers: HTTPFields) -> HTTPFields {
+        var headers = headers
+        for index in headers.indices where headers[index].value.utf8.contains(where: { $0 >= 0x80 }) {
+            headers[index].value = String(streamSafe: headers[index].value.utf8)
+        }
+        return headers
     }
 
     private static func mediaType(_ headers: HTTPFields) -> String? {

@@ -1,10 +1,4 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-/// A JSON value to write, whose objects keep the order in which they were written down.
+/// A JSON value whose objects keep the order of their members.
 package enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -84,23 +78,5 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     package init(arrayLiteral elements: JSON...) { self = .array(elements) }
     package init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(elements.map { Member(name: $0.0, value: $0.1) })
-    }
-}
-
-/// A scalar of a flat JSON object, read as text whatever its type: Rails reads request bodies this way.
-struct JSONScalarText: Decodable {
-    let text: String?
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            text = nil
-        } else if let number = try? container.decode(Int.self) {
-            text = String(number)
-        } else if let flag = try? container.decode(Bool.self) {
-            text = String(flag)
-        } else {
-            text = try container.decode(String.self)
-        }
     }
 }

@@ -1,46 +1,11 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Reading of JSON request bodies.
-///
-/// The members of an object come in the order of their names.
-extension JSON: Decodable {
-    private struct MemberName: CodingKey {
-        let stringValue: String
-        let intValue: Int? = nil
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    /// Reads RFC 8259 text; nil when it is not that.
+extension JSON {
+    /// Reads RFC 8259 text, nested 128 levels deep at most; nil when it is not that.
+    ///
+    /// The members of an object come in the order of their names.
     package init?(parsing bytes: [UInt8]) {
-        guard let value = try? JSONDecoder().decode(JSON.self, from: Data(bytes)) else { return nil }
+        guard let value = JSONParser.value(of: bytes) else { return nil }
         self = value
-    }
-
-    package init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: MemberName.self) {
-            let names = container.allKeys.sorted { $0.stringValue < $1.stringValue }
-            self = .object(
-                try names.map { Member(name: $0.stringValue, value: try container.decode(JSON.self, forKey: $0)) })
-        } else if var container = try? decoder.unkeyedContainer() {
-            var values: [JSON] = []
-            while !container.isAtEnd { values.append(try container.decode(JSON.self)) }
-            self = .array(values)
-        } else {
-            self = try Self.scalar(decoder.singleValueContainer())
-        }
-    }
-
-    private static func scalar(_ container: any SingleValueDecodingContainer) throws -> JSON {
-        if container.decodeNil() { return .null }
-        if let flag = try? container.decode(Bool.self) { return .bool(flag) }
-        if let number = try? container.decode(Int.self) { return .number(number) }
-        if let number = try? container.decode(Double.self) { return .decimal(number) }
-        return .string(try container.decode(String.self))
     }
 
     /// A member of an object; nil when it is missing, null, or there is no object.

@@ -16,16 +16,21 @@ package enum PercentCoding {
 
     /// `+` becomes a space and `%XX` a byte; a broken escape stays as it is.
     package static func formDecoded(_ text: some StringProtocol) -> String {
-        decoded(text, plus: UInt8(ascii: " "))
+        formDecoded(text.utf8)
+    }
+
+    /// The same of bytes.
+    static func formDecoded(_ bytes: some Sequence<UInt8>) -> String {
+        decoded(bytes, plus: UInt8(ascii: " "))
     }
 
     /// `%XX` becomes a byte, as in a path; a broken escape stays as it is.
     static func pathDecoded(_ text: some StringProtocol) -> String {
-        decoded(text, plus: UInt8(ascii: "+"))
+        decoded(text.utf8, plus: UInt8(ascii: "+"))
     }
 
-    private static func decoded(_ text: some StringProtocol, plus: UInt8) -> String {
-        let source = Array(text.utf8)
+    private static func decoded(_ encoded: some Sequence<UInt8>, plus: UInt8) -> String {
+        let source = Array(encoded)
         var bytes: [UInt8] = []
         var index = 0
         while index < source.count {
@@ -39,7 +44,7 @@ package enum PercentCoding {
                 index += 1
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(streamSafe: bytes)
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

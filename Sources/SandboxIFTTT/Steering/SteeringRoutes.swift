@@ -66,7 +66,7 @@ struct SteeringRoutes: Sendable {
         _ path: String, note: String, _ answer: @escaping @Sendable (Steering, String) -> Answer
     ) -> Route {
         Route("POST", path: ControlRoutes.prefix + path, note: note) { [control] request in
-            answer(control, String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace })
+            answer(control, request.text.filter { !$0.isWhitespace })
         }
     }
 
