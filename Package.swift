@@ -270,7 +270,9 @@ let package = Package(
                 "SandboxCore", "SandboxIFTTT", "SandboxRecurseCenter", "SandboxSequencing", "SandboxStandard",
             ],
             swiftSettings: strict),
-        .testTarget(name: "SandboxTests", dependencies: ["WireFixtures", "Sandbox", crypto], swiftSettings: strict),
+        .testTarget(
+            name: "SandboxTests", dependencies: ["WireFixtures", "Sandbox", "SandboxCore", crypto],
+            swiftSettings: strict),
 
         // Floor 4: routes for a server.
         .target(

@@ -22,7 +22,7 @@ public import Foundation
 /// `POST` and `DELETE /_sandbox/faults`, `GET` and `DELETE /_sandbox/requests`, `POST /_sandbox/clock`,
 /// `POST /_sandbox/expire-access-tokens`, `POST /_sandbox/revoke-refresh-tokens`; some services have more.
 ///
-/// A class, since it owns listening sockets that end with it: a sandbox that is let go stops by itself.
+/// A class, since it owns listening sockets that end with it: a sandbox without references stops by itself.
 public final class Sandbox: Sendable {
     /// The services, in the order of their ports.
     public let services: [SandboxService]
@@ -50,13 +50,12 @@ public final class Sandbox: Sendable {
                 let host = configuration.host
                 let port = configuration.port == 0 ? 0 : configuration.port + index
                 let listener = try await Listener.open(
-                    host: host, port: port, doorway: Doorway(standIn, panel: panel),
+                    host: host, port: port, responder: Doorway.responder(for: standIn, panel: panel),
                     didBind: { server.origin = origin(host: host, port: $0) })
                 listeners.append(listener)
             }
         } catch {
-            for listener in listeners { listener.cancel() }
-            for listener in listeners { await listener.ended() }
+            await end(listeners, standIns)
             throw error
         }
         return Sandbox(panel: panel, standIns: standIns, listeners: listeners)
@@ -71,20 +70,24 @@ public final class Sandbox: Sendable {
     }
 
     deinit {
-        cancel()
+        Self.cancel(listeners, standIns)
     }
 
     /// Stops all services and returns when their ports are free.
     ///
-    /// No connection is accepted any more, answers under way are finished, and those that a fault holds back are given
-    /// up. It may be called any number of times, also at once.
+    /// The sandbox accepts no new connections, finishes responses that have begun, and cancels those that a fault holds
+    /// back. The call is idempotent, also when several run concurrently.
     public func stop() async {
-        cancel()
+        await Self.end(listeners, standIns)
+    }
+
+    private static func end(_ listeners: [Listener], _ standIns: [any StandIn]) async {
+        cancel(listeners, standIns)
         for listener in listeners { await listener.ended() }
         for standIn in standIns { await standIn.ended() }
     }
 
-    private func cancel() {
+    private static func cancel(_ listeners: [Listener], _ standIns: [any StandIn]) {
         for listener in listeners { listener.cancel() }
         for standIn in standIns { standIn.cancel() }
     }
@@ -155,12 +158,12 @@ extension Sandbox {
         panel.clock.hold(at: time.timeIntervalSince1970)
     }
 
-    /// Ends all access tokens that this service has issued; later ones work. The personal access token is not touched.
+    /// Revokes all access tokens that this service has issued; later ones work. The personal access token is not touched.
     public func expireAccessTokens(_ service: SandboxService.Name) {
         for server in servers(service) { server.expireAccessTokens() }
     }
 
-    /// Ends all refresh tokens that this service has issued, so that each answers `invalid_grant`; later ones work.
+    /// Revokes all refresh tokens that this service has issued; each then answers `invalid_grant`. Later ones work.
     public func revokeRefreshTokens(_ service: SandboxService.Name) {
         for server in servers(service) { server.revokeRefreshTokens() }
     }

@@ -5,7 +5,7 @@ package struct Answer: Sendable {
     package var status: Int
     package var headers: HTTPFields
     package var body: AnswerBody
-    /// What the body says, if it is JSON of ours, so that faults can change it.
+    /// The JSON document in the body, so that faults can change it.
     private var document: JSON?
 
     package init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
@@ -26,7 +26,7 @@ package struct Answer: Sendable {
         return answer
     }
 
-    /// The answer with another document in place of its own; an answer that is not JSON stays as it is.
+    /// The answer with a changed document; an answer that is not JSON stays the same.
     func rewriting(_ change: (JSON) -> JSON) -> Answer {
         guard let document else { return self }
         var answer = Answer.json(change(document), status: status)

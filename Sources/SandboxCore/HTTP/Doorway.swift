@@ -1,53 +1,79 @@
 import Hummingbird
 
-/// What the doorway needs to know of a connection: how to end it.
-struct Connection: InitializableFromSource {
+/// The context of a request: the variables of its route, and how to close its connection.
+struct Connection: RequestContext {
+    var coreContext: CoreRequestContextStorage
     let hangUp: @Sendable () async -> Void
 
     init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
         let channel = source.channel
         hangUp = { try? await channel.close() }
     }
 }
 
-/// Where requests come in and answers, whole or spoiled by faults, go out.
-struct Doorway: HTTPResponder {
-    let name: SandboxService.Name
-    let loggedFields: [String]
-    let panel: ControlPanel
-    let routes: RouteTable
-    let controlRoutes: RouteTable
+/// Receives requests and sends answers, whole or spoiled by faults.
+struct Doorway: Sendable {
+    private let name: SandboxService.Name
+    private let loggedFields: [String]
+    private let panel: ControlPanel
+    private let unknown: Route
 
     /// Bodies beyond this many bytes are answered with 413.
     static let bodyLimit = 1 << 20
 
-    init(_ standIn: any StandIn, panel: ControlPanel) {
-        let server = standIn.server
-        let dialect = standIn.frontDialect
-        let control = ControlRoutes(server: server, panel: panel).table(and: standIn.controlRoutes)
-        let routes = standIn.routes
-        let front = Route("GET", path: "/", note: "what this service offers") { _ in
-            Pages(dialect: dialect).front(origin: server.origin, routes: routes, control: control.routes)
-        }
+    private init(_ standIn: any StandIn, panel: ControlPanel) {
         name = type(of: standIn).name
         loggedFields = type(of: standIn).loggedFields
         self.panel = panel
-        self.routes = RouteTable(
-            routes: routes + [front], hidesWrongMethods: standIn.hidesWrongMethods, notFound: standIn.notFound)
-        self.controlRoutes = control
+        unknown = Route(path: "", note: "") { request in
+            ControlRoutes.has(request.path) ? ControlRoutes.notFound : standIn.notFound(request)
+        }
     }
 
-    func respond(to request: Request, context connection: Connection) async throws -> Response {
+    /// What responds for a stand-in: its routes, its front page and the control routes.
+    static func responder(for standIn: any StandIn, panel: ControlPanel) -> some HTTPResponder<Connection> {
+        let server = standIn.server
+        let pages = Pages(dialect: standIn.frontDialect)
+        let routes = standIn.routes
+        let control = ControlRoutes(server: server, panel: panel).routes + standIn.controlRoutes
+        let front = Route("GET", path: "/", note: "what this service offers") { _ in
+            pages.front(origin: server.origin, routes: routes, control: control)
+        }
+        let doorway = Doorway(standIn, panel: panel)
+        let router = Router(context: Connection.self, options: .autoGenerateHeadEndpoints)
+        router.add(routes + [front], hidesWrongMethods: standIn.hidesWrongMethods, respond: doorway.respond)
+        router.add(control, hidesWrongMethods: false, respond: doorway.respond)
+        // Added last, so that it takes only what no route took.
+        router.add(middleware: UnknownRoute { try await doorway.respond(to: $0, on: $1, by: doorway.unknown) })
+        return TargetCheck(routes: router.buildResponder())
+    }
+
+    /// Lets only request targets of ASCII through, as RFC 3986 has them: comparing others may take quadratic time.
+    private struct TargetCheck: HTTPResponder {
+        let routes: RouterResponder<Connection>
+
+        func respond(to request: Request, context: Connection) async throws -> Response {
+            guard request.head.path?.utf8.allSatisfy({ $0 < 0x80 }) ?? true else {
+                return Doorway.whole(.text("The request target must be percent-encoded.\n", status: 400))
+            }
+            return try await routes.respond(to: request, context: context)
+        }
+    }
+
+    private func respond(to request: Request, on connection: Connection, by route: Route) async throws -> Response {
         guard let body = await Self.body(of: request) else {
             return Self.whole(.text("A body may have at most \(Self.bodyLimit) bytes.\n", status: 413))
         }
-        let incoming = IncomingRequest(
+        var incoming = IncomingRequest(
             method: request.method.rawValue, target: request.head.path ?? "/", headers: request.headers, body: body)
-        if incoming.path == ControlRoutes.prefix || incoming.path.hasPrefix(ControlRoutes.prefix + "/") {
-            return Self.whole(controlRoutes.answer(incoming))
+        for (name, value) in connection.parameters {
+            incoming.variables[String(name)] = PercentCoding.pathDecoded(value)
         }
+        let answer = (route.fits(incoming.path) ? route : unknown).answer
+        if ControlRoutes.has(incoming.path) { return Self.whole(answer(incoming)) }
         let faults = panel.takeFaults(for: incoming, at: name)
-        let delivery = faults.delivery { routes.answer(incoming) }
+        let delivery = faults.delivery { answer(incoming) }
         panel.record(
             LoggedRequest(
                 incoming, service: name, fields: loggedFields, status: delivery.status, at: panel.clock.now,

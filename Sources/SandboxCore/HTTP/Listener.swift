@@ -8,22 +8,22 @@ struct Listener: Sendable {
     private let task: Task<Void, Never>
     private let group: ServiceGroup
 
-    /// For how long answers under way may take when the listener ends.
-    private static let patience = Duration.milliseconds(500)
+    /// How long responses that have begun may take when the listener ends.
+    private static let shutdownTimeout = Duration.milliseconds(500)
 
     /// Starts to listen.
     ///
     /// - Parameter didBind: called with the port before the first request can be answered.
     /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``.
     static func open(
-        host: String, port: Int, doorway: Doorway, didBind: @escaping @Sendable (Int) -> Void
+        host: String, port: Int, responder: some HTTPResponder<Connection>, didBind: @escaping @Sendable (Int) -> Void
     ) async throws(SandboxError) -> Listener {
         guard (0...65_535).contains(port) else {
             throw .cannotListen(host: host, port: port, reason: "a port is a number from 0 to 65535")
         }
         let (outcome, report) = AsyncStream<Result<Int, any Error>>.makeStream()
         let application = Application(
-            responder: doorway,
+            responder: responder,
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), serverName: "Sandbox"),
             onServerRunning: { channel in
                 let bound = channel.localAddress?.port ?? port
@@ -33,7 +33,7 @@ struct Listener: Sendable {
             logger: quietLogger
         )
         var configuration = ServiceGroupConfiguration(services: [application], logger: quietLogger)
-        configuration.maximumGracefulShutdownDuration = patience
+        configuration.maximumGracefulShutdownDuration = shutdownTimeout
         let group = ServiceGroup(configuration: configuration)
         let task = Task {
             do { try await group.run() } catch { report.yield(.failure(error)) }
@@ -48,9 +48,9 @@ struct Listener: Sendable {
         throw .cannotListen(host: host, port: port, reason: "the server ended before it listened")
     }
 
-    /// Asks the server to end: no new connections, answers under way are finished, waiting ones are given up.
+    /// Asks the server to end: it accepts no new connections, finishes responses that have begun, cancels waiting ones.
     ///
-    /// It closes before anything is cancelled: a connection that is being accepted by a server that was cancelled would end the
+    /// It closes before it cancels: accepting a connection in a cancelled server would end the
     /// process.
     func cancel() {
         let group = group
@@ -62,7 +62,7 @@ struct Listener: Sendable {
         await task.value
     }
 
-    /// The sandbox reports through its request log; the server underneath says only what nobody should miss.
+    /// The sandbox reports through its request log; the server underneath logs only critical events.
     private static var quietLogger: Logger {
         var logger = Logger(label: "Sandbox")
         logger.logLevel = .critical

@@ -13,7 +13,7 @@ enum SpoiledBody {
         }
     }
 
-    /// Valid JSON of exactly this many bytes, so that nothing but its size speaks against it.
+    /// Valid JSON of exactly this many bytes.
     static func huge(_ count: Int) -> ResponseBody {
         ResponseBody(contentLength: count) { writer in
             let opening = #"{"padding":""#

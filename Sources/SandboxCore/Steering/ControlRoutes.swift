@@ -19,18 +19,21 @@ package struct ControlRoutes {
     let server: AuthorizationServer
     let panel: ControlPanel
 
-    func table(and more: [Route]) -> RouteTable {
-        RouteTable(routes: faults + log + time + more, hidesWrongMethods: false) { _ in
-            .text("There is no such control route.\n", status: 404)
-        }
+    static let notFound = Answer.text("There is no such control route.\n", status: 404)
+
+    /// Whether a path belongs to the control routes, known or not.
+    static func has(_ path: String) -> Bool {
+        path == prefix || path.hasPrefix(prefix + "/")
     }
+
+    var routes: [Route] { faults + log + time }
 
     private var faults: [Route] {
         [
             Route("POST", path: Self.prefix + "/faults", note: "add fault rules, one a line") { [panel] request in
                 do throws(FaultRuleError) {
                     var rules: [FaultRule] = []
-                    for line in String(decoding: request.body, as: UTF8.self).split(whereSeparator: \.isNewline)
+                    for line in request.text.split(whereSeparator: \.isNewline)
                     where !line.allSatisfy(\.isWhitespace) {
                         rules.append(try FaultRule(parsing: String(line), services: panel.services))
                     }
@@ -71,7 +74,7 @@ package struct ControlRoutes {
     private var time: [Route] {
         [
             Route("POST", path: Self.prefix + "/clock", note: "advance the clock") { [panel] request in
-                let text = String(decoding: request.body, as: UTF8.self).filter { !$0.isWhitespace }
+                let text = request.text.filter { !$0.isWhitespace }
                 let isHeld = text.first == "="
                 guard let seconds = Double(isHeld ? String(text.dropFirst()) : text), (0...1e11).contains(seconds)
                 else {

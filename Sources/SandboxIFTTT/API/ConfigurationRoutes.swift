@@ -22,26 +22,25 @@ struct ConfigurationRoutes: Sendable {
     }
 
     private var options: [Route] {
-        let tail = "/{kind}/{part}/field_options"
-        return ["/v2/connections/{id}" + tail, "/v2/connections/{id}/features/{feature}" + tail].map { path in
+        let parts = ["{kind}/{part}", "features/{feature}", "features/{feature}/{kind}/{part}"]
+        return parts.map { part in
             Route(
-                "GET", path: path, note: "what its choices offer; service key with user_id, or user token",
+                "GET", path: "/v2/connections/{id}/\(part)/field_options",
+                note: "what its choices offer; service key with user_id, or user token",
                 answer: Access.answering(fieldOptions))
         }
     }
 
     private func fieldOptions(_ request: IncomingRequest) throws(Refusal) -> Answer {
         let own = try enabled(request, userID: request.query["user_id"])
-        var features = own.connection.features
-        if let id = request.variables["feature"] { features = features.filter { $0.id == id } }
-        let part = request.variables["part"] ?? ""
-        let fields: [Field]?
-        switch request.variables["kind"] {
-        case "features" where request.variables["feature"] == nil: fields = own.connection.feature(part)?.fields
-        case let kind?:
-            fields = features.flatMap(\.capabilities).first { $0.kind.plural == kind && $0.slug == part }?.fields
-        case nil: fields = nil
-        }
+        let feature = request.variables["feature"]
+        let features = own.connection.features.filter { feature == nil || $0.id == feature }
+        let fields =
+            if let kind = request.variables["kind"], let part = request.variables["part"] {
+                features.flatMap(\.capabilities).first { $0.kind.plural == kind && $0.slug == part }?.fields
+            } else {
+                features.first?.fields
+            }
         guard let fields else { throw .notFound }
         let choices = fields.filter { !$0.options.isEmpty }
         return .json([
@@ -90,7 +89,7 @@ struct ConfigurationRoutes: Sendable {
         _ request: IncomingRequest, userID: String?
     ) throws(Refusal) -> (login: String, connection: Connection) {
         let caller = try access.caller(request)
-        if case .nobody = caller { throw .unauthorized("This needs a service key or a user token") }
+        if case .anonymous = caller { throw .unauthorized("This needs a service key or a user token") }
         let connection = try access.connection(request, for: caller)
         let login = try access.login(for: caller, userID: userID)
         guard store.read({ $0.userConnection(login, connection) })?.isEnabled == true else { throw .notEnabled }

@@ -3,14 +3,15 @@ import SandboxCore
 /// The two beacons, which need no token (Sequencing dossier, section 5.10).
 struct BeaconRoutes: Sendable {
     var routes: [Route] {
-        ["PublicBeacons", "SequencingBeacon"].flatMap { beacon in
-            ["/\(beacon)", "/\(beacon)/"].map { path in
-                Route("GET", path: path, note: "is an allele known? chrom, pos, allele; no token needed") { request in
-                    do throws(APIRefusal) {
-                        return try Self.answer(request.query, beacon: beacon)
-                    } catch {
-                        return error.answer
-                    }
+        ["PublicBeacons", "SequencingBeacon"].map { beacon in
+            Route(
+                "GET", path: "/\(beacon)", isSlashOptional: true,
+                note: "is an allele known? chrom, pos, allele; no token needed"
+            ) { request in
+                do throws(APIRefusal) {
+                    return try Self.answer(request.query, beacon: beacon)
+                } catch {
+                    return error.answer
                 }
             }
         }
