@@ -84,14 +84,7 @@ package struct SequencingStandIn: StandIn {
     }
 
     private func revoke(_ request: IncomingRequest) -> Answer {
-        do throws(OAuthFailure) {
-            let client = try authenticated(request)
-            guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
-            try server.revoke(token, by: client, revokesFamily: true)
-            return Answer(status: 200)
-        } catch {
-            return error.challengingAnswer
-        }
+        server.revocation(request, authenticate: authenticated)
     }
 
     /// Legacy clients show id and secret raw in Basic; public ones name themselves in the body.
@@ -99,7 +92,7 @@ package struct SequencingStandIn: StandIn {
         if let credentials = request.basicCredentials {
             return try server.client(id: credentials.id, secret: credentials.secret)
         }
-        guard let id = request.form["client_id"] else { throw .invalidClient("The client did not say who it is.") }
+        guard let id = request.form["client_id"] else { throw .invalidClient("The client identifier is missing.") }
         let client = try server.client(id: id, secret: nil)
         return client
     }

@@ -69,14 +69,7 @@ package struct StandardStandIn: StandIn {
     }
 
     private func revoke(_ request: IncomingRequest) -> Answer {
-        do throws(OAuthFailure) {
-            let client = try authenticated(request)
-            guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
-            try server.revoke(token, by: client, revokesFamily: true)
-            return Answer(status: 200)
-        } catch {
-            return error.challengingAnswer
-        }
+        server.revocation(request, authenticate: authenticated)
     }
 
     private func introspect(_ request: IncomingRequest) -> Answer {
@@ -100,14 +93,14 @@ package struct StandardStandIn: StandIn {
         }
         if let name = request.form.doubledName { throw .invalidRequest("The parameter \(name) came twice.") }
         guard request.headers[.authorization] != nil else {
-            guard let id = request.form["client_id"] else { throw .invalidClient("The client did not say who it is.") }
+            guard let id = request.form["client_id"] else { throw .invalidClient("The client identifier is missing.") }
             return try server.client(id: id, secret: request.form["client_secret"])
         }
         guard let credentials = request.basicCredentials else {
             throw .invalidClient("Authorization is not well-formed Basic.")
         }
         guard request.form["client_secret"] == nil else {
-            throw .invalidRequest("The client authenticated in two ways at once.")
+            throw .invalidRequest("The client used two authentication methods in one request.")
         }
         let id = PercentCoding.formDecoded(credentials.id)
         if let other = request.form["client_id"], other != id {

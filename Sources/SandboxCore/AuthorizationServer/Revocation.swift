@@ -1,6 +1,20 @@
 import Synchronization
 
 extension AuthorizationServer {
+    /// Answers a revocation request as the RFC has it (RFC 7009 section 2.2).
+    package func revocation(
+        _ request: IncomingRequest, authenticate: (IncomingRequest) throws(OAuthFailure) -> SandboxClient
+    ) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticate(request)
+            guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
+            try revoke(token, by: client, revokesFamily: true)
+            return Answer(status: 200)
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
     /// Revokes a token of this client (RFC 7009 section 2.1); an unknown token is no error.
     ///
     /// - Parameter revokesFamily: whether revoking a refresh token ends its access tokens too.

@@ -1,7 +1,5 @@
-import SandboxCore
-
 /// A picture of two colours as PNG (ISO/IEC 15948), written without compression.
-struct PNGImage: Sendable {
+package struct PNGImage: Sendable {
     let width: Int
     let height: Int
     /// Red, green, blue of a pixel that is set; the others are transparent, or `ground`.
@@ -10,7 +8,18 @@ struct PNGImage: Sendable {
     /// Whether the pixel of that column and row is set.
     let isSet: @Sendable (Int, Int) -> Bool
 
-    var bytes: [UInt8] {
+    package init(
+        width: Int, height: Int, ink: [UInt8], ground: [UInt8]?, isSet: @escaping @Sendable (Int, Int) -> Bool
+    ) {
+        self.width = width
+        self.height = height
+        self.ink = ink
+        self.ground = ground
+        self.isSet = isSet
+    }
+
+    /// The bytes of the file.
+    package var bytes: [UInt8] {
         let transparency: [UInt8] = ground == nil ? Self.chunk("tRNS", [0, 255]) : []
         return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
             + Self.chunk("IHDR", Self.bigEndian(width) + Self.bigEndian(height) + [1, 3, 0, 0, 0])
