@@ -1,4 +1,4 @@
-/// What can go wrong with a sandbox itself, as opposed to the answers of its services.
+/// An error of the sandbox itself, as opposed to the answers of its services.
 public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A service could not listen: the port is taken, out of range, or the address is not of this machine.
     case cannotListen(host: String, port: Int, reason: String)
@@ -6,7 +6,7 @@ public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
     case notOurs(url: String)
     /// The service has no such user.
     case unknownUser(name: String, known: [String])
-    /// The browser would have been shown a page where a redirect was expected, so there is nothing to return.
+    /// The service answered with a page instead of a redirect.
     case pageInsteadOfRedirect(status: Int, text: String)
 
     /// What happened and what to do about it.
@@ -20,7 +20,7 @@ public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unknownUser(let name, let known):
             "The service has no user \(name); it has \(known.joined(separator: ", "))."
         case .pageInsteadOfRedirect(let status, let text):
-            "The service answered with a page (status \(status)) and not with a redirect: \(text)"
+            "The service answered with a page (status \(status)) instead of a redirect: \(text)"
         }
     }
 }

@@ -17,7 +17,7 @@ public struct SandboxService: Sendable {
     public let origin: String
     /// The registered clients, the most ordinary one first.
     public let clients: [SandboxClient]
-    /// The people who can sign in, the default one first.
+    /// The users who can sign in, the default one first.
     public let users: [SandboxUser]
 }
 
@@ -42,7 +42,7 @@ public struct SandboxClient: Sendable {
     public let redirectURIs: [String]
     /// The values of `grant_type` that the client may use.
     public let grantTypes: [String]
-    /// What the client is there for, in a sentence.
+    /// The purpose of the client, in a sentence.
     public let note: String
 
     package init(
@@ -57,7 +57,7 @@ public struct SandboxClient: Sendable {
     }
 }
 
-/// A person who can sign in at a stand-in.
+/// A user who can sign in at a stand-in.
 public struct SandboxUser: Sendable {
     /// The e-mail address to sign in with.
     public let name: String

@@ -27,7 +27,7 @@ public struct SandboxConnect: Sendable {
         public let note: String
     }
 
-    /// Somebody with an IFTTT account who is connected with a partner.
+    /// A user with an IFTTT account who is connected with a partner.
     public struct Account: Sendable {
         /// The name at IFTTT.
         public let login: String

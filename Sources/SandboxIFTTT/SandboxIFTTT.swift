@@ -23,7 +23,7 @@ extension Sandbox {
     /// The clock, and fault rules that concern every service, belong to all and stay.
     ///
     /// - Parameter seed: with one, what IFTTT itself makes from then on follows from it: identifiers, user tokens, provisional
-    ///   codes, mails and ways through its pages. What a browser holds, and what the partner's own server issues, is unguessable
+    ///   codes, mails and attempts. What a browser holds, and what the partner's own server issues, is unguessable
     ///   with and without one.
     public func resetIFTTT(seed: UInt64? = nil) {
         standIn(IFTTTStandIn.self).store.reset(seed: seed)

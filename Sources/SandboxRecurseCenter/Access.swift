@@ -1,9 +1,9 @@
 import SandboxCore
 import Synchronization
 
-/// Who may use the API, and how everyone else is told so (Recurse Center dossier, sections 2.2, 2.3, 3 and 6).
+/// Who may use the API, and how other requests are rejected (Recurse Center dossier, sections 2.2, 2.3, 3 and 6).
 ///
-/// A class, since the way to say "unauthorized" can be switched and personal access tokens revoked while it runs.
+/// A class, since the form of "unauthorized" can change and personal access tokens can be revoked while it runs.
 final class Access: Sendable {
     let server: AuthorizationServer
     private let state = Mutex(State())

@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// Who is registered at the Recurse Center stand-in (Recurse Center dossier, section 6, row "data").
+/// The clients and users of the Recurse Center stand-in (Recurse Center dossier, section 6, row "data").
 enum Fixtures {
     /// A user's token that never expires (Recurse Center dossier, section 2.2).
     static func personalAccessToken(of user: SandboxUser) -> String {

@@ -2,9 +2,9 @@ import SandboxCore
 
 /// How the Recurse Center stand-in says "unauthorized" at its API (Recurse Center dossier, sections 3 and 6).
 public enum UnauthorizedAnswer: Int, Sendable, CaseIterable {
-    /// Today's way: status 401 and `{"message":"unauthorized"}`.
+    /// As today: status 401 and `{"message":"unauthorized"}`.
     case status401 = 401
-    /// The way of 2014: status 200 and the same body.
+    /// As in 2014: status 200 and the same body.
     case legacy200 = 200
     /// Hidden: status 404 and `{"message":"not_found"}`.
     case maskedAs404 = 404

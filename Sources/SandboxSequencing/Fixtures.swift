@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// Who is registered at the Sequencing.com stand-in (Sequencing dossier, section 9.3).
+/// The clients and users of the Sequencing.com stand-in (Sequencing dossier, section 9.3).
 ///
 /// | user | password | subject | own files |
 /// |---|---|---|---|
@@ -8,9 +8,9 @@ import SandboxCore
 /// | `charles@example.test` | `difference-engine` | 4712 | none |
 /// | `grace@example.test`, two-factor code 314159 | `nanosecond-wire` | 4713 | one |
 /// | `herman@example.test` | `punched-cards` | 4714 | five thousand: ``LongFileList`` |
-/// | `rosalind@example.test` | `photograph-51` | 4715 | one, of a category that nobody foresaw |
+/// | `rosalind@example.test` | `photograph-51` | 4715 | one, of an unknown category |
 ///
-/// Everyone sees the ten ``SampleFiles``. The tables of the rest stand with what they describe: ``ChainCatalogue`` (answers
+/// All users see the ten ``SampleFiles``. The tables of the rest stand with what they describe: ``ChainCatalogue`` (answers
 /// and job scripts by chain number), ``ReportFiles`` (ids), ``ImportScripts`` (by login), ``AccountRoutes`` (by address)
 /// and ``ConnectRoutes`` (known secrets).
 enum Fixtures {

@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// Who is registered at the standards-true server.
+/// The clients and users of the standard server.
 enum Fixtures {
     private static let userGrants = ["authorization_code", "refresh_token"]
 

@@ -12,7 +12,7 @@ struct IDTokenSigner: Sendable {
     static let keyID = "sandbox-es256-1"
     private let key = P256.Signing.PrivateKey()
 
-    /// The key set (RFC 7517). Its first key is of a type that nobody knows, since section 5 asks clients to skip such.
+    /// The key set (RFC 7517). Its first key has an unknown type, since section 5 asks clients to skip such keys.
     var keySet: JSON {
         let point = key.publicKey.rawRepresentation
         return [

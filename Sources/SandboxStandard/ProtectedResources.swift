@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// What the standards-true server protects: userinfo and a small example API.
+/// What the standards-compliant server protects: userinfo and a small example API.
 struct ProtectedResources: Sendable {
     let server: AuthorizationServer
 

@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// The metadata document of the standards-true server (RFC 8414 section 2, OpenID Connect Discovery section 3).
+/// The metadata document of the standards-compliant server (RFC 8414 section 2, OpenID Connect Discovery section 3).
 enum ServerMetadata {
     static func json(issuer: String, dialect: Dialect) -> JSON {
         let endpoints: JSON = [

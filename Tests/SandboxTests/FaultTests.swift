@@ -100,7 +100,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a delayed request is processed at once, only its answer waits")
+    @Test("a delayed request is processed immediately, only its answer waits")
     func delayIsAfterProcessing() async throws {
         try await withSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)
@@ -133,7 +133,7 @@ struct FaultTests {
         #expect(try await answer([rule], method, target).status == status)
     }
 
-    @Test("a limited rule disappears after its uses and cleared rules at once")
+    @Test("a limited rule disappears after its uses, cleared rules immediately")
     func limits() async throws {
         try await withSandbox(.init(faults: [try FaultRule(parsing: "/jwks => status 500 x2")])) { sandbox in
             let wire = try WireClient(origin: sandbox.standard.origin)

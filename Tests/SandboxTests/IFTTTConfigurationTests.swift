@@ -124,7 +124,7 @@ struct IFTTTConfigurationTests {
     func forbidden(_ method: String, _ tail: String, _ who: String, _ outcome: String) async throws {
         try await withSandbox { sandbox in
             let caller: IFTTTSteps.Caller =
-                who.isEmpty ? .nobody : who == "key" ? .garden : .user("utk_sandbox_\(who)")
+                who.isEmpty ? .anonymous : who == "key" ? .garden : .user("utk_sandbox_\(who)")
             let answer = try await IFTTTSteps(sandbox).send(
                 method, IFTTTSteps.leaving + tail, as: caller, body: Self.update)
             #expect(answer.outcome == outcome)

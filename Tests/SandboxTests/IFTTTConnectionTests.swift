@@ -46,7 +46,7 @@ struct IFTTTConnectionTests {
             let steps = try IFTTTSteps(sandbox)
             let answer: IFTTTAnswer
             if name.hasPrefix("utk") || name.isEmpty {
-                answer = try await steps.send("GET", IFTTTSteps.leaving, as: name.isEmpty ? .nobody : .user(name))
+                answer = try await steps.send("GET", IFTTTSteps.leaving, as: name.isEmpty ? .anonymous : .user(name))
             } else {
                 answer = try await steps.send("GET", IFTTTSteps.leaving + "?user_id=\(name)", as: .garden)
             }
@@ -81,14 +81,14 @@ struct IFTTTConnectionTests {
     func refusals(_ method: String, _ target: String, _ token: String, _ outcome: String) async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)
-            let answer = try await steps.send(method, target, as: token.isEmpty ? .nobody : .user(token))
+            let answer = try await steps.send(method, target, as: token.isEmpty ? .anonymous : .user(token))
             #expect(answer.outcome == outcome)
             #expect(answer.wire["Content-Type"] == "application/json")
             #expect(try steps.webhooks().isEmpty)
         }
     }
 
-    @Test("S1: a service key of another partner, an unknown one, and two credentials at once are refused")
+    @Test("S1: a service key of another partner, an unknown one, and two credentials together are rejected")
     func keys() async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)
@@ -173,7 +173,7 @@ struct IFTTTConnectionTests {
         }
     }
 
-    @Test("both spellings of coordinates, numbers as texts, and a type that nobody knows are there as promised")
+    @Test("both spellings of coordinates, numbers as texts, and an unknown type are there")
     func oddities() async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)

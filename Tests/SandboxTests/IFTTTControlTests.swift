@@ -64,7 +64,7 @@ struct IFTTTControlTests {
         }
     }
 
-    @Test("11.1: whoever asks for it finds requests whole in the log, headers and body; nobody else does")
+    @Test("11.1: the log has whole requests, headers and body, only when configured")
     func wholeRequests() async throws {
         for isWhole in [false, true] {
             let sandbox = try await Sandbox.start(.init(logsWholeRequests: isWhole))
@@ -114,7 +114,7 @@ struct IFTTTControlTests {
         }
     }
 
-    @Test("a redirect URL that was registered later works at once")
+    @Test("a redirect URL that was registered later works immediately")
     func redirects() async throws {
         try await withSandbox { sandbox in
             let target = IFTTTVisitor.access(redirect: "newapp://back?state=1")

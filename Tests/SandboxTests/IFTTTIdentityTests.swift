@@ -8,7 +8,7 @@ struct IFTTTIdentityTests {
     @Test(
         "S4: the answer names the level, the service and the login as far as they are known",
         arguments: [
-            (IFTTTSteps.Caller.nobody, "none", nil, nil), (.ada, "user", "lumen_garden", "ada_l"),
+            (IFTTTSteps.Caller.anonymous, "none", nil, nil), (.ada, "user", "lumen_garden", "ada_l"),
             (.garden, "channel", "lumen_garden", nil),
         ] as [(IFTTTSteps.Caller, String, String?, String?)])
     func me(_ caller: IFTTTSteps.Caller, _ level: String, _ service: String?, _ login: String?) async throws {
@@ -50,7 +50,7 @@ struct IFTTTIdentityTests {
         ])
     func userToken(_ key: String, _ query: String, _ outcome: String) async throws {
         try await withSandbox { sandbox in
-            let caller: IFTTTSteps.Caller = key.isEmpty ? .nobody : .partner(key)
+            let caller: IFTTTSteps.Caller = key.isEmpty ? .anonymous : .partner(key)
             let answer = try await IFTTTSteps(sandbox).send("POST", "/v2/user_token?\(query)", as: caller)
             #expect(answer.outcome == outcome)
             if answer.status == 200 {

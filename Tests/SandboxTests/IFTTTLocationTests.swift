@@ -25,7 +25,7 @@ struct IFTTTLocationTests {
         try steps.log(.locationEvents).map { $0["outcome"] as? String }
     }
 
-    @Test("S16: leaving an area sends the trigger's webhook, once however often the record comes, and entering it none")
+    @Test("S16: leaving an area sends the trigger's webhook once for repeated records; entering it sends none")
     func crossing() async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)
@@ -85,7 +85,7 @@ struct IFTTTLocationTests {
         #expect([200, 204].contains(answer.status), "\(answer.outcome)")
     }
 
-    @Test("S16: what is not on, is pending, or is nobody's is taken and does nothing")
+    @Test("S16: a record of a disabled, pending or unknown connection is accepted without effect")
     func ignored() async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)
@@ -135,7 +135,7 @@ struct IFTTTLocationTests {
     func credentials() async throws {
         try await withSandbox { sandbox in
             let steps = try IFTTTSteps(sandbox)
-            for caller in [IFTTTSteps.Caller.nobody, .garden, .user("utk_nobody")] {
+            for caller in [IFTTTSteps.Caller.anonymous, .garden, .user("utk_nobody")] {
                 let answer = try await steps.send("POST", Self.path, as: caller, body: "[\(record())]")
                 #expect(answer.outcome == "401 unauthorized")
             }

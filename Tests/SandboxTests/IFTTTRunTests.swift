@@ -60,7 +60,7 @@ struct IFTTTRunTests {
             let steps = try IFTTTSteps(sandbox)
             let answer = try await steps.send("POST", IFTTTSteps.many + path, as: .garden, body: body)
             #expect(answer.outcome == outcome)
-            for caller in [IFTTTSteps.Caller.nobody, .ada] {
+            for caller in [IFTTTSteps.Caller.anonymous, .ada] {
                 let other = try await steps.send("POST", IFTTTSteps.many + path, as: caller, body: body)
                 #expect(other.outcome == "401 unauthorized")
             }

@@ -20,7 +20,7 @@ struct IFTTTSteps: Sendable {
 
     /// Who asks.
     enum Caller: Sendable {
-        case nobody
+        case anonymous
         case user(String)
         case partner(String)
 
@@ -29,7 +29,7 @@ struct IFTTTSteps: Sendable {
 
         var headers: [String: String] {
             switch self {
-            case .nobody: [:]
+            case .anonymous: [:]
             case .user(let token): ["Authorization": "Bearer \(token)"]
             case .partner(let key): ["IFTTT-Service-Key": key]
             }
@@ -37,7 +37,7 @@ struct IFTTTSteps: Sendable {
     }
 
     func send(
-        _ method: String, _ target: String, as caller: Caller = .nobody, headers: [String: String] = [:],
+        _ method: String, _ target: String, as caller: Caller = .anonymous, headers: [String: String] = [:],
         body: String = ""
     ) async throws -> IFTTTAnswer {
         var fields = caller.headers.merging(headers) { $1 }

@@ -53,7 +53,7 @@ struct OAuthSteps: Sendable {
         return path + (path.contains("?") ? "&" : "?") + Self.form(parameters.compactMapValues { $0 })
     }
 
-    /// The redirect after the user said yes.
+    /// The redirect after the user consented.
     func redirect(_ changes: [String: String?] = [:], as user: String? = nil) async throws -> String {
         try await sandbox.approve(service.origin + authorizationTarget(changes), as: user)
     }

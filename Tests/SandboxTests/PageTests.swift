@@ -75,7 +75,7 @@ struct PageTests {
         }
     }
 
-    @Test("a wrong password is said in an alert that the fields point to")
+    @Test("a wrong password is shown in an alert that the fields point to")
     func wrongPassword() async throws {
         try await withSandbox { sandbox in
             let visitor = try await Visitor(try OAuthSteps(sandbox, sandbox.standard))
@@ -136,13 +136,13 @@ struct PageTests {
         }
     }
 
-    @Test("somebody else can sign in from the consent page")
+    @Test("another user can sign in from the consent page")
     func switchAccount() async throws {
         try await withSandbox { sandbox in
             let user = try #require(sandbox.standard.users.first)
             let visitor = try await Visitor(try OAuthSteps(sandbox, sandbox.standard))
             try await visitor.submit(["email": user.name, "password": user.password])
-            try await visitor.submit(["op": "Sign in as somebody else"])
+            try await visitor.submit(["op": "Sign in as another user"])
             #expect(visitor.page.text.contains("id=\"password\""))
         }
     }

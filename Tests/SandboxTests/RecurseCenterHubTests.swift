@@ -46,7 +46,7 @@ struct RecurseCenterHubTests {
         }
     }
 
-    @Test("somebody else's visit is 403, nobody's 404, a body that is no JSON 400")
+    @Test("another user's visit is 403, a missing one 404, a body that is not JSON 400")
     func refusals() async throws {
         try await withHub { _, wire in
             for method in ["PATCH", "DELETE"] {

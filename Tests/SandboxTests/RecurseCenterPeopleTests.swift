@@ -63,7 +63,7 @@ struct RecurseCenterPeopleTests {
     }
 
     @Test(
-        "limit is 20 unless said and never more than 50",
+        "limit is 20 by default and 50 at most",
         arguments: [
             ("", 20), ("&limit=50", 50), ("&limit=500", 50), ("&limit=51", 50), ("&limit=1", 1), ("&limit=x", 20),
             ("&limit=500&offset=50", 50), ("&limit=50&offset=100", 0), ("&limit=50&offset=99", 1), ("&limit=0", 1),
@@ -135,7 +135,7 @@ struct RecurseCenterPeopleTests {
         }
     }
 
-    @Test("how unauthorized is said can be chosen in process", arguments: UnauthorizedAnswer.allCases)
+    @Test("the form of unauthorized can be chosen in process", arguments: UnauthorizedAnswer.allCases)
     func chosenStyle(_ style: UnauthorizedAnswer) async throws {
         try await withSandbox { sandbox in
             sandbox.answerUnauthorized(with: style)

@@ -94,7 +94,7 @@ struct RecurseCenterTests {
         }
     }
 
-    @Test("as=ID answers for a person at once, deny=1 refuses, and a stranger is refused on a page")
+    @Test("as=ID consents without a page, deny=1 refuses, and an unknown person is rejected on a page")
     func headless() async throws {
         try await withSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.recurseCenter)
@@ -137,7 +137,7 @@ struct RecurseCenterTests {
     }
 
     @Test(
-        "unauthorized is said in three switchable ways",
+        "unauthorized has three switchable forms",
         arguments: [("401", 401, "unauthorized"), ("200", 200, "unauthorized"), ("404", 404, "not_found")])
     func unauthorized(_ style: String, _ status: Int, _ message: String) async throws {
         try await withSandbox { sandbox in

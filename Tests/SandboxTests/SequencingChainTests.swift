@@ -62,7 +62,7 @@ struct SequencingChainTests {
         }
     }
 
-    @Test("one chain answers with every type once, another with types that nobody knows")
+    @Test("one chain answers with every type once, another with unknown types")
     func types() async throws {
         try await withSandbox { sandbox in
             let steps = try await SequencingSteps(sandbox)

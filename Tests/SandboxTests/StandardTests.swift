@@ -4,7 +4,7 @@ import Sandbox
 import Testing
 import WireFixtures
 
-@Suite("The standards-true server")
+@Suite("The standards-compliant server")
 struct StandardTests {
     private static let everything = "openid profile email offline_access api"
 

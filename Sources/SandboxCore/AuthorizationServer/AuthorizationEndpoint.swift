@@ -9,14 +9,14 @@ package struct AuthorizationEndpoint: Sendable {
     static let consentForm = "oauth2_server_authorize_form"
     static let signInForm = "sandbox_sign_in_form"
     /// The value of `op` that changes the account.
-    static let switchAccount = "Sign in as somebody else"
+    static let switchAccount = "Sign in as another user"
 
     package init(server: AuthorizationServer) {
         self.server = server
         pages = Pages(dialect: server.dialect)
     }
 
-    /// `GET`: the page that is due, or a redirect.
+    /// `GET`: the next page, or a redirect.
     package func show(_ request: IncomingRequest) -> Answer {
         answering(request) { authorization in
             if let answer = headlessAnswer(request, authorization) { return answer }
@@ -47,13 +47,13 @@ package struct AuthorizationEndpoint: Sendable {
         }
     }
 
-    /// The redirect by which the user says yes.
+    /// The redirect after the user consents.
     func approved(_ authorization: PendingAuthorization, by user: SandboxUser, authenticatedAt: Double) -> String {
         let code = server.issueCode(for: authorization, user: user, authenticatedAt: authenticatedAt)
         return server.response(to: authorization.redirectURI, state: authorization.state, [("code", code)])
     }
 
-    /// The redirect by which the user says no.
+    /// The redirect after the user refuses.
     func denied(_ authorization: PendingAuthorization) -> String {
         server.response(
             to: authorization.redirectURI, state: authorization.state,

@@ -29,7 +29,7 @@ package final class AuthorizationServer: Sendable {
         state.withLock { $0.store.revokeAllAccessTokens() }
     }
 
-    /// Ends one access token; its refresh token goes on working.
+    /// Revokes one access token; its refresh token stays valid.
     package func endAccess(_ token: String) {
         state.withLock { $0.store.accessTokens[token]?.isRevoked = true }
     }
@@ -38,7 +38,7 @@ package final class AuthorizationServer: Sendable {
         state.withLock { $0.store.revokeAllRefreshTokens() }
     }
 
-    /// The grant and token behind an access token that is alive now.
+    /// The grant and token behind a valid access token.
     package func liveAccess(_ token: String?) -> (grant: SandboxGrant, token: GrantStore.AccessToken)? {
         guard let token else { return nil }
         return state.withLock { $0.store.liveAccess(token, at: clock.now) }

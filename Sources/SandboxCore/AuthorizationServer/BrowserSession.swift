@@ -4,10 +4,10 @@ import Synchronization
 package struct BrowserSession: Sendable {
     /// Proves that a form was made for this browser (against cross-site request forgery).
     package let formToken = RandomText.base64URL(bytes: 18)
-    /// Nil until somebody has signed in.
+    /// Nil until a user has signed in.
     package var user: SandboxUser?
     package var authenticatedAt: Double = 0
-    /// Targets for which the user has signed in anew, so that `prompt=login` asks once and not for ever.
+    /// Targets for which the user has signed in again, so that `prompt=login` asks only once.
     var renewedFor: Set<String> = []
 }
 
@@ -29,7 +29,7 @@ extension AuthorizationServer {
         return (id, session, true)
     }
 
-    /// Puts a signed-in session in the place of the one before; the id changes, against session fixation.
+    /// Replaces the session by a signed-in one; the identifier changes, against session fixation.
     func signIn(_ user: SandboxUser, replacing oldID: String, for target: String) -> String {
         let id = RandomText.base64URL(bytes: 24)
         state.withLock { state in

@@ -76,7 +76,7 @@ package struct GrantStore: Sendable {
         revokedGrants.contains(id)
     }
 
-    /// The grant and token behind an access token that is alive.
+    /// The grant and token behind a valid access token.
     func liveAccess(_ token: String, at now: Double) -> (grant: SandboxGrant, token: AccessToken)? {
         guard let access = accessTokens[token], !access.isRevoked, now < access.expiresAt,
             !isRevoked(grant: access.grantID)

@@ -1,5 +1,5 @@
 extension Sandbox {
-    /// The user at the browser who says yes: signs in, consents, and hands over where the browser is sent.
+    /// Signs in and consents as the user at the browser, and returns the redirect URL.
     ///
     /// It goes through the same checks as the pages, without HTTP, faults or request log.
     ///
@@ -15,7 +15,7 @@ extension Sandbox {
         }
     }
 
-    /// The user at the browser who says no; otherwise as ``approve(_:as:)``.
+    /// Refuses consent as the user at the browser; otherwise as ``approve(_:as:)``.
     public func refuse(_ authorizationURL: String, as userName: String? = nil) async throws -> String {
         try answer(authorizationURL, as: userName) { endpoint, authorization, _ in
             endpoint.denied(authorization)

@@ -20,7 +20,7 @@ package struct IssuedTokens: Sendable {
 }
 
 extension AuthorizationServer {
-    /// Answers a token request of a client that has shown who it is (RFC 6749 sections 4.1.3, 4.4.2 and 6).
+    /// Answers a token request of an authenticated client (RFC 6749 sections 4.1.3, 4.4.2 and 6).
     package func exchange(_ parameters: FormParameters, by client: SandboxClient) throws(OAuthFailure) -> IssuedTokens {
         guard let grantType = parameters["grant_type"] else { throw .invalidRequest("grant_type is missing.") }
         guard dialect.clients.contains(where: { $0.grantTypes.contains(grantType) }) else {

@@ -27,7 +27,7 @@
 ///
 /// | action | is the request processed? | then |
 /// |---|---|---|
-/// | `delay SECONDS` | yes, at once | the answer is held back |
+/// | `delay SECONDS` | yes, immediately | the answer is held back |
 /// | `header NAME VALUE` | yes | the field is set on the answer |
 /// | `numbers-as-strings` | yes | every number of a JSON answer becomes a string |
 /// | `strings-as-numbers` | yes | every string of a JSON answer that is an integer becomes a number |
@@ -39,7 +39,7 @@
 /// | `cut BYTES` | yes | the headers with the true `Content-Length`, then that many bytes, then the connection closes |
 /// | `drop` | yes: tokens really rotate | the connection closes without an answer |
 /// | `status CODE [BODY]` | no | that status; `BODY` is JSON or text |
-/// | `redirect URL [STATUS]` | no | a redirect, 302 unless said |
+/// | `redirect URL [STATUS]` | no | a redirect, 302 by default |
 /// | `garbage` | no | status 200, `text/html`, not JSON and not valid UTF-8 |
 /// | `endless` | no | status 200 and a body that trickles until the client leaves or the sandbox stops |
 /// | `huge BYTES` | no | status 200 and a JSON body of that many bytes |

@@ -39,7 +39,7 @@ struct FaultRuleReader {
         }
     }
 
-    /// Takes `#N` and `xN` off the end of the action, as far as they are there.
+    /// Removes `#N` and `xN` from the end of the action.
     mutating func occurrence() -> (skipped: Int, remaining: Int?) {
         let late = number(after: "x")
         let position = number(after: "#")

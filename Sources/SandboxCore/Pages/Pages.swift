@@ -12,7 +12,7 @@ package struct Pages: Sendable {
         self.dialect = dialect
     }
 
-    /// What every page is set in.
+    /// The frame of every page.
     private struct Frame {
         let title: String
         let brand: String
@@ -27,7 +27,7 @@ package struct Pages: Sendable {
     ///
     /// - Parameter formTargets: where a form's answer may redirect, besides this service; Chromium applies
     ///   `form-action` to redirects too.
-    /// - Parameter scriptSources: what may run, and fetch from this service; nothing unless said.
+    /// - Parameter scriptSources: what may run, and fetch from this service; nothing by default.
     /// - Parameter style: rules for this page alone, made of our own text.
     package func page(
         _ title: String, _ content: String, status: Int = 200, isWide: Bool = false, formTargets: [String] = [],
@@ -56,7 +56,7 @@ package struct Pages: Sendable {
 
     /// The page for a request that cannot be answered with a redirect.
     package func refusal(_ detail: String) -> Answer {
-        page("This request cannot go on", Template.refusal.render(["detail": detail]), status: 400)
+        page("Request rejected", Template.refusal.render(["detail": detail]), status: 400)
     }
 
     /// The page that shows a code to copy.

@@ -8,9 +8,9 @@ enum SignInProblem: Sendable {
 
     var text: String {
         switch self {
-        case .wrongPassword: "The e-mail address or the password is not right. The ones that work are listed below."
+        case .wrongPassword: "Wrong e-mail address or password. Those that work are listed below."
         case .wrongTwoFactorCode: "This account needs its two-factor code. It is listed below."
-        case .staleForm: "This form was too old or came from another browser. Please sign in again."
+        case .staleForm: "This form is stale or was made for another browser. Sign in again."
         }
     }
 }
@@ -39,7 +39,7 @@ extension Pages {
         let link: String
     }
 
-    /// The sign-in page, with the default user's name filled in so that a visitor can sign in at once.
+    /// The sign-in page, with the default user's name filled in.
     func signIn(
         _ authorization: PendingAuthorization, formToken: String, name: String? = nil, problem: SignInProblem? = nil
     ) -> Answer {

@@ -10,7 +10,7 @@ import Foundation
 enum Stylesheet {
     static let hash = hash(of: text)
 
-    /// What a content security policy names a style element by (CSP Level 3, section 2.3.1).
+    /// The name of a style element in a content security policy (CSP Level 3, section 2.3.1).
     static func hash(of text: String) -> String {
         "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
     }

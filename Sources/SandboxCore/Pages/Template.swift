@@ -60,8 +60,8 @@ package struct Template: Sendable {
         <label for="remember">Keep me signed in</label></div>
         <button type="submit">Sign in</button>
         </form>
-        <section class="hint" aria-labelledby="people"><h2 id="people">People you can be here</h2>
-        <p class="note">Choose one to fill in the address, then type the password.</p>
+        <section class="hint" aria-labelledby="people"><h2 id="people">Users of this sandbox</h2>
+        <p class="note">Choose one to fill in the address, then enter the password.</p>
         <ul class="people">{{#people}}<li><a href="{{link}}">{{name}}</a>
         <span>{{displayName}}, {{note}}</span>
         <span>password <code>{{password}}</code>\
@@ -82,7 +82,7 @@ package struct Template: Sendable {
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="choices"><button type="submit" name="op" value="{{allow}}">{{allow}}</button>
         <button type="submit" name="op" value="{{refuse}}" class="second">{{refuse}}</button></div>
-        <p class="note">Either way you will be sent to <code>{{destination}}</code></p>
+        <p class="note">In both cases you will be sent to <code>{{destination}}</code></p>
         </form>
         <form method="post" action="{{action}}">
         <input type="hidden" name="form_id" value="{{formID}}">
@@ -96,7 +96,7 @@ package struct Template: Sendable {
 extension Template {
     static let refusal = Template(
         """
-        <h1>This request cannot go on</h1>
+        <h1>Request rejected</h1>
         <div class="problem" role="alert"><p>{{detail}}</p></div>
         <p>You were not sent back to the app, since its address cannot be trusted. If you are its developer, \
         compare the request with the clients on the <a href="/">front page</a>.</p>
@@ -119,10 +119,10 @@ extension Template {
     static let front = Template(
         """
         <h1>{{brand}} in the sandbox</h1>
-        <p>This stand-in listens on <code>{{origin}}</code>. Apps can be pointed at it in place of a real service.</p>
+        <p>This stand-in listens on <code>{{origin}}</code>. Use this address in an app in place of the real service.</p>
         <h2>Routes</h2>
         <ul class="rows">{{#routes}}<li><code>{{name}}</code><p>{{note}}</p></li>{{/routes}}</ul>
-        <h2>People who can sign in</h2>
+        <h2>Users</h2>
         <ul class="rows">{{#people}}<li><code>{{name}}</code><p>{{note}}</p></li>{{/people}}</ul>
         <h2>Registered apps</h2>
         <ul class="rows">{{#clients}}<li><code>{{name}}</code><p>{{note}}</p></li>{{/clients}}</ul>

@@ -11,10 +11,10 @@ package final class ControlPanel: Sendable {
     private let log = Mutex<[LoggedRequest]>([])
     private let sandboxDescription = Mutex<String?>(nil)
 
-    /// Whether requests are logged with all that is in them.
+    /// Whether the log keeps requests with headers and bodies.
     let logsWholeRequests: Bool
 
-    /// When so many requests are logged, the older half is forgotten, so that a long run does not grow without bound.
+    /// The most entries of the log; when it is full, the older half goes.
     private var logLimit: Int { logsWholeRequests ? 2_000 : 100_000 }
 
     init(services: [SandboxService.Name], faults: [FaultRule], logsWholeRequests: Bool) {
@@ -37,7 +37,7 @@ package final class ControlPanel: Sendable {
         faults.withLock { $0 = [] }
     }
 
-    /// The faults for this request; limited ones are used up by it.
+    /// The faults for this request; it counts towards the limited ones.
     func takeFaults(for request: IncomingRequest, at service: SandboxService.Name) -> FaultPlan {
         faults.withLock { FaultPlan(taking: &$0, for: request, at: service) }
     }
@@ -57,7 +57,7 @@ package final class ControlPanel: Sendable {
         log.withLock { $0 = [] }
     }
 
-    /// Forgets the requests of a service and the faults that are its alone.
+    /// Forgets the requests of a service and the faults that name it.
     package func forget(_ service: SandboxService.Name) {
         log.withLock { $0.removeAll { $0.service == service } }
         faults.withLock { $0.removeAll { $0.service == service } }

@@ -32,10 +32,10 @@ public struct LoggedRequest: Sendable, Equatable {
     public let status: Int?
     /// When the answer was decided, on the sandbox's clock; a delay comes after it.
     public let at: Date
-    /// The request as it came, secrets and all; nil unless ``Sandbox/Configuration/logsWholeRequests`` asks for it.
+    /// The whole request, secrets included; nil unless ``Sandbox/Configuration/logsWholeRequests`` asks for it.
     public let whole: Whole?
 
-    /// A request as it came (IFTTT Connect dossier, section 11.1: headers and body).
+    /// A whole request (IFTTT Connect dossier, section 11.1: headers and body).
     public struct Whole: Sendable, Equatable {
         /// Path and query.
         public let target: String

@@ -1,27 +1,27 @@
 import HTTPTypes
 import SandboxCore
 
-/// Who asks at the Connect API (IFTTT Connect dossier, section 2.3).
+/// The caller of the Connect API (IFTTT Connect dossier, section 2.3).
 enum Caller: Sendable {
-    case nobody
+    case anonymous
     /// With a user token, which is for one partner service.
     case user(UserToken)
     case service(Partner)
 }
 
-/// Reads who asks, and what they may see.
+/// Authenticates callers and checks what they may see.
 struct Access: Sendable {
     let store: Store
 
     static let serviceKeyField = HTTPField.Name("IFTTT-Service-Key")
     static let inviteCodeField = HTTPField.Name("IFTTT-Invite-Code")
 
-    /// - Throws: 401 for credentials that are unknown, revoked, of another scheme, or of both kinds at once.
+    /// - Throws: 401 for credentials that are unknown, revoked, of another scheme, or of both kinds together.
     func caller(_ request: IncomingRequest) throws(Refusal) -> Caller {
         let key = Self.serviceKeyField.flatMap { request.headers[$0] }
         let authorization = request.headers[.authorization]
         switch (key, authorization) {
-        case (nil, nil): return .nobody
+        case (nil, nil): return .anonymous
         case (_?, _?): throw .unauthorized("Show a user token or a service key, not both")
         case (let key?, nil):
             guard let partner = store.read({ $0.partners.values.first { $0.serviceKey == key } }) else {
@@ -66,7 +66,7 @@ struct Access: Sendable {
                 throw .forbidden("The user token is for another service")
             }
             return connection
-        case .nobody:
+        case .anonymous:
             guard isInvited else { throw .connectionNotFound }
             return connection
         }
@@ -79,7 +79,7 @@ struct Access: Sendable {
         for caller: Caller, userID: String?
     ) throws(Refusal) -> String {
         switch caller {
-        case .nobody: throw .unauthorized("This needs a user token or a service key")
+        case .anonymous: throw .unauthorized("This needs a user token or a service key")
         case .user(let token): return token.login
         case .service(let partner):
             guard let userID, !userID.isEmpty else {

@@ -28,7 +28,7 @@ struct ConnectionRoutes: Sendable {
         let origin = store.origin
         let document = store.read { state -> JSON in
             switch caller {
-            case .nobody: return state.document(of: connection, for: nil, origin: origin)
+            case .anonymous: return state.document(of: connection, for: nil, origin: origin)
             case .user(let token): return state.document(of: connection, for: token.login, origin: origin)
             case .service(let partner):
                 guard let userID else { return state.document(of: connection, for: nil, origin: origin) }

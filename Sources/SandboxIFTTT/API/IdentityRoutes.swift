@@ -31,7 +31,7 @@ struct IdentityRoutes: Sendable {
         var serviceID: String?
         var login: String?
         switch try access.caller(request) {
-        case .nobody: break
+        case .anonymous: break
         case .user(let token): (level, serviceID, login) = ("user", token.serviceID, token.login)
         case .service(let partner): (level, serviceID) = ("channel", partner.serviceID)
         }

@@ -13,7 +13,7 @@ struct LocationRoutes: Sendable {
         ]
     }
 
-    /// What became of a record.
+    /// The outcome of a record.
     private enum Outcome: String {
         case fired
         case duplicate

@@ -148,7 +148,7 @@ enum ConnectionFixtures {
     static let longName = dressed(
         "l0ngNam7", "lumen_garden", "long_words",
         name: "Water every single pot, trough, hanging basket and raised bed on the balcony exactly when it is "
-            + "thirsty and never a minute sooner, whatever the weather",
+            + "thirsty and never a minute sooner, in any weather",
         description: String(repeating: "A very long description goes on and on. ", count: 30),
         note: "long names everywhere")
 
@@ -170,7 +170,7 @@ enum ConnectionFixtures {
         note: "a white brand colour")
 
     static let iconless = dressed(
-        "nOicOn12", "lumen_garden", "bare_shed", name: "Lock the shed", description: "Nobody drew a picture of it.",
+        "nOicOn12", "lumen_garden", "bare_shed", name: "Lock the shed", description: "It has no picture.",
         hasIcon: false, note: "icons that lead nowhere, a feature without one")
 
     /// A connection that is there for its looks.

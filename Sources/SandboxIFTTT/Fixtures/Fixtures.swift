@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// Who and what is registered at the IFTTT stand-in (IFTTT Connect dossier, section 11.1).
+/// The services, connections, accounts and tokens of the IFTTT stand-in (IFTTT Connect dossier, section 11.1).
 ///
 /// | login, email | partner's user | user token | `aB3dE5fG` and `mAnyFt05` |
 /// |---|---|---|---|

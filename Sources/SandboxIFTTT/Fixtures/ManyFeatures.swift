@@ -72,7 +72,7 @@ extension ConnectionFixtures {
         ])
 
     private static let alarms = Feature(
-        id: "ft42", title: "Ring the bell", description: "Bell and meter are broken: whatever asks for them fails.",
+        id: "ft42", title: "Ring the bell", description: "Bell and meter are broken: requests for them fail.",
         isOnAtFirst: false,
         capabilities: [
             Capability(

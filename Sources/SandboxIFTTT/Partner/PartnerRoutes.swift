@@ -39,7 +39,7 @@ struct PartnerRoutes: Sendable {
             } else if let id = request.form["client_id"] {
                 client = try server.client(id: id, secret: request.form["client_secret"])
             } else {
-                throw .invalidClient("The client did not say who it is.")
+                throw .invalidClient("The client identifier is missing.")
             }
             let tokens = try server.exchange(request.form, by: client)
             let answer: JSON = [

@@ -40,7 +40,7 @@ final class WebhookSender: Sendable {
         jobs.yield(Job(hook: hook, serviceKey: serviceKey, report: report))
     }
 
-    /// Gives up what is not delivered yet.
+    /// Cancels pending deliveries.
     func cancel() {
         jobs.finish()
         task.cancel()
@@ -62,7 +62,7 @@ final class WebhookSender: Sendable {
     private static func attempt(_ job: Job) async -> Webhook.Attempt {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.timeout = .init(connect: .seconds(2), read: .seconds(5))
-        // A client each, since one that lives longer must be shut down before it is let go.
+        // One client for each attempt, since a client must be shut down before its last reference goes.
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         var request = HTTPClientRequest(url: (job.hook.prefix ?? "") + job.hook.path)
         request.method = .POST

@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// Somebody with an IFTTT account (IFTTT Connect dossier, section 11.1).
+/// A user with an IFTTT account (IFTTT Connect dossier, section 11.1).
 struct Account: Sendable {
     let login: String
     let email: String

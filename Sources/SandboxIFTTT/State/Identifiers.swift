@@ -4,7 +4,7 @@ import SandboxCore
 struct Identifiers: Sendable {
     private var row: SplitMix64?
 
-    /// - Parameter seed: nil for unguessable ids; with a seed, equal requests give equal ids, and anybody can guess them.
+    /// - Parameter seed: nil for unguessable ids; with a seed, equal requests give equal ids, which can be guessed.
     init(seed: UInt64? = nil) {
         row = seed.map(SplitMix64.init)
     }

@@ -62,7 +62,7 @@ struct State: Sendable {
         return own.isEnabled ? "enabled" : "disabled"
     }
 
-    /// The document of a connection as this user sees it; nil for nobody.
+    /// The document of a connection as this user sees it; nil for an anonymous caller.
     func document(of connection: Connection, for login: String?, origin: String) -> JSON {
         let document = ConnectionDocument(
             connection: connection, services: services(of: connection), origin: origin)

@@ -26,7 +26,7 @@ final class Store: Sendable {
         state.withLock { body($0) }
     }
 
-    /// Changes the state; what the body throws leaves it as the body left it.
+    /// Changes the state; an error keeps the changes that the body made before.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -46,7 +46,7 @@ final class Store: Sendable {
         Fixtures.grantPartnerAccess(at: partnerServer)
     }
 
-    /// Delivers a webhook that was written down; to the partner inside at once, so that tests need not wait.
+    /// Delivers a logged webhook; to the partner inside immediately, so that tests need not wait.
     func deliver(_ hook: Webhook?) {
         guard let hook else { return }
         guard hook.prefix != nil else {

@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// One way through the web flow or the app, from its first address to its redirect (IFTTT Connect dossier, sections 11.3
+/// One attempt in the web flow or the app, from its first address to its redirect (IFTTT Connect dossier, sections 11.3
 /// and 11.4).
 struct Attempt: Sendable {
     /// Where the user is.
@@ -26,7 +26,7 @@ struct Attempt: Sendable {
         }
     }
 
-    /// The page that is due.
+    /// The next page.
     enum Step: Sendable, Equatable {
         case signIn
         case checkMail
@@ -60,7 +60,7 @@ struct Attempt: Sendable {
     /// The partner's code, until it is tried.
     var code: String?
     var login: String?
-    /// Whether the user said that they are that user; a cookie alone is not enough to change anything.
+    /// Whether the user confirmed this identity; a cookie alone is not enough to change anything.
     var isIdentityConfirmed = false
     var wantsPassword = false
     /// `state` of the authorization request at the partner, while one is under way.

@@ -27,7 +27,7 @@ struct Browsers: Sendable {
         return (id, session, cookie(id))
     }
 
-    /// Puts a signed-in session in the place of the one before; the id changes, against session fixation.
+    /// Replaces the session by a signed-in one; the identifier changes, against session fixation.
     func signIn(_ login: String, replacing oldID: String) -> (id: String, cookie: String) {
         let id = RandomText.base64URL(bytes: 24)
         var session = WebSession()

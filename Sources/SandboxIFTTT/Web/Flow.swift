@@ -134,7 +134,7 @@ struct Flow: Sendable {
             else { return nil }
             let key = State.Key(login: login, connectionID: attempt.connection.id)
             let isSkipped = attempt.skipsConfiguration && attempt.action == .activation
-            // Nobody was asked for a configuration, so one that is in use stays in use.
+            // The user was not asked for a configuration, so a stored one stays in use.
             if !isSkipped || state.userConnections[key]?.isEnabled != true {
                 state.userConnections[key] = UserConnection(
                     isEnabled: true, isPending: isSkipped, features: features)
@@ -142,7 +142,7 @@ struct Flow: Sendable {
             state.connect(Array(attempt.connection.serviceIDs.dropFirst()), for: login)
             attempt.isDone = true
             state.web.set(attempt)
-            // Whoever went through an activation turned it on, also when it was on (section 11.3, step 6).
+            // An activation turns the connection on, also when it was on (section 11.3, step 6).
             let hook = state.webhook(
                 attempt.action == .activation ? .enabled : .updated, login: login, connection: attempt.connection,
                 at: now)
@@ -154,7 +154,7 @@ struct Flow: Sendable {
 }
 
 extension State {
-    /// So many accounts there may be; then new users must sign in as somebody.
+    /// The most accounts; beyond, new users must sign in to an existing one.
     static let accountLimit = 10_000
 
     /// A new account, named after its address.

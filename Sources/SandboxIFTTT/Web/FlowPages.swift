@@ -33,7 +33,7 @@ struct FlowPages: Sendable {
         let text: String
     }
 
-    /// The page that is due.
+    /// The next page.
     func page(_ scene: Scene, in state: State) -> Answer {
         let view = view(of: scene, in: state)
         let isOver = scene.step == .done
@@ -254,7 +254,7 @@ struct FlowPages: Sendable {
     /// The page for an address that no flow can begin with; never a redirect.
     func refusal(_ detail: String) -> Answer {
         pages.page(
-            "This cannot go on", Template.flowRefusal.render(["detail": detail]), status: 400)
+            "Request rejected", Template.flowRefusal.render(["detail": detail]), status: 400)
     }
 
     /// The page for a form or address that is too old, finished, or of another browser.

@@ -140,7 +140,7 @@ extension Template {
         """
         <h1>Who is signed in</h1>
         <p>{{#login}}This browser is signed in to IFTTT as <strong>{{login}}</strong>.{{/login}}\
-        {{^login}}Nobody is signed in to IFTTT in this browser.{{/login}}</p>
+        {{^login}}This browser is not signed in to IFTTT.{{/login}}</p>
         <form method="post" action="/session">
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="choices">{{#people}}<button type="submit" class="second" name="as" value="{{name}}">\

@@ -7,7 +7,7 @@ extension Template {
         {{#surface}}<p class="surface">{{surface}}</p>{{/surface}}
         {{#problem}}<div class="problem" role="alert" id="problem"><p>{{problem}}</p></div>{{/problem}}
         {{{content}}}
-        {{#hasFailures}}<details class="ways"><summary>Ways to end it (sandbox)</summary>
+        {{#hasFailures}}<details class="ways"><summary>End with a failure (sandbox)</summary>
         <form method="post" action="{{action}}">
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="choices">{{#failures}}<button type="submit" class="second" name="outcome" value="{{value}}">\
@@ -18,7 +18,7 @@ extension Template {
     static let flowSignIn = Template(
         """
         <h1>Sign in to IFTTT</h1>
-        <p class="quiet">to go on with <strong><bdi>{{connection}}</bdi></strong></p>
+        <p class="quiet">to continue with <strong><bdi>{{connection}}</bdi></strong></p>
         <form method="post" action="{{action}}">
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="field"><label for="name">Name or e-mail address</label>
@@ -30,7 +30,7 @@ extension Template {
         <div class="choices"><button type="submit" name="do" value="sign_in">Sign in</button>
         {{#canMail}}<button type="submit" class="second" name="do" value="mail">Mail me a link instead</button>{{/canMail}}
         </div></form>
-        <section class="hint" aria-labelledby="people"><h2 id="people">People you can be here</h2>
+        <section class="hint" aria-labelledby="people"><h2 id="people">Users of this sandbox</h2>
         <ul class="people">{{#people}}<li><strong>{{login}}</strong>
         <span>{{email}}, password <code>{{password}}</code></span></li>{{/people}}</ul></section>
         """)
@@ -38,7 +38,7 @@ extension Template {
     static let checkMail = Template(
         """
         <h1>Check your mail</h1>
-        <p>A link is on its way to <strong>{{email}}</strong>. Open it in any browser to go on; it works once and for a \
+        <p>A link is on its way to <strong>{{email}}</strong>. Open it in any browser to continue; it works once, for a \
         quarter of an hour.</p>
         <p><a class="button" href="{{mailbox}}">Open the sandbox's mailbox</a></p>
         <h2 id="clients">Mail apps on this device</h2>
@@ -58,7 +58,7 @@ extension Template {
         <form method="post" action="{{action}}">
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="choices"><button type="submit" name="do" value="yes">Continue</button>
-        <button type="submit" class="second" name="do" value="other">Not me: sign in as somebody else</button></div></form>
+        <button type="submit" class="second" name="do" value="other">Not me: sign in as another user</button></div></form>
         """)
 
     static let service = Template(
@@ -68,10 +68,10 @@ extension Template {
         {{#isPartner}}<p><strong><bdi>{{connection}}</bdi></strong> needs your account at <bdi>{{service}}</bdi>. You will \
         sign in on its own page and then come back.</p>{{/isPartner}}
         {{^isPartner}}<p><strong><bdi>{{connection}}</bdi></strong> wants to use <bdi>{{service}}</bdi> together with \
-        <bdi>{{owner}}</bdi>. This service is made up: there is nothing to sign in to.</p>
+        <bdi>{{owner}}</bdi>. This service is fictional: it needs no sign-in.</p>
         <h2 id="parts">What it is used for</h2>
         <ul class="scopes" aria-labelledby="parts">{{#features}}<li><bdi>{{.}}</bdi></li>{{/features}}\
-        {{^features}}<li>Its place in the connection</li>{{/features}}</ul>{{/isPartner}}
+        {{^features}}<li>Being part of the connection</li>{{/features}}</ul>{{/isPartner}}
         <form method="post" action="{{action}}">
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="choices">{{#isPartner}}<button type="submit" name="do" value="sign_in">Go to {{service}}</button>\
@@ -113,15 +113,15 @@ extension Template {
     static let done = Template(
         """
         <h1>Done</h1>
-        <p>This way through <strong><bdi>{{name}}</bdi></strong> has come to its end. You can close this page.</p>
+        <p>The activation of <strong><bdi>{{name}}</bdi></strong> has ended. You can close this page.</p>
         """)
 
     static let flowRefusal = Template(
         """
-        <h1>This cannot go on</h1>
+        <h1>Request rejected</h1>
         <div class="problem" role="alert"><p>{{detail}}</p></div>
         <p>You were not sent back to the app, since its address cannot be trusted. If you are its developer, compare \
-        the address with what is registered: the <a href="/_sandbox">description of the sandbox</a> says it. To register \
+        the address with what is registered: the <a href="/_sandbox">description of the sandbox</a> lists it. To register \
         one more until the sandbox stops, post it to <code>/_sandbox/redirect-urls</code>, as \
         <code>curl -d ADDRESS</code> does.</p>
         """)
@@ -129,12 +129,12 @@ extension Template {
     static let stale = Template(
         """
         <h1>Start again</h1>
-        <p>This page is too old, was used before, or belongs to another browser. Go back to the app and start again.</p>
+        <p>This page is stale, was used before, or was made for another browser. Go back to the app and start again.</p>
         """)
 
     static let closed = Template(
         """
         <h1>You can close this page</h1>
-        <p>In an app this window would be gone now, and nothing would be sent back.</p>
+        <p>An app would have closed this window now, without an answer.</p>
         """)
 }

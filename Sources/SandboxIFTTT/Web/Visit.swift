@@ -1,14 +1,14 @@
 public import SandboxCore
 
 extension Sandbox {
-    /// The user in IFTTT's web flow who says yes to everything, and hands over where the browser is sent.
+    /// Accepts every step of IFTTT's web flow as the user, and returns the redirect URL.
     ///
     /// It goes through the same checks as the pages, without HTTP, faults or request log: the user opens the mail,
     /// signs in to the partner, consents, and takes the configuration that the fixtures have.
     ///
     /// - Parameters:
     ///   - url: an address at which the web flow begins.
-    ///   - userName: the e-mail address of the user at the partner, for whoever the address does not name; nil for
+    ///   - userName: the e-mail address of the user at the partner, used when the URL names none; nil for
     ///     the first one.
     /// - Returns: the redirect URL exactly as the browser would get it.
     /// - Throws: ``SandboxError``, among others when the browser would have been shown an error page.
@@ -19,7 +19,7 @@ extension Sandbox {
     }
 }
 
-/// One way through the web flow without its pages (IFTTT Connect dossier, section 11.3).
+/// One attempt in the web flow without its pages (IFTTT Connect dossier, section 11.3).
 private struct Visit {
     let store: Store
     let attempt: Attempt

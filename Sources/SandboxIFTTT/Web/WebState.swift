@@ -52,7 +52,7 @@ struct WebState: Sendable {
 struct WebSession: Sendable {
     /// Proves that a form was made for this browser (against cross-site request forgery).
     let formToken = RandomText.base64URL(bytes: 18)
-    /// Nil until somebody has signed in.
+    /// Nil until a user has signed in.
     var login: String?
 }
 

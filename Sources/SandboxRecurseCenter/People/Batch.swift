@@ -45,7 +45,7 @@ struct Batch: Sendable, Equatable {
         id: 170, name: "Spring 1, 2025", shortName: "SP1'25", alternativeName: "Spring 1 '25", startDate: "2025-03-31",
         endDate: "2025-06-20")
 
-    /// A batch that nobody came to, and those of 1, 50, 51 and 100 people: the counts of the dossier's section 4.1.
+    /// An empty batch, and those of 1, 50, 51 and 100 people: the counts of the dossier's section 4.1.
     static let empty = crowd(100, people: 0, month: "04")
     static let crowd1 = crowd(101, people: 1, month: "05")
     static let crowd50 = crowd(102, people: 50, month: "06")

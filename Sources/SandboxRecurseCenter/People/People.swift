@@ -1,6 +1,6 @@
 import SandboxCore
 
-/// Everyone at the Recurse Center stand-in (Recurse Center dossier, section 6, row "data").
+/// The people of the Recurse Center stand-in (Recurse Center dossier, section 6, row "data").
 enum People {
     static let all = named + crowd
 

@@ -16,12 +16,12 @@ struct PeopleSearch: Sendable {
         self.caller = caller
     }
 
-    /// Everyone who fits, by id.
+    /// The people who match, by id.
     var people: [Person] {
         People.all.filter(fits).sorted { $0.id < $1.id }
     }
 
-    /// The page that `limit` and `offset` ask for: 20 unless said, never more than 50.
+    /// The page that `limit` and `offset` ask for: 20 by default, 50 at most.
     var page: ArraySlice<Person> {
         let limit = min(max(query["limit"].flatMap { Int($0) } ?? 20, 1), 50)
         let offset = max(query["offset"].flatMap { Int($0) } ?? 0, 0)

@@ -3,7 +3,7 @@ import SandboxCore
 
 /// Pictures of people, and the redirects that lead to them (Recurse Center dossier, sections 4.4 and 6).
 ///
-/// Nobody has to sign in for them. The request log says whether somebody brought a token all the same.
+/// They need no token. The request log tells whether a request carried one all the same.
 struct PhotoRoutes: Sendable {
     let server: AuthorizationServer
 
@@ -43,7 +43,7 @@ struct PhotoRoutes: Sendable {
         return Self.image(id, for: request)
     }
 
-    /// The picture, or 304 to whoever has it. It is a PNG whatever the address ends in.
+    /// The picture, or 304 to a client that has it. It is a PNG under every file name.
     private static func image(_ pattern: Int, for request: IncomingRequest) -> Answer {
         let tag = "\"photo-\(pattern)\""
         let isKnown =

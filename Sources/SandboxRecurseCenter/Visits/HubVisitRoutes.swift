@@ -12,7 +12,7 @@ struct HubVisitRoutes: Sendable {
         [
             Route(
                 "GET", path: "/api/v1/hub_visits",
-                note: "visits: date, start_date, end_date, person_id, page, per_page (1 to 200); today's unless said",
+                note: "visits: date, start_date, end_date, person_id, page, per_page (1 to 200); today's by default",
                 answer: access.answering(list)),
             Route("GET", path: Self.onePath, note: "one visit", answer: access.answering(show)),
             Route(

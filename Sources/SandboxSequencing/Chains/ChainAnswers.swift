@@ -66,7 +66,7 @@ enum ChainAnswers {
         melanoma(file) + [ResultProperty("Report", "Pdf", String(ReportFiles.documentID(of: file)))]
     }
 
-    /// Chain911: types in other letter case, a type that nobody knows, a null value, and a name that comes twice.
+    /// Chain911: types in other letter case, an unknown type, a null value, and a name that comes twice.
     static func oddTypes(_ file: GeneticFile) -> [ResultProperty] {
         [
             ResultProperty("Lower", "plaintext", "lower case type"), ResultProperty("Upper", "PLAINTEXT", "Upper"),

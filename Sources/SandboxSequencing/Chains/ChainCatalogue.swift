@@ -42,7 +42,7 @@ struct ChainFixture: Sendable {
 /// | Chain907 | `result` | Pending, HTTP 500 once, Completed |
 /// | Chain908 | `result` | Pending, Running, HTTP 401 once (that access token ends), Completed |
 /// | Chain909 | `result` | start: HTTP 500 once a user; then Completed |
-/// | Chain910 | `result` | Pending, Paused (a word nobody knows), COMPLETED |
+/// | Chain910 | `result` | Pending, Paused (an unknown status), COMPLETED |
 /// | Chain911 | types in other letter case, an unknown type, a null value, a name twice | Completed |
 /// | Chain930 | `Report` (Pdf) of 200 MiB | Completed |
 /// | Chain2000 to 2099 | `result` | Pending, then Running for (number − 2000) polls, Completed |

@@ -91,7 +91,7 @@ final class JobStore: Sendable {
 
     /// Moves jobs on by one step each and gives them as they are then.
     ///
-    /// A step that fails the request is used up alone; then no other job moves.
+    /// A step that fails the request counts alone; then no other job moves.
     ///
     /// - Throws: 404 for a job that is not the user's, 401 and 500 where a script says so.
     func poll(_ ids: [Int], subject: String) throws(APIRefusal) -> [ChainJob] {

@@ -27,7 +27,7 @@ struct ConsoleRoutes: Sendable {
         ]
     }
 
-    /// The person by e-mail address or subject; the first one when nobody is named.
+    /// The user by e-mail address or subject; the first one by default.
     private func person(_ request: IncomingRequest) -> SandboxUser? {
         guard let name = request.query["as"] else { return pages.dialect.users.first }
         return pages.dialect.user(name) ?? pages.dialect.user(subject: name)

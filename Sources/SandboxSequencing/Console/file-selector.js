@@ -282,7 +282,7 @@ const SORTINGS = ["listed", "name", "newest", "oldest", "category"];
 
 /**
  * The files of one answer, grouped (4.3, W31): every sample is under All, one whose sex is absent or an unknown word under
- * Unknown, and a category that nobody foresaw under Other rather than nowhere.
+ * Unknown, and an unknown category goes under Other.
  */
 class Catalogue {
   constructor(files = [], skipped = 0) {
@@ -1312,7 +1312,7 @@ export class FileSelector extends HTMLElement {
       element("span.more", { ...hidden }, icon("info")));
   }
 
-  /** Reads something out; later words replace earlier ones that nobody has heard yet. */
+  /** Announces a text; later texts replace earlier ones that were not read out yet. */
   #announce(text, pause = 50) {
     clearTimeout(this.#announcement);
     this.#announcement = setTimeout(() => { this.#parts.status.textContent = text; }, pause);
