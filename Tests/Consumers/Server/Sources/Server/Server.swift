@@ -23,8 +23,8 @@ struct Server {
         let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in
-                print("http://127.0.0.1:\(channel.localAddress?.port ?? 0)")
-                fflush(stdout)
+                let port = channel.localAddress?.port ?? 0
+                FileHandle.standardOutput.write(Data("http://127.0.0.1:\(port)\n".utf8))
             })
         try await application.runService()
     }
