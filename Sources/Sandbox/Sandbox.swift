@@ -1,3 +1,4 @@
+#if Sandbox
 @_exported public import SandboxCore
 @_exported public import SandboxIFTTT
 @_exported public import SandboxRecurseCenter
@@ -35,3 +36,4 @@ extension FaultRule {
         try self.init(parsing: text, services: Sandbox.serviceNames)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -168,3 +169,4 @@ extension Sandbox {
         for server in servers(service) { server.revokeRefreshTokens() }
     }
 }
+#endif

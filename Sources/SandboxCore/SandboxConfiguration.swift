@@ -1,3 +1,4 @@
+#if Sandbox
 extension Sandbox {
     /// How a sandbox is started; every value has a default that suits a test.
     public struct Configuration: Sendable {
@@ -27,3 +28,4 @@ extension Sandbox {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// An error of the sandbox itself, as opposed to the answers of its services.
 public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A service could not listen: the port is taken, out of range, or the address is not of this machine.
@@ -24,3 +25,4 @@ public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// One of the stand-ins: where it listens and who is registered there.
 public struct SandboxService: Sendable {
     /// The stand-ins by name, as the command line and fault rules write them.
@@ -102,3 +103,4 @@ extension SandboxUser {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 package import SandboxCore
 
 /// IFTTT with one partner on one port: Connect API, web flow, app simulator, and the partner's own server (IFTTT Connect
@@ -65,3 +66,4 @@ package struct IFTTTStandIn: StandIn {
         ].flatMap { $0 }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What is registered at the IFTTT stand-in besides the clients and users of its partner.
@@ -99,3 +100,4 @@ extension SandboxConnect {
         ]
     }
 }
+#endif

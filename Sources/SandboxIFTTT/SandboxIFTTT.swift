@@ -1,3 +1,4 @@
+#if Sandbox
 public import SandboxCore
 
 extension SandboxService.Name {
@@ -96,3 +97,4 @@ extension Sandbox {
         Steering(store: standIn(IFTTTStandIn.self).store)
     }
 }
+#endif

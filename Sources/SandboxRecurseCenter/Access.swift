@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -63,3 +64,4 @@ final class Access: Sendable {
         return server.liveAccess(token)?.grant.user?.subject
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The clients and users of the Recurse Center stand-in (Recurse Center dossier, section 6, row "data").
@@ -41,3 +42,4 @@ enum Fixtures {
             takesHeadlessAnswers: true, refresh: { _ in .rotated })
     }
 }
+#endif

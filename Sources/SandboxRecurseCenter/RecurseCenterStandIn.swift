@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 package import SandboxCore
 
@@ -119,3 +120,4 @@ package struct RecurseCenterStandIn: StandIn {
         return try server.client(id: id, secret: parameters["client_secret"])
     }
 }
+#endif

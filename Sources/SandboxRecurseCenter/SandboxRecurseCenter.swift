@@ -1,3 +1,4 @@
+#if Sandbox
 public import SandboxCore
 
 extension SandboxService.Name {
@@ -30,3 +31,4 @@ extension Sandbox {
         standIn(RecurseCenterStandIn.self).access.revokePersonalAccessTokens()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// How the Recurse Center stand-in says "unauthorized" at its API (Recurse Center dossier, sections 3 and 6).
@@ -13,3 +14,4 @@ public enum UnauthorizedAnswer: Int, Sendable, CaseIterable {
         .json(["message": self == .maskedAs404 ? "not_found" : "unauthorized"], status: rawValue)
     }
 }
+#endif

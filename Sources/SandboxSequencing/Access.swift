@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -92,3 +93,4 @@ struct Access: Sendable {
         return json
     }
 }
+#endif

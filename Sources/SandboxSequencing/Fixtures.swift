@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The clients and users of the Sequencing.com stand-in (Sequencing dossier, section 9.3).
@@ -65,3 +66,4 @@ enum Fixtures {
             refresh: { $0.kind == .public ? .rotatedWithReuseDetection : .kept })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 package import SandboxCore
 
@@ -115,3 +116,4 @@ package struct SequencingStandIn: StandIn {
         return ["uid": .string(user.subject), "username": .string(String(username)), "email": .string(user.name)]
     }
 }
+#endif

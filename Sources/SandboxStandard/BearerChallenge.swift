@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -49,3 +50,4 @@ struct BearerChallenge: Error, Sendable {
         return .uncachedJSON(body, status: status).adding(.wwwAuthenticate, "Bearer \(challenge)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The clients and users of the standard server.
@@ -46,3 +47,4 @@ enum Fixtures {
             refresh: { _ in .rotatedWithReuseDetection })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Crypto
 import SandboxCore
 
@@ -58,3 +59,4 @@ struct IDTokenSigner: Sendable {
         URLSafeBase64.encoded(Array(SHA256.hash(data: Data(token.utf8))).prefix(16))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -23,3 +24,4 @@ extension AuthorizationServer {
         return known.adding("username", grant.user.map { .string($0.name) })
     }
 }
+#endif

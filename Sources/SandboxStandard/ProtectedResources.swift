@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the standards-compliant server protects: userinfo and a small example API.
@@ -70,3 +71,4 @@ struct ProtectedResources: Sendable {
         return whoAmI(access)
     }
 }
+#endif

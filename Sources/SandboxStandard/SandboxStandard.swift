@@ -1,3 +1,4 @@
+#if Sandbox
 public import SandboxCore
 
 extension SandboxService.Name {
@@ -11,3 +12,4 @@ extension Sandbox {
         standIn(StandardStandIn.self).service
     }
 }
+#endif

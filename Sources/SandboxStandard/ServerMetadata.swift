@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The metadata document of the standards-compliant server (RFC 8414 section 2, OpenID Connect Discovery section 3).
@@ -32,3 +33,4 @@ enum ServerMetadata {
                 ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "acr", "name", "email"])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 package import SandboxCore
 
@@ -109,3 +110,4 @@ package struct StandardStandIn: StandIn {
         return try server.client(id: id, secret: PercentCoding.formDecoded(credentials.secret))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 
 /// The pages between an authorization request and its redirect: sign in, consent, and what went wrong.
@@ -146,3 +147,4 @@ package struct AuthorizationEndpoint: Sendable {
         .redirect(to: server.response(to: authorization.redirectURI, state: authorization.state, [("error", error)]))
     }
 }
+#endif

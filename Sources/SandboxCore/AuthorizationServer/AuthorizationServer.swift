@@ -1,3 +1,4 @@
+#if Sandbox
 package import Synchronization
 
 /// The authorization server inside a stand-in: its state, behind one lock that is never held while waiting.
@@ -68,3 +69,4 @@ package final class AuthorizationServer: Sendable {
         return code
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Synchronization
 
 /// What a service remembers of one browser.
@@ -57,3 +58,4 @@ extension AuthorizationServer {
         "\(cookieName)=\(id); Path=/; HttpOnly; SameSite=Lax" + (isKept ? "; Max-Age=2592000" : "")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 extension AuthorizationServer {
     /// The client behind an id and a secret, checked.
     ///
@@ -12,3 +13,4 @@ extension AuthorizationServer {
         return client
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// How one service differs from the others, as data.
 package struct Dialect: Sendable {
     package let name: SandboxService.Name
@@ -129,3 +130,4 @@ extension Dialect.ScopeRules {
         return scopes.isEmpty ? standard : scopes
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// The shape of an e-mail address, as far as the stand-in looks (Sequencing dossier, section 2.1).
 package enum EmailSyntax {
     /// One `@`, something before it, and after it a name with a dot inside or an address in brackets.
@@ -11,3 +12,4 @@ package enum EmailSyntax {
         return labels.count > 1 && labels.allSatisfy { !$0.isEmpty }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// What a user allowed a client, and everything that was issued for it.
 package struct SandboxGrant: Sendable {
     package let clientID: String
@@ -100,3 +101,4 @@ package struct GrantStore: Sendable {
         for token in refreshTokens.keys { refreshTokens[token]?.isRevoked = true }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 extension Sandbox {
     /// Signs in and consents as the user at the browser, and returns the redirect URL.
     ///
@@ -44,3 +45,4 @@ extension Sandbox {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 
 /// An error answer of the token endpoint and its siblings (RFC 6749 section 5.2).
@@ -39,3 +40,4 @@ package struct OAuthFailure: Error, Sendable, Equatable {
             ? answer.adding(.wwwAuthenticate, "Basic realm=\"sandbox\", charset=\"UTF-8\"") : answer
     }
 }
+#endif

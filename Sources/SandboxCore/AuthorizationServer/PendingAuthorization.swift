@@ -1,3 +1,4 @@
+#if Sandbox
 /// An authorization request that the server accepts (RFC 6749 section 4.1.1).
 package struct PendingAuthorization: Sendable {
     package let client: SandboxClient
@@ -101,3 +102,4 @@ extension AuthorizationServer {
         return challenge
     }
 }
+#endif

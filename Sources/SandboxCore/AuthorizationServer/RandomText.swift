@@ -1,3 +1,4 @@
+#if Sandbox
 /// Unguessable text for codes, tokens and session ids, from the system's secure generator.
 package enum RandomText {
     /// Lower-case hexadecimal digits, two a byte.
@@ -13,3 +14,4 @@ package enum RandomText {
         URLSafeBase64.encoded((0..<count).map { _ in UInt8.random(in: .min ... .max) })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// Comparison of a requested redirect URI with the registered ones.
 package enum RegisteredRedirect {
     private static let loopbackOrigins = ["http://127.0.0.1", "http://[::1]"]
@@ -21,3 +22,4 @@ package enum RegisteredRedirect {
         return nil
     }
 }
+#endif

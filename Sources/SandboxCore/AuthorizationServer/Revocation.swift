@@ -1,3 +1,4 @@
+#if Sandbox
 import Synchronization
 
 extension AuthorizationServer {
@@ -35,3 +36,4 @@ extension AuthorizationServer {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// The redirect URIs that every interactive client of the sandbox has registered.
 package enum SharedRedirects {
     /// Loopback with any port on both address families, one fixed port, a private-use scheme and a claimed https address.
@@ -6,3 +7,4 @@ package enum SharedRedirects {
         "com.example.app:/callback", "https://app.example.test/callback",
     ]
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Crypto
 import Synchronization
 
@@ -136,3 +137,4 @@ extension AuthorizationServer {
         }
     }
 }
+#endif

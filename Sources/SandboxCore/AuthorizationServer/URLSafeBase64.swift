@@ -1,3 +1,4 @@
+#if Sandbox
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -18,3 +19,4 @@ package enum URLSafeBase64 {
             })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// A change to a JSON answer, such as a careless server might make (Sequencing dossier, sections 9.3 and 9.5).
 enum DocumentChange: Sendable, Equatable {
     /// Every number becomes a string.
@@ -33,3 +34,4 @@ enum DocumentChange: Sendable, Equatable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 
 /// The faults that one request meets.
@@ -105,3 +106,4 @@ struct FaultPlan: Sendable {
         status: 200, headers: [.contentType: "text/html"],
         body: Array("<html><body>It works! ".utf8) + [0xFF, 0xFE, 0x00, 0xC3, 0x28] + Array("</body>".utf8))
 }
+#endif

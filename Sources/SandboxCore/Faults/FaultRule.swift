@@ -1,3 +1,4 @@
+#if Sandbox
 /// A rule by which a sandbox misbehaves on purpose.
 ///
 /// A rule is one line: `[SERVICE] [METHOD] PATH => ACTION [#N] [xN]`.
@@ -104,3 +105,4 @@ public struct FaultRule: Sendable, Equatable {
         return path.hasSuffix("*") ? subject.hasPrefix(path.dropLast()) : subject == path
     }
 }
+#endif

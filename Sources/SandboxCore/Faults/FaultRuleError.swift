@@ -1,3 +1,4 @@
+#if Sandbox
 /// Why a text is not a fault rule; each case says what was found, the description what was expected.
 public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible {
     /// There is no `=>` between the route and the action.
@@ -36,3 +37,4 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
         }
     }
 }
+#endif

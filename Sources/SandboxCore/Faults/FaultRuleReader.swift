@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 
 /// Takes the text of a fault rule apart.
@@ -152,3 +153,4 @@ struct FaultRuleReader {
         return start.prefix(kept)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 package import HTTPTypes
 
 /// One answer as the stand-ins give it: complete, before any fault touches it.
@@ -65,3 +66,4 @@ package struct Answer: Sendable {
         return answer
     }
 }
+#endif

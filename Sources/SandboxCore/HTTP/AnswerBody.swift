@@ -1,3 +1,4 @@
+#if Sandbox
 import Hummingbird
 
 /// The body of an answer: bytes in memory, or so many that are made while they are sent.
@@ -39,3 +40,4 @@ package struct AnswerBody: Sendable {
     /// Thrown in the middle of a body: the server then closes the connection.
     private struct CutHere: Error {}
 }
+#endif

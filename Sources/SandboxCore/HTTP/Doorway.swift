@@ -1,3 +1,4 @@
+#if Sandbox
 import Hummingbird
 
 /// The context of a request: the variables of its route, and how to close its connection.
@@ -112,3 +113,4 @@ struct Doorway: Sendable {
         }
     }
 }
+#endif

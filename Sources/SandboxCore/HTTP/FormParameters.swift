@@ -1,3 +1,4 @@
+#if Sandbox
 /// Named text values in the order in which they came, doubled names included.
 ///
 /// A parameter with an empty value counts as absent (RFC 6749 section 3.1).
@@ -43,3 +44,4 @@ package struct FormParameters: Sendable {
         pairs.map { "\(PercentCoding.encoded($0.name))=\(PercentCoding.encoded($0.value))" }.joined(separator: "&")
     }
 }
+#endif

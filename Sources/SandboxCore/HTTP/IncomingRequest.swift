@@ -1,3 +1,4 @@
+#if Sandbox
 package import HTTPTypes
 import Hummingbird
 
@@ -106,3 +107,4 @@ package struct IncomingRequest: Sendable {
         return type.map { $0.filter { $0 != " " }.lowercased() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// A JSON value whose objects keep the order of their members.
 package enum JSON: Sendable, Equatable {
     case null
@@ -80,3 +81,4 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
         self = .object(elements.map { Member(name: $0.0, value: $0.1) })
     }
 }
+#endif

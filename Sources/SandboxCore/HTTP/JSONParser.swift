@@ -1,3 +1,4 @@
+#if Sandbox
 /// Parses JSON text (RFC 8259) in linear time, whatever the bytes are.
 struct JSONParser {
     private let bytes: [UInt8]
@@ -148,3 +149,4 @@ struct JSONParser {
         return !whole.isEmpty && (whole.count == 1 || whole.first != 0x30) && !isPointAlone
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// Reading of JSON request bodies.
 extension JSON {
     /// Reads RFC 8259 text, nested 128 levels deep at most; nil when it is not that.
@@ -35,3 +36,4 @@ extension JSON {
         scalarText.flatMap { Int($0) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Hummingbird
 import Logging
 import ServiceLifecycle
@@ -69,3 +70,4 @@ struct Listener: Sendable {
         return logger
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// Percent-encoding of RFC 3986 and its form variant, in which `+` is a space.
 package enum PercentCoding {
     /// Every byte but the unreserved ones becomes `%XX`.
@@ -66,3 +67,4 @@ package enum PercentCoding {
         }
     }
 }
+#endif

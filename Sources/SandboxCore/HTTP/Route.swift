@@ -1,3 +1,4 @@
+#if Sandbox
 import Hummingbird
 
 /// One route of a stand-in, with the words that its front page uses for it.
@@ -82,3 +83,4 @@ struct UnknownRoute: RouterMiddleware {
         try await respond(request, context)
     }
 }
+#endif

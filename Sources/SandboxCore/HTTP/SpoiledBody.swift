@@ -1,3 +1,4 @@
+#if Sandbox
 import Hummingbird
 
 /// Bodies that no well-behaved service sends.
@@ -33,3 +34,4 @@ enum SpoiledBody {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 /// A stand-in for one service: a pure function of the request and its own state.
 ///
 /// Nothing in it waits, so a fault that drops an answer can never stop halfway through a rotation.
@@ -53,3 +54,4 @@ extension StandIn {
         return .object(members + details)
     }
 }
+#endif

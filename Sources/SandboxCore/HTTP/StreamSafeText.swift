@@ -1,3 +1,4 @@
+#if Sandbox
 extension String {
     /// Text from outside in Stream-Safe Text Format (Unicode Standard Annex #15, section 13).
     ///
@@ -27,3 +28,4 @@ extension String {
     /// The combining grapheme joiner, which has combining class 0 and is not shown.
     private static let joiner: Unicode.Scalar = "\u{34F}"
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Mustache
 
 extension Pages {
@@ -35,3 +36,4 @@ extension Pages {
             ? "a page that shows a code to copy" : authorization.redirectURI
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Mustache
 
 extension Pages {
@@ -34,3 +35,4 @@ extension Pages {
         return Line(name: "\(methods) \(route.path)", note: route.note)
     }
 }
+#endif

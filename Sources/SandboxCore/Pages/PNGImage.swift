@@ -1,3 +1,4 @@
+#if Sandbox
 /// A picture of two colours as PNG (ISO/IEC 15948), written without compression.
 package struct PNGImage: Sendable {
     let width: Int
@@ -89,3 +90,4 @@ package struct PNGImage: Sendable {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import Mustache
 
@@ -69,3 +70,4 @@ package struct Pages: Sendable {
         page("Nothing here", Template.notFound.render([:] as [String: String]), status: 404)
     }
 }
+#endif

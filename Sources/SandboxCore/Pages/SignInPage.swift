@@ -1,3 +1,4 @@
+#if Sandbox
 import Mustache
 
 /// Why the sign-in page is shown again.
@@ -76,3 +77,4 @@ extension Pages {
         return ["\(scheme)://\(authority)"]
     }
 }
+#endif

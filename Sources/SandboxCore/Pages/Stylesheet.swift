@@ -1,3 +1,4 @@
+#if Sandbox
 import Crypto
 
 #if canImport(FoundationEssentials)
@@ -119,3 +120,4 @@ enum Stylesheet {
 
         """
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Mustache
 
 /// A page template, parsed once; a template that does not parse shows up as its error text in every test.
@@ -130,3 +131,4 @@ extension Template {
         <ul class="rows">{{#control}}<li><code>{{name}}</code><p>{{note}}</p></li>{{/control}}</ul>
         """)
 }
+#endif

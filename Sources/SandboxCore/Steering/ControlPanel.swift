@@ -1,3 +1,4 @@
+#if Sandbox
 import Synchronization
 
 /// What all services of one sandbox share: the clock, the faults and the request log.
@@ -63,3 +64,4 @@ package final class ControlPanel: Sendable {
         faults.withLock { $0.removeAll { $0.service == service } }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 
 /// The routes below `/_sandbox` by which another process steers a running sandbox.
@@ -96,3 +97,4 @@ package struct ControlRoutes {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 
 #if canImport(FoundationEssentials)
@@ -95,3 +96,4 @@ public struct LoggedRequest: Sendable, Equatable {
         return whole.map { json.adding("whole", $0.json) } ?? json
     }
 }
+#endif

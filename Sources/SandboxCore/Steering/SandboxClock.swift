@@ -1,3 +1,4 @@
+#if Sandbox
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -36,3 +37,4 @@ package final class SandboxClock: Sendable {
         state.withLock { $0 = State(offset: 0, held: min(max(seconds, -Self.latest), Self.latest)) }
     }
 }
+#endif

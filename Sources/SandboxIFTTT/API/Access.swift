@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -114,3 +115,4 @@ struct Access: Sendable {
         }
     }
 }
+#endif

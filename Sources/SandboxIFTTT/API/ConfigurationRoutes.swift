@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -144,3 +145,4 @@ extension UserConnection {
         return Value(fieldID: stored.fieldID, type: stored.type, value: value)
     }
 }
+#endif

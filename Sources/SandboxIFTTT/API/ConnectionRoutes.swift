@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -89,3 +90,4 @@ struct ConnectionRoutes: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Analytics and hints to poll (IFTTT Connect dossier, rows S15 and S17).
@@ -57,3 +58,4 @@ struct EventRoutes: Sendable {
         return .json([:])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the fixtures' queries find.
@@ -53,3 +54,4 @@ enum GardenData {
         (1...3).map { ["Hour": .number($0 * 8), "Moisture": .number(10 * plant + $0)] }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -97,3 +98,4 @@ struct IdentityRoutes: Sendable {
         ])
     }
 }
+#endif

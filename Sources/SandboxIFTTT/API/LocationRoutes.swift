@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Crossings of areas, as a user's device reports them (IFTTT Connect dossier, sections 6.6 and 11.5, row S16).
@@ -153,3 +154,4 @@ extension State {
         return nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -58,3 +59,4 @@ struct Refusal: Error, Sendable, Equatable {
         return status == 401 ? answer.adding(.wwwAuthenticate, "Bearer realm=\"ifttt\"") : answer
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Running actions, performing queries and testing triggers (IFTTT Connect dossier, rows S12 to S14).
@@ -133,3 +134,4 @@ struct RunRoutes: Sendable {
         return offset
     }
 }
+#endif

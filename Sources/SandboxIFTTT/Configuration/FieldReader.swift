@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Reads values of fields as partners and pages send them, and collects what is wrong (IFTTT Connect dossier, sections
@@ -100,3 +101,4 @@ extension JSON {
         scalarText.flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Reads the deprecated update, which names triggers, queries and actions by service (IFTTT Connect dossier,
@@ -108,3 +109,4 @@ struct ServicesReader: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Reads a full replacement of a user connection (IFTTT Connect dossier, section 2.9).
@@ -122,3 +123,4 @@ struct UserConnectionReader: Sendable {
         return values
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The connections of the IFTTT stand-in, each for something that clients must cope with.
@@ -204,3 +205,4 @@ enum ConnectionFixtures {
         Field(id: "location", label: "Which area?", type: type, isRequired: true, defaultValue: defaultValue)
     }
 }
+#endif

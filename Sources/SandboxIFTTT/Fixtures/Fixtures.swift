@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The services, connections, accounts and tokens of the IFTTT stand-in (IFTTT Connect dossier, section 11.1).
@@ -116,3 +117,4 @@ enum Fixtures {
             refresh: { _ in .rotated })
     }
 }
+#endif

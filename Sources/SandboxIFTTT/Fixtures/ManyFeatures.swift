@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 extension ConnectionFixtures {
@@ -94,3 +95,4 @@ extension ConnectionFixtures {
                 isRunnable: false)
         ])
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the sample app of the dossier shows: a calendar, and areas that are entered and left (sections 9 and 13, F107 and F109).
@@ -71,3 +72,4 @@ extension ConnectionFixtures {
     private static let awayTitle = Field(
         id: "title", label: "Title", type: "TEXT_FIELD", isRequired: true, defaultValue: "Away")
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the users of the IFTTT stand-in have configured.
@@ -89,3 +90,4 @@ enum UserConnectionFixtures {
             ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -67,3 +68,4 @@ struct ImageRoutes: Sendable {
         return stride(from: 0, to: 6, by: 2).map { UInt8(String(digits[$0..<$0 + 2]), radix: 16) ?? 0 }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A trigger, query or action inside a feature (IFTTT Connect dossier, section 1.7).
@@ -68,3 +69,4 @@ struct Connection: Sendable {
         return nil
     }
 }
+#endif

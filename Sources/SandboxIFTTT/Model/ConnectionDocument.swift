@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The JSON of a connection (IFTTT Connect dossier, section 1.1).
@@ -101,3 +102,4 @@ struct ConnectionDocument: Sendable {
         return .string("\(origin)/v2/connections/\(connection.id)/\(capability.kind.plural)/\(capability.slug)/\(verb)")
     }
 }
+#endif

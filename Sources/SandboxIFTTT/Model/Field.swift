@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A field that a user fills in (IFTTT Connect dossier, section 1.9).
@@ -52,3 +53,4 @@ struct Field: Sendable {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A service as a connection shows it (IFTTT Connect dossier, section 1.4).
@@ -31,3 +32,4 @@ struct Partner: Sendable {
     /// Where webhooks go besides the partner that is part of the sandbox; always loopback.
     var webhookPrefix: String?
 }
+#endif

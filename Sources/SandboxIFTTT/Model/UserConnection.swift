@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What one user made of a connection (IFTTT Connect dossier, sections 1.8 and 11.1).
@@ -62,3 +63,4 @@ extension UserCapability {
         ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -75,3 +76,4 @@ struct PartnerRoutes: Sendable {
         return .json([:])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -59,3 +60,4 @@ extension AuthorizationServer {
     /// The redirect of codes that the app hands on itself (section 2.12).
     static let iftttCodeRedirect = "https://ifttt.com/channels/lumen_garden/authorize"
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A webhook from IFTTT to a partner (IFTTT Connect dossier, section 2.11).
@@ -35,3 +36,4 @@ struct Webhook: Sendable {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
@@ -81,3 +82,4 @@ final class WebhookSender: Sendable {
         return outcome
     }
 }
+#endif

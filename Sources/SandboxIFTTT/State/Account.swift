@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A user with an IFTTT account (IFTTT Connect dossier, section 11.1).
@@ -34,3 +35,4 @@ struct ProvisionalCode: Sendable {
     /// 48 hours.
     static let lifetime: Double = 172_800
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Where the ids of the IFTTT stand-in come from: the system's secure generator, or a row that a seed determines.
@@ -60,3 +61,4 @@ struct Identifiers: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the IFTTT stand-in did and was told, for inspection (IFTTT Connect dossier, section 11.1).
@@ -48,3 +49,4 @@ struct Logs: Sendable {
         log.append(entry)
     }
 }
+#endif

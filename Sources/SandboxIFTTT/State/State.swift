@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Everything that the IFTTT stand-in knows (IFTTT Connect dossier, section 11.1).
@@ -144,3 +145,4 @@ extension State {
         Int(seconds * 1000)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -66,3 +67,4 @@ final class Store: Sendable {
         ["path": .string(hook.path), "request_id": .string(hook.requestID), "body": hook.body]
     }
 }
+#endif

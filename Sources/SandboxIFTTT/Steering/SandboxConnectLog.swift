@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the IFTTT stand-in writes down, by the name of its control route (IFTTT Connect dossier, section 11.1).
@@ -29,3 +30,4 @@ public enum SandboxConnectLog: String, Sendable, CaseIterable {
         }
     }
 }
+#endif

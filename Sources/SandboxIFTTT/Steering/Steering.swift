@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 #if canImport(FoundationEssentials)
@@ -83,3 +84,4 @@ struct Steering: Sendable {
         return ["127.0.0.1", "[::1]", "::1"].contains(url.host)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -74,3 +75,4 @@ struct SteeringRoutes: Sendable {
         .text(text + ".\n", status: 400)
     }
 }
+#endif

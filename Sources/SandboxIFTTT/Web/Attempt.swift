@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// One attempt in the web flow or the app, from its first address to its redirect (IFTTT Connect dossier, sections 11.3
@@ -97,3 +98,4 @@ struct Attempt: Sendable {
         return skipsConfiguration ? .review : .configure
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -53,3 +54,4 @@ struct Browsers: Sendable {
         "\(cookieName)=\(id); Path=/; HttpOnly; SameSite=Lax"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The configuration page's form: what it shows, and what it says when it comes back (IFTTT Connect dossier, section
@@ -234,3 +235,4 @@ struct ConfigurationForm: Sendable {
         }
     }
 }
+#endif

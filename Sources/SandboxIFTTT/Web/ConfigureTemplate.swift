@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 extension Template {
@@ -40,3 +41,4 @@ extension Template {
         <div class="choices"><button type="submit" name="do" value="save">{{verb}}</button></div></form>
         """)
 }
+#endif

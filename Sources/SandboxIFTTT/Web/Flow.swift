@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The steps of the web flow and of the app as changes of the state (IFTTT Connect dossier, sections 11.3 and 11.4).
@@ -176,3 +177,4 @@ extension State {
         accounts[index].connectedServices.formUnion(serviceIDs)
     }
 }
+#endif

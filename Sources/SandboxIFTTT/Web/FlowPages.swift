@@ -1,3 +1,4 @@
+#if Sandbox
 import Foundation
 import Mustache
 import SandboxCore
@@ -295,3 +296,4 @@ enum MailClients {
         "com.yahoo.mobile.client.android.mail": "Yahoo Mail",
     ]
 }
+#endif

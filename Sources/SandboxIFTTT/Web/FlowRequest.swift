@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The addresses at which the web flow and the app begin, taken apart (IFTTT Connect dossier, sections 3.4 and 11.3,
@@ -99,3 +100,4 @@ struct FlowRequest: Sendable {
         return provisional.oauthCode
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -223,3 +224,4 @@ struct FlowRoutes: Sendable {
         return .redirect(to: url.adding(items), status: 303)
     }
 }
+#endif

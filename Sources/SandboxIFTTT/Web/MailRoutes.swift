@@ -1,3 +1,4 @@
+#if Sandbox
 import Mustache
 import SandboxCore
 
@@ -148,3 +149,4 @@ extension Template {
         {{#login}}<button type="submit" name="as" value="">Sign out</button>{{/login}}</div></form>
         """)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Where the web flow returns to: a redirect URL that is registered, with the query of the app (IFTTT Connect dossier,
@@ -41,3 +42,4 @@ struct ReturnURL: Sendable {
             && !["javascript", "data", "vbscript", "file", "about", "blob"].contains(scheme.lowercased())
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Mustache
 import SandboxCore
 
@@ -97,3 +98,4 @@ extension Template {
         program on this machine and forgets it when that ends.</p>
         """)
 }
+#endif

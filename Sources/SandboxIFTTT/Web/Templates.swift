@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The pages of an attempt; each form proves by its token that it was made for this browser.
@@ -138,3 +139,4 @@ extension Template {
         <p>An app would have closed this window now, without an answer.</p>
         """)
 }
+#endif

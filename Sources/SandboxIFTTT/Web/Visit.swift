@@ -1,3 +1,4 @@
+#if Sandbox
 public import SandboxCore
 
 extension Sandbox {
@@ -100,3 +101,4 @@ private struct Visit {
         }
     }
 }
+#endif

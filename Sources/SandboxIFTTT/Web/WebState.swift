@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the web flow remembers of browsers, attempts and mails (IFTTT Connect dossier, section 11.3).
@@ -85,3 +86,4 @@ struct Mail: Sendable {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A batch of the Recurse Center stand-in (Recurse Center dossier, section 4.3).
@@ -58,3 +59,4 @@ struct Batch: Sendable, Equatable {
             startDate: "2020-\(month)-01", endDate: "2020-\(month)-05")
     }
 }
+#endif

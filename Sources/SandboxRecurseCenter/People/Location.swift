@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A place of the Recurse Center stand-in (Recurse Center dossier, section 4.3).
@@ -32,3 +33,4 @@ struct Location: Sendable, Equatable {
         [newYork, gothenburg]
         + (1...60).map { Location(900_000 + $0, "Newtown \($0), NY", short: "Newtown \($0)") }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The people of the Recurse Center stand-in (Recurse Center dossier, section 6, row "data").
@@ -66,3 +67,4 @@ enum People {
         }
     }
 }
+#endif

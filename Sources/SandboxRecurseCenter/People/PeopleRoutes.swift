@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -102,3 +103,4 @@ struct PeopleRoutes: Sendable {
         return .json(.array(found.prefix(limit).map(\.json)))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What `/profiles` and `/people/search` find (Recurse Center dossier, section 4.1).
@@ -50,3 +51,4 @@ struct PeopleSearch: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// One person of the Recurse Center stand-in, from which both wire shapes are made.
@@ -91,3 +92,4 @@ extension Person {
 
     private static let textGroups = ["bio", "before_rc", "during_rc", "interests", "zulip_intro", "employer_info"]
 }
+#endif

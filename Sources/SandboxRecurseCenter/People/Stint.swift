@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A stay of a person at the Recurse Center stand-in (Recurse Center dossier, section 4.3).
@@ -43,3 +44,4 @@ struct Stint: Sendable {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -67,3 +68,4 @@ struct PhotoRoutes: Sendable {
         return origin
     }
 }
+#endif

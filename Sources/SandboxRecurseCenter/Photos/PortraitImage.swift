@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A picture of 150 by 150 pixels in place of a portrait: grey squares in another pattern for each number.
@@ -14,3 +15,4 @@ enum PortraitImage {
         }.bytes
     }
 }
+#endif

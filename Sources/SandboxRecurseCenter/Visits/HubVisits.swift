@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -82,3 +83,4 @@ extension HubVisits.Visit {
         ]
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Days in New York (Recurse Center dossier, section 4.1), by the rule of the Energy Policy Act of 2005 alone: summer time
@@ -78,3 +79,4 @@ enum NewYorkCalendar {
         number >= 0 ? number / divisor : (number - divisor + 1) / divisor
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -72,3 +73,4 @@ final class AccountRoutes: Sendable {
         return act(address.lowercased())
     }
 }
+#endif

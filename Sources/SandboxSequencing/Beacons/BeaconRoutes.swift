@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The two beacons, which need no token (Sequencing dossier, section 5.10).
@@ -38,3 +39,4 @@ struct BeaconRoutes: Sendable {
         ])
     }
 }
+#endif

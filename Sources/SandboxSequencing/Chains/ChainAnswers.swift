@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the app chains answer: pure functions of the file (Sequencing dossier, sections 5.8 and 9.3).
@@ -81,3 +82,4 @@ enum ChainAnswers {
         [ResultProperty("Report", "Pdf", String(ReportFiles.generatedID(bytes: 200 << 20)))]
     }
 }
+#endif

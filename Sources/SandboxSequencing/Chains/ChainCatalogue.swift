@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// An app chain of the stand-in: what it answers, and how its jobs go.
@@ -109,3 +110,4 @@ enum ChainCatalogue {
             number: number, steps: waiting + [completed], answer: ChainAnswers.plain(number))
     }
 }
+#endif

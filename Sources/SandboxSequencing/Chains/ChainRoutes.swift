@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Starting app chains and asking after their jobs, in all versions (Sequencing dossier, sections 5.3 to 5.5 and 5.9).
@@ -133,3 +134,4 @@ struct ChainRoutes: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -109,3 +110,4 @@ final class JobStore: Sendable {
         return try result.get()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// One named property of a finished job (Sequencing dossier, section 5.2).
@@ -28,3 +29,4 @@ struct ResultProperty: Sendable {
         ]
     }
 }
+#endif

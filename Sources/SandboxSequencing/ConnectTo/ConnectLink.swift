@@ -1,3 +1,4 @@
+#if Sandbox
 import Crypto
 import CryptoExtras
 import SandboxCore
@@ -98,3 +99,4 @@ extension ConnectLink.File {
             name: texts[0], type: texts[1], url: texts[2], hashType: texts[3], hashValue: texts[4], size: texts[5])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Crypto
 import Mustache
 import SandboxCore
@@ -88,3 +89,4 @@ extension Template {
         <div class="problem" role="alert"><p>{{detail}}</p></div>
         """)
 }
+#endif

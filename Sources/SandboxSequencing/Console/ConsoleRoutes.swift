@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import Mustache
 import SandboxCore
@@ -98,3 +99,4 @@ extension Template {
         <script type="module" src="/console/console.js"></script>
         """)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -61,3 +62,4 @@ final class FileLibrary: Sendable {
         return file
     }
 }
+#endif

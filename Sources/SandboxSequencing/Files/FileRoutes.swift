@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -58,3 +59,4 @@ struct FileRoutes: Sendable {
             status: 200, headers: [.contentType: "application/octet-stream"], body: permitted.contents)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// One genetic file of the stand-in, and what app chains find in it (Sequencing dossier, sections 4.1 and 9.3).
@@ -93,3 +94,4 @@ struct GeneticFile: Sendable {
         """
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Bytes in the gzip format (RFC 1952), whose blocks are stored and not compressed (RFC 1951, section 3.2.4): any reader of
@@ -34,3 +35,4 @@ enum Gzip {
         stride(from: 0, to: Number.bitWidth, by: 8).map { UInt8(truncatingIfNeeded: number >> Number($0)) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// Five thousand own files, 400001 to 405000, each a pure function of its number.
@@ -41,3 +42,4 @@ enum LongFileList {
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }
+#endif

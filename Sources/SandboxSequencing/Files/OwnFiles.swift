@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The users' own files (Sequencing dossier, section 9.3).
@@ -68,3 +69,4 @@ enum OwnFiles {
             id: id, name: name, category: category, dateAdded: added, risk: risk, hasVitaminDIssue: vitaminD)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The sample files, which every user sees (Sequencing dossier, section 9.3).
@@ -65,3 +66,4 @@ enum SampleFiles {
             coverage: coverage, risk: risk, hasVitaminDIssue: vitaminD)
     }
 }
+#endif

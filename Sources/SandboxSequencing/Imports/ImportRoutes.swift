@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -128,3 +129,4 @@ struct ImportRoutes: Sendable {
         status: 200, headers: [.contentType: "text/html; charset=utf-8"],
         body: Array("<!doctype html><title>Maintenance</title><p>We will be back soon.</p>".utf8))
 }
+#endif

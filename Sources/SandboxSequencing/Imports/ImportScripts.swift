@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// What the two import services answer, by the login's text before `@` (Sequencing dossier, sections 3 and 9.3).
@@ -79,3 +80,4 @@ enum ImportScripts {
         }
     }
 }
+#endif

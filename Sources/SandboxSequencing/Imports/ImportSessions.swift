@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 import Synchronization
 
@@ -39,3 +40,4 @@ final class ImportSessions: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The two routes by which other servers push to the API (Sequencing dossier, sections 5.11 and 6).
@@ -53,3 +54,4 @@ struct PartnerRoutes: Sendable {
         .json(["status": 1, "error": .string(text)])
     }
 }
+#endif

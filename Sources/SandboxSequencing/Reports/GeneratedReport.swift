@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A report file of any size, of which only one piece is ever in memory.
@@ -33,3 +34,4 @@ enum GeneratedReport {
         return Array(repeatElement(whole, count: AnswerBody.pieceSize / lineSize).joined())
     }()
 }
+#endif

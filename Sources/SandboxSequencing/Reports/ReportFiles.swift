@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// The ids of report files: pure functions of what they hold (Sequencing dossier, section 5.7).
@@ -34,3 +35,4 @@ enum ReportFiles {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import HTTPTypes
 import SandboxCore
 
@@ -48,3 +49,4 @@ struct ReportRoutes: Sendable {
             .setting("Content-Disposition", "attachment; filename=\"report_\(id).pdf\"")
     }
 }
+#endif

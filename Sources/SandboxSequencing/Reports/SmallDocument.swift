@@ -1,3 +1,4 @@
+#if Sandbox
 import SandboxCore
 
 /// A PDF of one page with one line of text (ISO 32000-1, section 7.5).
@@ -25,3 +26,4 @@ enum SmallDocument {
         return Array(document.utf8)
     }
 }
+#endif
