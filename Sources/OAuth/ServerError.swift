@@ -39,7 +39,10 @@ public struct ServerError: Error, Sendable, Hashable {
     /// Reads the error in a response, whatever its status and content: a content that is no JSON object leaves only the
     /// status.
     ///
-    /// - Parameter secrets: what the exchange sent; removed from the texts, as are the tokens in the content.
+    /// - Parameters:
+    ///   - step: the exchange that failed.
+    ///   - response: the server's answer.
+    ///   - secrets: what the exchange sent; removed from the texts, as are the tokens in the content.
     public init(step: OAuthError.Step, _ response: ResponseMessage, hiding secrets: [Secret] = []) {
         let members = (try? JSONValue(parsing: response.content))?.object ?? [:]
         self.init(

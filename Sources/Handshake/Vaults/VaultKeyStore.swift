@@ -8,7 +8,10 @@ public protocol VaultKeyStore: Sendable {
 
     /// Stores the key of a new vault durably, before there is the vault.
     ///
-    /// - Parameter label: what the store shows to the user.
+    /// - Parameters:
+    ///   - key: the key.
+    ///   - identifier: under what it is found again.
+    ///   - label: what the store shows to the user.
     func store(_ key: VaultMasterKey, of identifier: VaultIdentifier, label: String) async throws
 
     /// Removes the key of a vault that was never made. Removing an absent key is no error.
