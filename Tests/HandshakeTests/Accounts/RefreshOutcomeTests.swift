@@ -112,6 +112,8 @@ struct RefreshOutcomeTests {
             Issue.record("found \(String(describing: error))")
             return
         }
+        #expect(account.status.state == .refreshUncertain, "the status of this process does not claim a session")
+        #expect(account.status.isRefreshable)
         let later = try #require(try await world.app().account())
         #expect(later.status.state == .refreshUncertain)
         #expect(await handshakeError { try await later.accessToken() } == .signInRequired(account.id, .answerLost))

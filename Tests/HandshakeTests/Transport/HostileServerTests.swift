@@ -6,7 +6,7 @@ import Testing
 import WireFixtures
 
 /// A server whose every byte is chosen to break a client.
-@Suite("A hostile HTTP server")
+@Suite("A hostile HTTP server", .serialized)
 struct HostileServerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
@@ -138,7 +138,10 @@ struct HostileServerTests {
             #expect(error.mayHaveArrived)
         }
         #expect(code == row.code)
-        #expect(try await transport.send(request, limits: TransferLimits()).content == Array("ok".utf8))
+        // The connection of the first answer may break off while the next request is on it.
+        var next = try? await transport.send(request, limits: TransferLimits())
+        if next == nil { next = try await transport.send(request, limits: TransferLimits()) }
+        #expect(next?.content == Array("ok".utf8))
     }
 
     #if os(Linux)

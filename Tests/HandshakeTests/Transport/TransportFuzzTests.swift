@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Testing
+import WireFixtures
+
+/// The transport and a crowd of accounts against seeded hostile bytes.
+///
+/// `Tests/Fuzz/Transport/run SECONDS [SEED]` runs the same tests for longer: it sets `HANDSHAKE_FUZZ_SECONDS` and
+/// `HANDSHAKE_FUZZ_SEED`.
+@Suite("Hostile bytes", .serialized)
+struct TransportFuzzTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    /// How long a run by hand takes; nil in `swift test`, where the number of cases is fixed.
+    private static let seconds = environment["HANDSHAKE_FUZZ_SECONDS"].flatMap(Double.init)
+    private static let seed = environment["HANDSHAKE_FUZZ_SEED"].flatMap(UInt64.init) ?? 1
+
+    /// Whether a run that has made `count` cases goes on.
+    private static func goesOn(_ count: UInt64, of fixed: UInt64, since start: ContinuousClock.Instant) -> Bool {
+        seconds.map { start.duration(to: .now) < .seconds($0) } ?? (count < fixed)
+    }
+
+    @Test("C9: any bytes end in a response with an HTTP status or in a typed error, and the transport goes on working")
+    func anyBytes() async throws {
+        let server = try RawServer { request in
+            let target = String(decoding: request, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
+            guard let number = UInt64(target.dropFirst()) else { return [.send("HTTP/1.1 204 No Content\r\n\r\n")] }
+            var bytes = HostileBytes(seed: Self.seed, number: number)
+            return bytes.steps(around: "{\"a\":1}")
+        }
+        defer { server.stop() }
+        let transport = PlatformTransport()
+        let limits = TransferLimits(maximumContentLength: 1 << 16, deadline: .milliseconds(500))
+        let start = ContinuousClock.now
+        var number: UInt64 = 0
+        while Self.goesOn(number, of: 480, since: start) {
+            await withTaskGroup(of: Void.self) { group in
+                for case_ in number..<number + 16 {
+                    group.addTask {
+                        do {
+                            let response = try await transport.send(
+                                Self.request(server, "/\(case_)"), limits: limits)
+                            #expect((200...599).contains(response.head.status.code), "case \(case_)")
+                            #expect(response.content.count <= limits.maximumContentLength, "case \(case_)")
+                        } catch {
+                            #expect(error is TransportError, "case \(case_): \(error)")
+                        }
+                    }
+                }
+            }
+            number += 16
+        }
+        let last = try await transport.send(Self.request(server, "/good"), limits: TransferLimits())
+        #expect(last.head.status == .noContent)
+        if Self.seconds != nil { print("\(number) cases, seed \(Self.seed)") }
+    }
+
+    private static func request(_ server: RawServer, _ path: String) throws -> RequestMessage {
+        RequestMessage(.get, try EndpointURL(server.origin + path, security: .allowingInsecureLoopback))
+    }
+
+    @Test("1,000 accounts at a server that misbehaves in every way lose no session")
+    func crowd() async throws {
+        let (isWell, answers) = (Shared(false), Shared<UInt64>(0))
+        let server = try RawServer { request in
+            let number = answers.change { count in
+                count += 1
+                return count
+            }
+            let tokens = """
+                {"access_token":"token-\(number)","token_type":"Bearer","expires_in":60,"refresh_token":"again-\(number)"}
+                """
+            let right = "HTTP/1.1 200 OK\r\nContent-Length: \(tokens.utf8.count)\r\n\r\n\(tokens)"
+            if isWell.value || number.isMultiple(of: 2) { return [.send(right)] }
+            var bytes = HostileBytes(seed: Self.seed, number: number)
+            return bytes.steps(around: number.isMultiple(of: 3) ? tokens : "{\"error\":\"temporarily_unavailable\"}")
+        }
+        defer { server.stop() }
+        let time = AdjustableTime()
+        let app = try Self.app(at: server, time: time)
+        var accounts: [Account] = []
+        for number in 0..<1_000 {
+            let grant = Grant(
+                accessToken: Secret("first-\(number)"), expiresAt: 1, issuedAt: 0,
+                refreshToken: Secret("refresh-\(number)"), scopes: [])
+            accounts.append(try await app.adopt(grant, as: "user\(number)"))
+        }
+        let before = Self.residentBytes()
+        let start = ContinuousClock.now
+        var round: UInt64 = 0
+        while Self.goesOn(round, of: 1, since: start) {
+            await withTaskGroup(of: Void.self) { group in
+                for account in accounts {
+                    group.addTask {
+                        let error = await handshakeError { try await account.accessToken() }
+                        if case .signInRequired = error {
+                            Issue.record("\(account.id) lost its session: \(error as Any)")
+                        }
+                    }
+                }
+            }
+            time.advance(by: 120)
+            round += 1
+        }
+        isWell.change { $0 = true }
+        for account in accounts { #expect(try await account.accessToken().reveal().hasPrefix("token-")) }
+        if Self.seconds != nil {
+            let growth = Self.residentBytes() - before
+            print("\(answers.value) answers, \(growth >> 20) MiB more resident, seed \(Self.seed)")
+            #expect(growth < 256 << 20)
+        }
+    }
+
+    private static func app(at server: RawServer, time: AdjustableTime) throws -> Handshake {
+        let security = TransportSecurity.allowingInsecureLoopback
+        let metadata = AuthorizationServerMetadata(
+            issuer: try Issuer(server.origin, security: security),
+            tokenEndpoint: try EndpointURL(server.origin + "/token", security: security), security: security)
+        let service = try Service(name: "hostile", authorizationServer: .described(metadata))
+        let client = Client(
+            service: service, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback")))
+        return try Handshake(
+            client, vault: MemoryVault(), time: time.source,
+            limits: TransferLimits(maximumContentLength: 1 << 16, deadline: .seconds(5)))
+    }
+
+    /// The process's resident memory, from `/proc`; 0 where there is none.
+    private static func residentBytes() -> Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) << 10
+    }
+}
