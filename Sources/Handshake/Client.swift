@@ -3,7 +3,7 @@ public import OAuth
 /// An app's registration with a service: what it is called there, where its redirects go, and what it asks for.
 ///
 /// A client made by ``init(service:id:redirect:scopes:resources:parameters:)`` is public: it proves itself with PKCE
-/// and holds no secret, because a secret that ships in an app authenticates nobody (RFC 8252, section 8.5).
+/// and holds no secret, because a secret that ships in an app is no authentication (RFC 8252, section 8.5).
 public struct Client: Sendable {
     public let service: Service
     /// The identifier that the service gave to the app.
@@ -65,11 +65,11 @@ public struct Client: Sendable {
 
     /// Describes a confidential client: a server, or a person's own registration on their own machine.
     ///
-    /// Not available in apps: whoever holds the app holds its secret (RFC 8252, section 8.5). Let a server hold it.
-    @available(iOS, unavailable, message: "a secret in an app authenticates nobody; let a server hold it")
-    @available(tvOS, unavailable, message: "a secret in an app authenticates nobody; let a server hold it")
-    @available(watchOS, unavailable, message: "a secret in an app authenticates nobody; let a server hold it")
-    @available(visionOS, unavailable, message: "a secret in an app authenticates nobody; let a server hold it")
+    /// Not available in apps: a user who has the app has its secret (RFC 8252, section 8.5). Keep it on a server.
+    @available(iOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
+    @available(tvOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
+    @available(watchOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
+    @available(visionOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
     public static func confidential(
         service: Service, id: String, secret: Secret, method: AuthenticationMethod = .automatic,
         redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [EndpointURL] = [],

@@ -99,8 +99,8 @@ public final class Handshake: Sendable {
         }
     }
 
-    /// Forgets an account and asks no service, so that its tokens are left to expire; also one whose record is damaged, which can be neither
-    /// used nor signed in to anew. To void the tokens, ``Account/signOut(revoking:)``.
+    /// Forgets an account without a request, so that its tokens are left to expire; also an account whose record is
+    /// damaged. To revoke the tokens, call ``Account/signOut(revoking:)``.
     ///
     /// Forgetting an account that is not there is no error.
     ///

@@ -1,6 +1,6 @@
 public import OAuth
 
-/// What can go wrong while an account is got, kept or used; each case says whose turn it is.
+/// What can go wrong while an account is created, stored or used; each case says who can fix it.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
 public enum HandshakeError: Error, Sendable, Hashable {
@@ -32,11 +32,10 @@ public enum HandshakeError: Error, Sendable, Hashable {
     /// The API demands more than this account's token: further scopes, or a newer or stronger authentication.
     case demanded(ResourceDemand, status: Int)
 
-    /// The token was replaced, but the request's content was a stream and has been used up: make it anew and send
-    /// again.
+    /// The token was refreshed, but the request's content was a stream, which exists only once: send a new request.
     case contentNotReplayable
 
-    /// The user closed, refused or did not answer in time.
+    /// The user closed, declined or did not act in time.
     case signInAbandoned(Abandonment)
 
     /// Why there is no working session.
@@ -47,7 +46,7 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case refreshRejected = "refresh_rejected"
         /// The answer to an earlier refresh was lost, and the service no longer takes the old refresh token.
         case answerLost = "answer_lost"
-        /// The access token is used up, and there is no refresh token.
+        /// The access token has expired, and there is no refresh token.
         case notRefreshable = "not_refreshable"
         /// The service refuses even the newest token.
         case stillUnauthorized = "still_unauthorized"
@@ -61,7 +60,7 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case denied
         /// The user closed the window or interrupted the program.
         case closed
-        /// Nobody answered in time.
+        /// The user did not act in time.
         case timedOut = "timed_out"
     }
 }
@@ -88,7 +87,7 @@ extension HandshakeError: CustomStringConvertible {
         }
     }
 
-    /// What happened, whose fault it is and what to do.
+    /// What happened, why, and what to do.
     public var description: String {
         switch self {
         case .configuration(let member, let problem): "\(member): \(problem)"
@@ -105,10 +104,10 @@ extension HandshakeError: CustomStringConvertible {
                 + "; try again: the session either goes on or asks for sign-in"
         case .demanded(let demand, let status): "the service wants more (status \(status)): \(demand.text)"
         case .contentNotReplayable:
-            "the token was replaced, but the request's content cannot be sent a second time; send the request again"
-        case .signInAbandoned(.denied): "access was refused at the service"
+            "the token was refreshed, but the request's content cannot be sent a second time. Send the request again"
+        case .signInAbandoned(.denied): "the user declined access at the service"
         case .signInAbandoned(.closed): "the sign-in was cancelled"
-        case .signInAbandoned(.timedOut): "nobody completed the sign-in in time"
+        case .signInAbandoned(.timedOut): "the sign-in was not completed in time. Sign in again"
         }
     }
 }
@@ -119,10 +118,10 @@ extension HandshakeError.SignInReason {
         switch self {
         case .absent: "there is no such account in the vault"
         case .refreshRejected: "the service no longer accepts the refresh token"
-        case .answerLost: "the answer to a refresh was lost and the service has voided the old token"
+        case .answerLost: "the answer to a refresh was lost and the service has revoked the old token"
         case .notRefreshable: "the access token has expired and the service gave no refresh token"
         case .stillUnauthorized: "the service refuses even a new token"
-        case .signingOut: "a sign-out has begun; finish it or sign in anew"
+        case .signingOut: "a sign-out has begun; finish it or sign in again"
         }
     }
 }

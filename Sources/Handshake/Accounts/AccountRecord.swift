@@ -7,7 +7,7 @@ struct AccountRecord: Sendable {
         /// The grant is the newest one.
         case signedIn
         /// A refresh was begun at this time, seconds since 1970, and its outcome was not stored: the refresh token may
-        /// be used up.
+        /// be invalid.
         case refreshing(since: Double)
         /// The session is over.
         case ended(HandshakeError.SignInReason)

@@ -3,8 +3,8 @@ import Synchronization
 /// One running piece of work that any number of callers wait for, each with its own cancellation.
 ///
 /// The work runs in a task of its own, so a caller that leaves, even the one that started it, neither stops it nor
-/// fails the others (`oauth-security.md` E3). When it ends, everybody who waits gets the same outcome, and the next
-/// call starts anew.
+/// fails the others (`oauth-security.md` E3). When it ends, all waiting callers get the same outcome, and the next
+/// call starts new work.
 package final class SharedOperation<Value: Sendable>: Sendable {
     package init() {}
 
@@ -18,7 +18,7 @@ package final class SharedOperation<Value: Sendable>: Sendable {
 
     /// Joins the running work, or starts `work` when none is running, and waits for its outcome.
     ///
-    /// - Throws: what the work throws; `CancellationError` at once when the calling task is cancelled.
+    /// - Throws: what the work throws; `CancellationError` immediately when the calling task is cancelled.
     package func join(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let id = state.withLock { state in
             defer { state.nextWaiter += 1 }
@@ -27,7 +27,7 @@ package final class SharedOperation<Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 // In one step with the question whether work is running: work that ends in between would leave this
-                // caller waiting for nobody.
+                // caller waiting forever.
                 let starts = state.withLock { state in
                     defer { state.isRunning = true }
                     state.waiters[id] = continuation

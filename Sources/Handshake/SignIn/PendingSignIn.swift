@@ -6,7 +6,7 @@ import OAuth
 struct PendingSignIn: Sendable {
     let request: AuthorizationRequest
     let account: AccountID
-    /// What whoever began it wants to know again when the redirect comes.
+    /// What the caller wants to know again when the redirect arrives.
     var note: String?
 
     /// The record that holds it. The state itself is not part of the name.

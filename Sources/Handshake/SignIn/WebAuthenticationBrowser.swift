@@ -14,7 +14,7 @@ public struct WebAuthenticationBrowser: Browser {
 
     /// - Parameters:
     ///   - isEphemeral: whether the session shares nothing with the user's browser, so that every sign-in asks
-    ///     anew.
+    ///     again.
     ///   - anchor: the window to show the session above.
     public init(isEphemeral: Bool = false, anchor: @escaping @MainActor @Sendable () -> ASPresentationAnchor) {
         self.isEphemeral = isEphemeral

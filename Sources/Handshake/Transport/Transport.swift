@@ -8,7 +8,7 @@ public import OAuth
 public protocol Transport: Sendable {
     /// Sends a request and reads the whole response, whatever its status.
     ///
-    /// - Throws: ``TransportError``, or `CancellationError` at once when the calling task is cancelled.
+    /// - Throws: ``TransportError``, or `CancellationError` immediately when the calling task is cancelled.
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage
 
     /// Sends a request and hands over the response's content in pieces, for content that should not be held in memory.

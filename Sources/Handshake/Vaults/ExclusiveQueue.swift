@@ -3,9 +3,9 @@ import Synchronization
 /// Lets one holder at a time have a key, in this process; the others queue in the order they came.
 ///
 /// Keys do not touch each other. Waiting costs nothing but memory, is cancellable, and ends at a deadline. A turn is
-/// given or given up exactly once: whoever leaves the queue early takes no turn with them.
+/// given or given up exactly once: a caller that leaves the queue early takes no turn along.
 final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
-    /// Those who wait for one key that somebody holds. Tickets are served in their order; a missing one has left.
+    /// The callers that wait for one held key. Tickets are served in their order; a missing one has left.
     private struct Line {
         var waiting: [UInt64: Turn] = [:]
         var nextServed: UInt64 = 0
@@ -15,7 +15,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     /// A line for each key that is held.
     private let lines = Mutex<[Key: Line]>([:])
 
-    /// Takes a key if nobody holds it.
+    /// Takes a key if it is free.
     func enterIfFree(_ key: Key) -> Bool {
         lines.withLock { lines in
             guard lines[key] == nil else { return false }
@@ -59,7 +59,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// The turn after this one; nil, and the key is free, when nobody waits.
+    /// The turn after this one; nil, and the key is free, when no caller waits.
     private func nextTurn(_ key: Key) -> Turn? {
         lines.withLock { lines in
             guard var line = lines.removeValue(forKey: key) else { return nil }
@@ -88,7 +88,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// One waiter's turn. It is settled by whoever takes it out of its line, so once; perhaps before the waiter waits.
+/// One waiter's turn. It is settled by the caller that takes it out of its line, so once; perhaps before the waiter waits.
 private final class Turn: Sendable {
     private enum State {
         case open

@@ -35,7 +35,7 @@ public final class FileVault: Vault {
     /// updated.
     private let locks: Result<FileLocks, VaultError>
     private let queue = ExclusiveQueue<Int64>()
-    private let patience: Duration
+    private let timeout: Duration
     private let clock: any Clock<Duration>
 
     /// Opens a vault, or makes it in an empty or missing folder. It looks at no record, so its size does not matter.
@@ -44,43 +44,43 @@ public final class FileVault: Vault {
     ///   - directory: the vault's folder. It is made with mode 0700, as are the folders above it that are missing.
     ///   - keyFile: the file with the master key, outside that folder. It is made together with the vault; several
     ///     vaults may share it.
-    ///   - patience: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
-    ///   - clock: what measures the patience, and the pauses between two looks at a key that another process holds.
+    ///   - timeout: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
+    ///   - clock: what measures the timeout, and the pauses between two looks at a key that another process holds.
     /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another vault's;
     ///   ``VaultError/damaged(what:reason:)`` when `vault.json` is damaged, of an unknown format, or missing beside
     ///   other files; ``VaultError/denied(what:reason:)`` and ``VaultError/unavailable(_:)`` for what the operating
     ///   system says.
     public convenience init(
-        directory: String, keyFile: String, patience: Duration = .seconds(60),
+        directory: String, keyFile: String, timeout: Duration = .seconds(60),
         clock: any Clock<Duration> = .continuous
     ) throws(VaultError) {
-        try self.init(directory: directory, key: .file(KeyFile(path: keyFile)), patience: patience, clock: clock)
+        try self.init(directory: directory, key: .file(KeyFile(path: keyFile)), timeout: timeout, clock: clock)
     }
 
     /// Opens a vault whose master key is kept elsewhere, or makes it in an empty or missing folder.
     ///
-    /// When two make the same vault at once, one of them succeeds; for the other the key is the wrong one, and
+    /// When two processes make the same vault concurrently, one of them succeeds; for the other the key is the wrong one, and
     /// ``VaultIdentifier/ofVault(in:)`` says under which identifier the right one is kept.
     ///
     /// - Parameters:
     ///   - directory: the vault's folder, as for the other initialiser.
     ///   - identifier: under what the key is kept; a new vault gets it.
     ///   - masterKey: the key.
-    ///   - patience: as for the other initialiser.
+    ///   - timeout: as for the other initialiser.
     ///   - clock: as for the other initialiser.
     /// - Throws: as the other initialiser; ``VaultError/locked(_:)`` when the key is another vault's.
     public convenience init(
-        directory: String, identifier: VaultIdentifier, masterKey: VaultMasterKey, patience: Duration = .seconds(60),
+        directory: String, identifier: VaultIdentifier, masterKey: VaultMasterKey, timeout: Duration = .seconds(60),
         clock: any Clock<Duration> = .continuous
     ) throws(VaultError) {
         try self.init(
-            directory: directory, key: .given(masterKey.key, id: identifier.bytes), patience: patience, clock: clock)
+            directory: directory, key: .given(masterKey.key, id: identifier.bytes), timeout: timeout, clock: clock)
     }
 
     private init(
-        directory: String, key: KeySource, patience: Duration, clock: any Clock<Duration>
+        directory: String, key: KeySource, timeout: Duration, clock: any Clock<Duration>
     ) throws(VaultError) {
-        self.patience = patience
+        self.timeout = timeout
         self.clock = clock
         store = RecordStore(in: try Folder.openOrMake(Folder.trimmed(directory), isOurs: true))
         locks = Self.openLocks(in: store.folder)
@@ -88,7 +88,7 @@ public final class FileVault: Vault {
             if let description = try VaultDescription.read(in: store.folder) {
                 try description.seal(with: key, in: store.folder)
             } else {
-                try Self.setUp(store.folder, with: key, holding: locks.get(), patience: patience)
+                try Self.setUp(store.folder, with: key, holding: locks.get(), timeout: timeout)
             }
     }
 
@@ -137,7 +137,7 @@ public final class FileVault: Vault {
     /// The key is held by a lock on one byte of the file `lock`. Waiting for another process means looking again
     /// after 1 to 10 ms, which one task a key does; the others queue behind it.
     ///
-    /// - Throws: ``VaultError/busy(_:)`` when those before took longer than the vault's patience;
+    /// - Throws: ``VaultError/busy(_:)`` when callers before took longer than the vault's timeout;
     ///   `CancellationError` when the task was cancelled before it had the key; another ``VaultError`` when the
     ///   record cannot be read, in which case `body` does not run; and whatever `body` throws. A replacement made
     ///   before `body` throws stays.
@@ -201,7 +201,7 @@ extension FileVault {
 
     /// Takes a record's key: first in this vault, in order, then against the others who use the same folder.
     private func take<C: Clock<Duration>>(_ name: RecordName, _ locks: FileLocks, on clock: C) async throws {
-        let deadline = clock.now.advanced(by: patience)
+        let deadline = clock.now.advanced(by: timeout)
         guard try await queue.enter(name.lock, until: deadline, on: clock) else {
             throw VaultError.busy(store.path(of: name))
         }
@@ -223,7 +223,7 @@ extension FileVault {
         queue.leave(name.lock)
     }
 
-    /// Removes what a dead writer left, if the record's key is free: then nobody is writing.
+    /// Removes what a dead writer left, if the record's key is free: then no process is writing.
     private func removeUnfinished(_ name: RecordName) {
         guard case .success(let locks) = locks, queue.enterIfFree(name.lock) else { return }
         defer { queue.leave(name.lock) }
@@ -241,12 +241,12 @@ extension FileVault {
         }
     }
 
-    /// Makes a vault in an empty folder, unless somebody else did so first.
+    /// Makes a vault in an empty folder, unless another process did so first.
     private static func setUp(
-        _ folder: borrowing Folder, with key: KeySource, holding locks: FileLocks, patience: Duration
+        _ folder: borrowing Folder, with key: KeySource, holding locks: FileLocks, timeout: Duration
     ) throws(VaultError) -> RecordSeal {
         let path = folder.path(of: VaultDescription.fileName)
-        try awaitBriefly(patience, for: path) { () throws(VaultError) in try locks.take(FileLocks.setup) }
+        try awaitBriefly(timeout, for: path) { () throws(VaultError) in try locks.take(FileLocks.setup) }
         defer { locks.giveBack(FileLocks.setup) }
         if let description = try VaultDescription.read(in: folder) {
             return try description.seal(with: key, in: folder)
@@ -258,9 +258,9 @@ extension FileVault {
             throw .damaged(
                 what: path, reason: "it is missing, and the folder is not empty; put it back, or name another folder")
         }
-        // A vault is as durable as its folder's own name, which somebody may have made this moment and died.
+        // A vault is as durable as its folder's own name, which another process may have made this moment and died.
         try Folder.open(Folder.split(folder.path).folder, isOurs: false)?.synchronize()
-        let (id, master) = try key.make(protecting: folder, patience: patience)
+        let (id, master) = try key.make(protecting: folder, timeout: timeout)
         let seal = RecordSeal(vault: id, master: master)
         try VaultDescription(id: id, check: seal.check).write(in: folder)
         return seal

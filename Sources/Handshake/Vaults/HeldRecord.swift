@@ -1,6 +1,6 @@
 /// The record that a body of ``Vault/update(_:_:)`` holds, for vaults that write in one step without suspending.
 ///
-/// An actor, because a body may use it from several tasks at once: changes happen one after the other, and none after
+/// An actor, because a body may use it from several tasks concurrently: changes happen one after the other, and none after
 /// the hold ended.
 actor HeldRecord: LockedRecord {
     private(set) var contents: [UInt8]?

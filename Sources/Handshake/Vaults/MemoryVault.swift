@@ -4,21 +4,21 @@ import Synchronization
 ///
 /// For tests, for previews, and for programs that must not leave anything behind. It keeps the promises of ``Vault``
 /// but durability, which ends with the process, and encryption, since nothing leaves the process's memory. It waits
-/// for nobody but other tasks.
+/// for other tasks only.
 public final class MemoryVault: Vault {
     // By canonical keys: two strings that Swift calls equal may be different names.
     private let records = Mutex<[[UInt8]: (key: VaultKey, contents: [UInt8])]>([:])
     private let queue = ExclusiveQueue<[UInt8]>()
-    private let patience: Duration
+    private let timeout: Duration
     private let clock: any Clock<Duration>
 
     /// Makes an empty vault.
     ///
     /// - Parameters:
-    ///   - patience: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
-    ///   - clock: what measures the patience.
-    public init(patience: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) {
-        self.patience = patience
+    ///   - timeout: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
+    ///   - clock: what measures the timeout.
+    public init(timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) {
+        self.timeout = timeout
         self.clock = clock
     }
 
@@ -32,7 +32,7 @@ public final class MemoryVault: Vault {
 
     /// Runs `body` while holding this key; those who wait are served in the order they came.
     ///
-    /// - Throws: ``VaultError/busy(_:)`` when those before took longer than the vault's patience;
+    /// - Throws: ``VaultError/busy(_:)`` when callers before took longer than the vault's timeout;
     ///   `CancellationError` when the task was cancelled before it had the key; and whatever `body` throws. A
     ///   replacement made before `body` throws stays.
     @concurrent
@@ -52,6 +52,6 @@ public final class MemoryVault: Vault {
     }
 
     private func enter(_ canonical: [UInt8], on clock: some Clock<Duration>) async throws -> Bool {
-        try await queue.enter(canonical, until: clock.now.advanced(by: patience), on: clock)
+        try await queue.enter(canonical, until: clock.now.advanced(by: timeout), on: clock)
     }
 }

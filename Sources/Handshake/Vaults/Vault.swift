@@ -11,7 +11,7 @@
 ///   refused when it was changed, or moved under another key (`oauth-security.md` E5, E7).
 /// * **Honest.** *Absent* is nil, and *locked*, *damaged*, *denied* and *busy* are different errors. None of them ever
 ///   leads to a deletion, and damage in one record leaves the others usable (`oauth-security.md` E6). Only
-///   ``remove(_:)``, which somebody has to ask for, takes a damaged record away.
+///   ``remove(_:)``, which a caller has to ask for, takes a damaged record away.
 public protocol Vault: Sendable {
     /// The record under a key as it is now, without waiting for anyone who is changing it.
     ///

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The key that a ``FileVault`` is sealed with, for those who keep it elsewhere than in a file: a keyring, a key
+/// The key that a ``FileVault`` is sealed with, for apps that keep it elsewhere than in a file: a keyring, a key
 /// management service. It does not print, reflect or encode by accident.
 public struct VaultMasterKey: Sendable {
     /// How many bytes a key has.
@@ -35,8 +35,8 @@ extension VaultMasterKey: CustomStringConvertible, CustomDebugStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What distinguishes a ``FileVault`` from every other: 16 random bytes, no secret. Whoever keeps a master key keeps it
-/// under this.
+/// What distinguishes a ``FileVault`` from every other: 16 random bytes, no secret. A key store keeps the master key
+/// under it.
 public struct VaultIdentifier: Sendable, Hashable {
     let bytes: [UInt8]
 

@@ -45,7 +45,7 @@ struct FileVaultProcessTests {
                 kill(getpid(), SIGKILL)
             }
         }
-        try await folder.open(patience: .zero).update(.alice) { #expect(await $0.contents == [1]) }
+        try await folder.open(timeout: .zero).update(.alice) { #expect(await $0.contents == [1]) }
     }
 
     @Test("a write that the system cuts short and then refuses leaves the old record and nothing else")

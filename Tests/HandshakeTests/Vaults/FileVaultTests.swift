@@ -71,11 +71,11 @@ struct FileVaultTests {
         #expect(try locks.take(FileLocks.setup))
         expectBusy()
         locks.giveBack(FileLocks.setup)
-        _ = try folder.open(patience: .zero)
+        _ = try folder.open(timeout: .zero)
     }
 
     private func expectBusy() {
-        let error = #expect(throws: VaultError.self) { try folder.open(patience: .zero) }
+        let error = #expect(throws: VaultError.self) { try folder.open(timeout: .zero) }
         #expect(error?.code == "vault_busy")
         #expect(!Files.exists(folder.keyFile) && !Files.exists(folder.directory + "/vault.json"))
     }

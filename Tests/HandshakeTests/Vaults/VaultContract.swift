@@ -3,7 +3,7 @@ import Testing
 
 /// A kind of vault that must keep the promises of `Vault`; `VaultContractTests` runs all of them against each.
 ///
-/// To add a vault, add a value to ``all``. A vault under test measures its patience of 60 seconds with the clock it
+/// To add a vault, add a value to ``all``. A vault under test measures its timeout of 60 seconds with the clock it
 /// is given, and every task that waits for a key sleeps on that clock.
 struct VaultContract: Sendable, CustomTestStringConvertible {
     /// One place where records rest. Each opening is another handle to it.
@@ -15,17 +15,17 @@ struct VaultContract: Sendable, CustomTestStringConvertible {
     /// Makes a new, empty storage, which is removed when neither it nor a handle to it is in use.
     let storage: @Sendable (any Clock<Duration>) async throws -> Storage
 
-    static let patience = Duration.seconds(60)
+    static let timeout = Duration.seconds(60)
     static let all = [memory, files]
 
     static let memory = VaultContract(testDescription: "memory") { clock in
-        let vault = MemoryVault(patience: patience, clock: clock)
+        let vault = MemoryVault(timeout: timeout, clock: clock)
         return Storage { vault }
     }
 
     static let files = VaultContract(testDescription: "files") { clock in
         let folder = try VaultFolder()
-        return Storage { KeptVault(vault: try folder.open(patience: patience, clock: clock), folder: folder) }
+        return Storage { KeptVault(vault: try folder.open(timeout: timeout, clock: clock), folder: folder) }
     }
 
     /// A new vault on the machine's clock.

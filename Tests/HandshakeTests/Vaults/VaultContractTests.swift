@@ -64,7 +64,7 @@ struct VaultContractTests {
             let removal = Task { try await other.remove(.alice) }
             await clock.sleepers(1)
             try await record.replace(with: [1])
-            clock.advance(by: VaultContract.patience)
+            clock.advance(by: VaultContract.timeout)
             return await #expect(throws: VaultError.self) { try await removal.value }
         }
         #expect(error?.code == "vault_busy")
@@ -223,7 +223,7 @@ struct VaultContractTests {
         #expect(try await vault.record(.alice) == [1])
     }
 
-    @Test("a waiter is refused as busy when its patience ends, and the key is well", arguments: VaultContract.all)
+    @Test("a waiter is refused as busy when its timeout ends, and the key is well", arguments: VaultContract.all)
     func busy(contract: VaultContract) async throws {
         let clock = ManualClock()
         let storage = try await contract.storage(clock)
@@ -232,7 +232,7 @@ struct VaultContractTests {
             for handle in [vault, try await storage.open()] {
                 let waiter = Task { try await handle.put([1], under: .alice) }
                 await clock.sleepers(1)
-                clock.advance(by: VaultContract.patience)
+                clock.advance(by: VaultContract.timeout)
                 let error = await #expect(throws: VaultError.self) { try await waiter.value }
                 #expect(error?.code == "vault_busy")
             }

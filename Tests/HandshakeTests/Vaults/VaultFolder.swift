@@ -16,8 +16,8 @@ struct VaultPlace: Codable, Sendable {
     var keyFile: String { parent + "/key" }
     var journal: String { parent + "/journal" }
 
-    func open(patience: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) throws -> FileVault {
-        try FileVault(directory: directory, keyFile: keyFile, patience: patience, clock: clock)
+    func open(timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) throws -> FileVault {
+        try FileVault(directory: directory, keyFile: keyFile, timeout: timeout, clock: clock)
     }
 }
 
@@ -38,8 +38,8 @@ final class VaultFolder: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: parent) }
 
     /// Opens the vault, which does not keep this folder.
-    func open(patience: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) throws -> FileVault {
-        try place.open(patience: patience, clock: clock)
+    func open(timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) throws -> FileVault {
+        try place.open(timeout: timeout, clock: clock)
     }
 
     /// All files below the temporary folder.

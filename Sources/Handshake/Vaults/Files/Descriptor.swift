@@ -19,7 +19,7 @@ struct Descriptor: ~Copyable, Sendable {
 
     /// Opens a name in a folder, and refuses to follow it when it is a symbolic link.
     ///
-    /// `O_NONBLOCK` keeps a named pipe that somebody put there from holding us up; for files and folders it means
+    /// `O_NONBLOCK` keeps a named pipe that another user put there from holding us up; for files and folders it means
     /// nothing.
     init(_ name: String, in folder: borrowing Descriptor, _ flags: Int32, mode: mode_t = 0) throws(SystemFailure) {
         let folder = folder.number

@@ -45,7 +45,7 @@ final class FileLocks: Sendable {
         try status.requireOurFile(at: path)
     }
 
-    /// Takes a byte if nobody has it, without waiting.
+    /// Takes a byte if it is free, without waiting.
     func take(_ byte: Int64) throws(VaultError) -> Bool {
         do throws(SystemFailure) {
             try change(byte, to: Int32(F_WRLCK))

@@ -8,7 +8,7 @@ import Glibc
 
 /// An open folder: reads, replaces and removes whole files in it, and trusts none before it has looked.
 ///
-/// All names are taken relative to the folder that was opened, so a path that is redirected later leads nobody astray.
+/// All names are taken relative to the folder that was opened, so a path that is redirected later has no effect.
 struct Folder: ~Copyable, Sendable {
     /// What follows a file's name while its next contents are being written.
     static let unfinishedSuffix = ".new"

@@ -64,7 +64,7 @@ extension Folder {
 
     /// Removes what a dead writer left of a file's next contents; the caller holds the lock that covers the name.
     ///
-    /// Only the holder of that lock writes this file, so while we hold it nobody does.
+    /// Only the holder of that lock writes this file, so while we hold it no other process does.
     func removeUnfinished(_ name: String) throws(VaultError) {
         _ = try removeName(name + Self.unfinishedSuffix)
     }

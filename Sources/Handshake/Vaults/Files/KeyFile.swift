@@ -29,13 +29,13 @@ struct KeyFile: Sendable {
         return try read(name, in: folder, protecting: vault)
     }
 
-    /// The key, which is made if it is missing. Those who do this at once, in whatever process, get the same key.
-    func readOrMake(protecting vault: borrowing Folder, patience: Duration) throws(VaultError) -> SymmetricKey {
+    /// The key, which is made if it is missing. Concurrent callers, in any process, get the same key.
+    func readOrMake(protecting vault: borrowing Folder, timeout: Duration) throws(VaultError) -> SymmetricKey {
         let (above, name) = Folder.split(path)
         let folder = try Folder.openOrMake(above, isOurs: false)
         if let key = try read(name, in: folder, protecting: vault) { return key }
-        // Whoever makes a key in this folder holds the folder itself; it is let go when it is closed.
-        try awaitBriefly(patience, for: path) { () throws(VaultError) in
+        // A process that makes a key in this folder holds the folder itself; it is let go when it is closed.
+        try awaitBriefly(timeout, for: path) { () throws(VaultError) in
             do throws(SystemFailure) {
                 _ = try uninterrupted { flock(folder.descriptor.number, LOCK_EX | LOCK_NB) }
                 return true
@@ -88,9 +88,9 @@ extension [UInt8] {
 /// Only for the making of a vault, which happens once in its life, cannot suspend, and whose rivals are done within
 /// milliseconds.
 func awaitBriefly(
-    _ patience: Duration, for what: String, _ attempt: () throws(VaultError) -> Bool
+    _ timeout: Duration, for what: String, _ attempt: () throws(VaultError) -> Bool
 ) throws(VaultError) {
-    let deadline = ContinuousClock.now.advanced(by: patience)
+    let deadline = ContinuousClock.now.advanced(by: timeout)
     while try !attempt() {
         guard ContinuousClock.now < deadline else { throw .busy(what) }
         usleep(1000)

@@ -4,7 +4,7 @@ import Crypto
 enum KeySource: Sendable {
     /// A file outside the vault's folder, made together with the vault.
     case file(KeyFile)
-    /// Somebody else keeps it, under the vault's id.
+    /// A key store keeps it, under the vault's id.
     case given(SymmetricKey, id: [UInt8])
 
     /// The key; nil when it is missing.
@@ -17,10 +17,10 @@ enum KeySource: Sendable {
 
     /// The id and key of a new vault.
     func make(
-        protecting folder: borrowing Folder, patience: Duration
+        protecting folder: borrowing Folder, timeout: Duration
     ) throws(VaultError) -> (id: [UInt8], key: SymmetricKey) {
         switch self {
-        case .file(let file): (VaultDescription.newID(), try file.readOrMake(protecting: folder, patience: patience))
+        case .file(let file): (VaultDescription.newID(), try file.readOrMake(protecting: folder, timeout: timeout))
         case .given(let key, let id): (id, key)
         }
     }

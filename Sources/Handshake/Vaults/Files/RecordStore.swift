@@ -29,7 +29,7 @@ final class RecordStore: Sendable {
     /// Replaces a sealed record, atomically and durably. The caller holds its lock.
     func replace(_ name: RecordName, with sealed: [UInt8]) throws(VaultError) {
         try folder.requireOurs()
-        // The record is as durable as its folder's name. Somebody else may have made that and died before it was.
+        // The record is as durable as its folder's name. Another process may have made that and died before it was.
         if !durableShards.withLock({ $0.contains(name.shard) }) {
             try folder.makeFolder(name.shard)
             _ = durableShards.withLock { $0.insert(name.shard) }

@@ -13,7 +13,7 @@ struct SystemFailure: Error, Hashable {
 
     /// Says what the refusal means for a vault.
     ///
-    /// *Denied* is what somebody must permit; *unavailable* is storage that failed. Nothing here is *damaged*: the
+    /// *Denied* is what a user must permit; *unavailable* is storage that failed. Nothing here is *damaged*: the
     /// contents were never seen.
     func vaultError(at path: String) -> VaultError {
         switch code {
