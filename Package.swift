@@ -105,12 +105,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "OAuthTests",
-            dependencies: ["OAuth", httpTypes, crypto, cryptoExtras],
+            dependencies: ["OAuth", "TestFixtures", httpTypes, crypto, cryptoExtras],
             swiftSettings: strict),
         .target(name: "Beacons", dependencies: [crypto], swiftSettings: strict),
         .testTarget(
             name: "BeaconsTests",
-            dependencies: ["Beacons", crypto, cryptoExtras],
+            dependencies: ["Beacons", "TestFixtures", crypto, cryptoExtras],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(name: "Geofences", swiftSettings: strict),
         .testTarget(
@@ -119,12 +119,14 @@ let package = Package(
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", swiftSettings: strict),
-        .target(name: "ClockFixtures", path: "Tests/ClockFixtures", swiftSettings: strict),
-        .target(name: "WireFixtures", path: "Tests/WireFixtures", swiftSettings: strict),
+        .target(name: "TestFixtures", path: "Tests/TestFixtures", swiftSettings: strict),
+        .testTarget(name: "TestFixturesTests", dependencies: ["TestFixtures"], swiftSettings: strict),
         .target(name: "JSONFixtures", dependencies: ["OAuth"], path: "Tests/JSONFixtures", swiftSettings: strict),
-        .target(name: "BusFixtures", dependencies: ["DBus"], path: "Tests/BusFixtures", swiftSettings: strict),
+        .target(
+            name: "BusFixtures", dependencies: ["DBus", "TestFixtures"], path: "Tests/BusFixtures",
+            swiftSettings: strict),
         .testTarget(
-            name: "DBusTests", dependencies: ["DBus", "BusFixtures", "ClockFixtures"], swiftSettings: strict),
+            name: "DBusTests", dependencies: ["DBus", "BusFixtures", "TestFixtures"], swiftSettings: strict),
 
         // The repository's own pages.
         .testTarget(
@@ -143,7 +145,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "DesktopServicesTests", dependencies: ["DesktopServices", "DBus", "BusFixtures", crypto],
+            name: "DesktopServicesTests",
+            dependencies: ["DesktopServices", "DBus", "BusFixtures", "TestFixtures", crypto],
             swiftSettings: strict),
 
         // Floor 1: accounts, vaults, transports.
@@ -160,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Beacons", "ClockFixtures", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio",
-                "RecurseCenter", "Sandbox", "WireFixtures",
+                "Beacons", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio",
+                "RecurseCenter", "Sandbox", "TestFixtures",
                 httpTypes, crypto, hummingbird, transport("NIOCore", "swift-nio"), transport("NIOPosix", "swift-nio"),
                 transport("NIOSSL", "swift-nio-ssl"),
             ],
@@ -172,13 +175,13 @@ let package = Package(
         .testTarget(
             name: "PositionsTests",
             dependencies: [
-                "Positions", "Geofences", "ClockFixtures",
+                "Positions", "Geofences", "TestFixtures",
             ],
             swiftSettings: strict),
 
         .target(name: "Radio", dependencies: ["Beacons", "OAuth", desktop("DBus")], swiftSettings: strict),
         .testTarget(
-            name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures", "ClockFixtures"],
+            name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures", "TestFixtures"],
             swiftSettings: strict),
 
         // Floor 2: a vault whose key the desktop keeps.
@@ -186,7 +189,9 @@ let package = Package(
             name: "SecretServiceVault", dependencies: ["Handshake", "DBus", "DesktopServices"], swiftSettings: strict),
         .testTarget(
             name: "SecretServiceVaultTests",
-            dependencies: ["SecretServiceVault", "BusFixtures", "DBus", "DesktopServices", "Handshake"],
+            dependencies: [
+                "SecretServiceVault", "BusFixtures", "DBus", "DesktopServices", "Handshake", "TestFixtures",
+            ],
             swiftSettings: strict),
 
         // Floor 2: one kit a service.
@@ -199,7 +204,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SequencingTests",
-            dependencies: ["ClockFixtures", "Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes],
+            dependencies: [
+                "TestFixtures", "Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes,
+            ],
             exclude: ["ROWS.md", "Fixtures/file-selector-cases.json"], swiftSettings: strict),
         .executableTarget(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
@@ -212,7 +219,7 @@ let package = Package(
         .testTarget(
             name: "IFTTTConnectTests",
             dependencies: [
-                "ClockFixtures", "JSONFixtures", "WireFixtures",
+                "JSONFixtures", "TestFixtures",
                 "Geofences", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
             ],
             exclude: ["ROWS.md"], swiftSettings: strict),
@@ -223,14 +230,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RecurseCenterTests",
-            dependencies: ["ClockFixtures", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
+            dependencies: ["TestFixtures", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
             name: "Nearby",
             dependencies: ["Handshake", "OAuth", "Beacons", desktop("DBus"), desktop("DesktopServices")],
             swiftSettings: strict),
         .testTarget(
-            name: "NearbyTests", dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake"],
+            name: "NearbyTests",
+            dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake", "TestFixtures"],
             swiftSettings: strict),
 
         // Floor 3: the button, as data and in two renderings.
@@ -239,7 +247,8 @@ let package = Package(
             resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.js")],
             swiftSettings: strict),
         .testTarget(
-            name: "ConnectButtonTests", dependencies: ["ConnectButton", "IFTTTConnect"], exclude: ["Vectors.json"],
+            name: "ConnectButtonTests", dependencies: ["ConnectButton", "IFTTTConnect", "TestFixtures"],
+            exclude: ["Vectors.json"],
             swiftSettings: strict),
 
         // Floor 3: the stand-ins. They import nothing of ours but each other.
@@ -271,7 +280,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "SandboxTests", dependencies: ["WireFixtures", "Sandbox", "SandboxCore", crypto],
+            name: "SandboxTests", dependencies: ["TestFixtures", "Sandbox", "SandboxCore", crypto],
             swiftSettings: strict),
 
         // Floor 4: routes for a server.
@@ -285,7 +294,7 @@ let package = Package(
         .testTarget(
             name: "HandshakeServerTests",
             dependencies: [
-                "ClockFixtures", "JSONFixtures", "WireFixtures",
+                "JSONFixtures", "TestFixtures",
                 "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, crypto,
                 logging, hummingbird, nio("NIOCore"), serviceLifecycle,
             ],

@@ -1,7 +1,7 @@
 import Beacons
 import Testing
 
-@Suite("Ranging", .timeLimit(.minutes(1)))
+@Suite("Ranging")
 struct RangingTests {
     private let ours = Ranging.Settings([.proximity(uuid: .secretHandshake)])
 

@@ -2,7 +2,7 @@ import Beacons
 import Foundation
 import Testing
 
-@Suite("Regions", .timeLimit(.minutes(1)))
+@Suite("Regions")
 struct RegionTests {
     private let everyone = Region("everyone", .proximity(uuid: .secretHandshake))
     private let desk = Region("desk", .proximity(uuid: .secretHandshake, major: 1, minor: 759))

@@ -1,16 +1,18 @@
 package import DBus
 import Foundation
+import TestFixtures
 
 /// A message bus of its own, which ends with its test.
 package final class BusDaemon: Sendable {
     package let addressText: String
     /// A folder for the files of this bus and of the programs on it.
-    package let folder: String
+    package var folder: String { temporary.path }
+    private let temporary: TemporaryFolder
     private let child: Child
 
     package init() async throws {
-        folder = NSTemporaryDirectory() + "dbus-\(UInt64.random(in: 0 ..< .max))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        temporary = try TemporaryFolder()
+        let folder = temporary.path
         let configuration = folder + "/bus.conf"
         try Self.configuration(folder).write(toFile: configuration, atomically: true, encoding: .utf8)
         child = try Child(
@@ -43,7 +45,6 @@ package final class BusDaemon: Sendable {
 
     deinit {
         child.end()
-        try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// Ends the bus.

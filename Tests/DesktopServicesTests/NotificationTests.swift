@@ -1,5 +1,6 @@
 import BusFixtures
 import DBus
+import TestFixtures
 import Testing
 
 @testable import DesktopServices
@@ -94,8 +95,7 @@ struct NotificationValueTests {
 }
 
 @Suite(
-    "Notifications over a bus", .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"),
-    .timeLimit(.minutes(1)))
+    "Notifications over a bus", .heavy, .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"))
 struct NotificationBusTests {
     @Test("without a service that is said by its type")
     func noService() async throws {

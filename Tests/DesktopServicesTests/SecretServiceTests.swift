@@ -1,6 +1,7 @@
 import BusFixtures
 import Crypto
 import DBus
+import TestFixtures
 import Testing
 
 @testable import DesktopServices
@@ -61,8 +62,8 @@ struct KeyAgreementTests {
 }
 
 @Suite(
-    "The Secret Service over a bus", .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"),
-    .timeLimit(.minutes(1)))
+    "The Secret Service over a bus", .heavy, .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed")
+)
 struct SecretServiceBusTests {
     static let attributes = ["service": "example", "account": "sandbox"]
 
@@ -146,11 +147,10 @@ struct SecretServiceBusTests {
 }
 
 @Suite(
-    "Against gnome-keyring",
+    "Against gnome-keyring", .heavy,
     .enabled(
         if: Tool.areInstalled(.busDaemon, .keyring, .secretTool),
-        "dbus-daemon, gnome-keyring-daemon or secret-tool is not installed"),
-    .timeLimit(.minutes(1)), .serialized)
+        "dbus-daemon, gnome-keyring-daemon or secret-tool is not installed"), .serialized)
 struct KeyringTests {
     static let attributes = ["service": "example", "account": "sandbox"]
 

@@ -1,7 +1,7 @@
-import ClockFixtures
 import Handshake
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import HandshakeServer
@@ -33,7 +33,7 @@ private let spoiled: [[UInt8]] = {
     ]
 }()
 
-@Suite("The ledger of deliveries", .timeLimit(.minutes(1)))
+@Suite("The ledger of deliveries")
 struct DeliveryTests {
     private let calendar = Calendar()
 
@@ -133,7 +133,7 @@ struct DeliveryTests {
         async let first = outcome(webhook, one) { _ in
             try await withTaskCancellationHandler {
                 if heedsCancellation { try await Task.sleep(for: .seconds(86_400)) }
-                await never.pass()
+                await never.wait()
             } onCancel: {
                 cancelled.open()
             }
@@ -142,7 +142,7 @@ struct DeliveryTests {
         #expect(try await outcome(webhook, two) == "busy")
         calendar.clock.advance(by: .seconds(15))
         #expect(try await first == "failed, handed over")
-        await cancelled.pass()
+        await cancelled.wait()
         #expect(try await outcome(webhook, two) == "taken, handed over")
         never.open()
     }
@@ -155,9 +155,9 @@ struct DeliveryTests {
         let webhook = try webhook()
         async let first = outcome(webhook, one) { _ in
             begun.open()
-            await done.pass()
+            await done.wait()
         }
-        await begun.pass()
+        await begun.wait()
         for _ in 0..<9 {
             await calendar.clock.sleeper(for: DeliveryLedger.renewal)
             #expect(try await outcome(webhook, two) == "busy")
@@ -196,19 +196,19 @@ struct DeliveryTests {
         let webhook = try webhook()
         async let first = outcome(webhook, one) { _ in
             begun.open()
-            await done.pass()
+            await done.wait()
             throw Absent()
         }
-        await begun.pass()
+        await begun.wait()
         // No renewal arrives, as if the process stood still.
         failing.fail()
         await calendar.clock.sleeper(for: DeliveryLedger.renewal)
         calendar.set(by: 61)
         async let second = outcome(webhook, two) { _ in
             begunAgain.open()
-            await doneAgain.pass()
+            await doneAgain.wait()
         }
-        await begunAgain.pass()
+        await begunAgain.wait()
         failing.recover()
         done.open()
         #expect(try await first == "failed, handed over")
@@ -225,9 +225,9 @@ struct DeliveryTests {
         let (begun, done) = (Gate(), Gate())
         async let first = outcome(webhook, ledger) { _ in
             begun.open()
-            await done.pass()
+            await done.wait()
         }
-        await begun.pass()
+        await begun.wait()
         for seconds in [500.0, -1000] {
             calendar.set(by: seconds)
             #expect(try await outcome(webhook, ledger) == "busy")

@@ -5,12 +5,12 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("The button's routes")
+@Suite("The button's routes", .heavy)
 struct EventTests {
     @Test("F012–F021, F030: a new user goes from the first look to connected, and the token rests in the vault")
     func newUser() async throws {

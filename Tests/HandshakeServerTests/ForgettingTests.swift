@@ -1,4 +1,3 @@
-import ClockFixtures
 import ConnectButton
 import Foundation
 import Handshake
@@ -7,12 +6,12 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("Users who go")
+@Suite("Users who go", .heavy)
 struct ForgettingTests {
     private func kept(_ world: World) async throws -> [VaultKey] {
         var keys: [VaultKey] = []

@@ -5,12 +5,12 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("How often a user may ask")
+@Suite("How often a user may ask", .heavy)
 final class LimitTests: Sendable {
     private let now = Mutex(1_735_689_600.0)
 

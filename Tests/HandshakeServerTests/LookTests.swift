@@ -1,4 +1,3 @@
-import ClockFixtures
 import ConnectButton
 import Foundation
 import HTTPTypes
@@ -9,12 +8,12 @@ import Logging
 import OAuth
 import Sandbox
 import ServiceLifecycle
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("Looking how a connection stands", .timeLimit(.minutes(1)))
+@Suite("Looking how a connection stands", .heavy)
 struct LookTests {
     private static let start = 1_735_689_600.0
     private let clock = ManualClock()
@@ -51,7 +50,7 @@ struct LookTests {
         let answer = try await server.routes.answer(
             for: place.user, connection: place.offer.connection, in: .americanEnglish)
         #expect(answer.state.step == .connect)
-        await transport.asked.pass()
+        await transport.asked.wait()
         #expect(transport.count == 1)
         transport.answer()
         await finished(server, place)
@@ -81,7 +80,7 @@ struct LookTests {
     func inTime() async throws {
         let (world, server, _) = try await scene(isKnown: false)
         async let state = server.state()
-        await transport.asked.pass()
+        await transport.asked.wait()
         transport.answer()
         #expect(try await state.step == "connect")
         await server.server.stop()
@@ -110,7 +109,7 @@ struct LookTests {
         let service = Looking(sessions: sessions, place: place, transport: transport)
         let group = ServiceGroup(configuration: .init(services: [service], logger: World.log))
         let running = Task { try await group.run() }
-        await transport.asked.pass()
+        await transport.asked.wait()
         await group.triggerGracefulShutdown()
         try await running.value
         await finished(server, place)
@@ -132,7 +131,7 @@ struct LookTests {
 
         func run() async throws {
             async let session = sessions.look(at: place, in: .americanEnglish)
-            await transport.asked.pass()
+            await transport.asked.wait()
             try await gracefulShutdown()
             _ = try await session
         }
@@ -206,7 +205,7 @@ struct LookTests {
     }
 }
 
-@Suite("How often a stream looks", .timeLimit(.minutes(1)))
+@Suite("How often a stream looks")
 struct StreamPaceTests {
     @Test("a stream looks often at first and while something is under way, and seldom at rest")
     func pace() async throws {

@@ -6,12 +6,12 @@ import Hummingbird
 import IFTTTConnect
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("Redirects at the return route")
+@Suite("Redirects at the return route", .heavy)
 struct RedirectTests {
     /// A user on the way, and the redirect that is to come.
     private func begin(
@@ -150,7 +150,7 @@ struct RedirectTests {
     }
 }
 
-@Suite("Several processes on one vault")
+@Suite("Several processes on one vault", .heavy)
 struct ProcessTests {
     @Test("what one server has begun, another one finishes, and the first one knows")
     func two() async throws {

@@ -4,11 +4,12 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import HandshakeServer
 
-@Suite("Tokens that IFTTT refuses, on a server")
+@Suite("Tokens that IFTTT refuses, on a server", .heavy)
 struct RefusedTokenTests {
     private let path = "/v2/connections/mAnyFt05"
     private static let revoked = "utk_sandbox_revoked"

@@ -5,12 +5,12 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("What a server keeps of a button")
+@Suite("What a server keeps of a button", .heavy)
 struct SessionTests {
     @Test("a look that finds what was known writes nothing")
     func quiet() async throws {

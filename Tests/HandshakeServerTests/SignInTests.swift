@@ -5,12 +5,12 @@ import Hummingbird
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("Sign-in routes")
+@Suite("Sign-in routes", .heavy)
 struct SignInTests {
     /// The server is reached at the address that the sandbox's client has registered.
     private static let address = "https://app.example.test"

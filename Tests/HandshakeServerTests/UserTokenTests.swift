@@ -4,10 +4,10 @@ import Hummingbird
 import IFTTTConnect
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("Token exchange")
+@Suite("Token exchange", .heavy)
 struct UserTokenTests {
     private func server(_ world: World) async throws -> RunningServer {
         let router = Router()

@@ -5,12 +5,12 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("Webhooks")
+@Suite("Webhooks", .heavy)
 struct WebhookTests {
     private static let key = "sandbox-service-key-lumen-garden"
     private static let now = 1_735_689_600.0
@@ -45,7 +45,7 @@ struct WebhookTests {
             "POST", "/ifttt/v1/webhooks/\(event)", headers: headers, body: body)
     }
 
-    @Test("F076: every event of the sandbox arrives, typed and once", .timeLimit(.minutes(1)))
+    @Test("F076: every event of the sandbox arrives, typed and once")
     func events() async throws {
         let sandbox = try await Sandbox.start()
         let inbox = Inbox()

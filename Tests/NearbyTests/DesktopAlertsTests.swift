@@ -4,6 +4,7 @@ import BusFixtures
 import DBus
 import Nearby
 import Synchronization
+import TestFixtures
 import Testing
 
 /// A desktop on a bus of its own: it numbers notifications, keeps what it was asked, and can be clicked on.
@@ -73,8 +74,7 @@ private final class Board: Alerts {
 }
 
 @Suite(
-    "Alerts on the desktop", .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"),
-    .timeLimit(.minutes(1)))
+    "Alerts on the desktop", .heavy, .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"))
 struct DesktopAlertsTests {
     private let ada = Person(
         name: "Ada <b>Example</b>", batch: "S1'14", photo: "/home/ada/photo 1.jpg", page: "https://example.org/ada")

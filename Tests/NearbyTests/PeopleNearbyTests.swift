@@ -4,7 +4,7 @@ import Nearby
 import Synchronization
 import Testing
 
-@Suite("Watching who is near", .timeLimit(.minutes(1)))
+@Suite("Watching who is near")
 struct PeopleNearbyTests {
     private let ada = person(759)
     private let grace = person(36)

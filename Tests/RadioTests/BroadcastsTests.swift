@@ -1,7 +1,7 @@
 import Beacons
-import ClockFixtures
 import Radio
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("What one tells the air, over time")

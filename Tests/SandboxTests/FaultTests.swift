@@ -1,8 +1,8 @@
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("Faults on the wire")
+@Suite("Faults on the wire", .heavy)
 struct FaultTests {
     private func answer(
         _ rules: [String], _ method: String = "GET", _ target: String = "/jwks", limit: Int = 1 << 24

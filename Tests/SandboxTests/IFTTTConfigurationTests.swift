@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: configuration")
+@Suite("The IFTTT stand-in: configuration", .heavy)
 struct IFTTTConfigurationTests {
     @Test(
         "S8: options come for triggers, queries, actions and features, also in the nested form",

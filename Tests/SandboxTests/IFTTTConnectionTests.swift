@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: connections")
+@Suite("The IFTTT stand-in: connections", .heavy)
 struct IFTTTConnectionTests {
     @Test("S1: the dossier's example comes whole to the user who has it enabled")
     func example() async throws {

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: controls, faults, the partner")
+@Suite("The IFTTT stand-in: controls, faults, the partner", .heavy)
 struct IFTTTControlTests {
     @Test("with a seed and a clock that stands still, the same requests give the same ids, and other seeds others")
     func seeds() async throws {

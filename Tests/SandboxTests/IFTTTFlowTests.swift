@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: web flow")
+@Suite("The IFTTT stand-in: web flow", .heavy)
 struct IFTTTFlowTests {
     static let settings = [
         ("f0", "on"), ("f0.c0.location.lat", "52.5"), ("f0.c0.location.lng", "13.4"),

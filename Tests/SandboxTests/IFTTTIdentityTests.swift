@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: who is the user, tokens and codes")
+@Suite("The IFTTT stand-in: who is the user, tokens and codes", .heavy)
 struct IFTTTIdentityTests {
     @Test(
         "S4: the answer names the level, the service and the login as far as they are known",

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: areas that are entered and left")
+@Suite("The IFTTT stand-in: areas that are entered and left", .heavy)
 struct IFTTTLocationTests {
     private static let path = "/v1/location_events"
     private static let leaving = "7c9d4f10-58a1-4b7b-8d3e-2f0f6a6f0002"

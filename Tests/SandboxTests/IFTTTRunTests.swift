@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: running, events, notifications")
+@Suite("The IFTTT stand-in: running, events, notifications", .heavy)
 struct IFTTTRunTests {
     private static let run = "/actions/lumen_garden.start_drip/run"
     private static let list = "/queries/lumen_garden.list_plants/perform"

@@ -1,7 +1,7 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
 /// The steps of apps, partners and people at the IFTTT stand-in as a test writes them.
 struct IFTTTSteps: Sendable {

@@ -1,5 +1,5 @@
 import Sandbox
-import WireFixtures
+import TestFixtures
 
 /// A browser at the IFTTT stand-in.
 typealias IFTTTVisitor = WebVisitor

@@ -1,8 +1,8 @@
 import Crypto
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
 /// Runs a test body against a sandbox of its own and stops it afterwards, also after a failure.
 func withSandbox(

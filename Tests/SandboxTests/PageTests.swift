@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The pages")
+@Suite("The pages", .heavy)
 struct PageTests {
     /// A browser: one cookie, the last page, and forms submitted as the page has them.
     private final class Visitor {

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("Protected resources and steering")
+@Suite("Protected resources and steering", .heavy)
 struct ProtectedResourceTests {
     @Test(
         "a refusal carries the challenge of RFC 6750",

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Recurse Center stand-in's hub and photos")
+@Suite("The Recurse Center stand-in's hub and photos", .heavy)
 struct RecurseCenterHubTests {
     private static let mine = "/api/v1/hub_visits/759/2025-07-01"
     private static let token = "sandbox-personal-access-token-759"

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Recurse Center stand-in's people")
+@Suite("The Recurse Center stand-in's people", .heavy)
 struct RecurseCenterPeopleTests {
     /// The objects of a list answer.
     private func list(_ answer: WireClient.Answer) throws -> [[String: Any]] {

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Recurse Center stand-in")
+@Suite("The Recurse Center stand-in", .heavy)
 struct RecurseCenterTests {
     private static let app = 1
 

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("Redirect URIs and the in-process browser")
+@Suite("Redirect URIs and the in-process browser", .heavy)
 struct RedirectTests {
     private static let cases: [(uri: String, isAccepted: Bool)] = [
         ("http://127.0.0.1/callback", true), ("http://127.0.0.1:1/callback", true),

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("A sandbox's life")
+@Suite("A sandbox's life", .heavy)
 struct SandboxLifeTests {
     @Test("it starts with four services that answer immediately")
     func starts() async throws {

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Sequencing.com stand-in: app chains")
+@Suite("The Sequencing.com stand-in: app chains", .heavy)
 struct SequencingChainTests {
     @Test(
         "a job goes through its chain's script, one step a poll, and stays at the last",

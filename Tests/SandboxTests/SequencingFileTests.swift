@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Sequencing.com stand-in: files")
+@Suite("The Sequencing.com stand-in: files", .heavy)
 struct SequencingFileTests {
     @Test(
         "each flag gives its categories, and only the value true counts",

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Sequencing.com stand-in: imports")
+@Suite("The Sequencing.com stand-in: imports", .heavy)
 struct SequencingImportTests {
     private static func credentials(_ login: String, password: String = "anything") -> String {
         #"{"Login":"\#(login)","Password":"\#(password)"}"#

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Sequencing.com stand-in: report files")
+@Suite("The Sequencing.com stand-in: report files", .heavy)
 struct SequencingReportTests {
     @Test(
         "a report file comes by id and by idJob, under each version",

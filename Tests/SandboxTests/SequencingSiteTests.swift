@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Sequencing.com stand-in: accounts, Connect, beacons, partners, console")
+@Suite("The Sequencing.com stand-in: accounts, Connect, beacons, partners, console", .heavy)
 struct SequencingSiteTests {
     private static let register =
         "/indexApi.php?q=sequencing/public/webservice/user/seq_register.json"

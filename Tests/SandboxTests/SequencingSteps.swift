@@ -1,7 +1,7 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
 /// The steps of the Sequencing.com API as a test writes them, one signed-in user at a time.
 struct SequencingSteps: Sendable {

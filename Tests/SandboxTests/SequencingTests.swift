@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The Sequencing.com stand-in")
+@Suite("The Sequencing.com stand-in", .heavy)
 struct SequencingTests {
     private static let legacy = 1
 

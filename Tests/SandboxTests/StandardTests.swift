@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The standards-compliant server")
+@Suite("The standards-compliant server", .heavy)
 struct StandardTests {
     private static let everything = "openid profile email offline_access api"
 

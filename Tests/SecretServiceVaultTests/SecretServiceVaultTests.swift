@@ -4,13 +4,13 @@ import DesktopServices
 import Foundation
 import Handshake
 import SecretServiceVault
+import TestFixtures
 import Testing
 
 /// The keyring is gnome-keyring, on a bus of its own.
 @Suite(
-    "The vault whose key the keyring keeps",
-    .enabled(if: Tool.areInstalled(.busDaemon, .keyring), "dbus-daemon or gnome-keyring-daemon is not installed"),
-    .timeLimit(.minutes(1)))
+    "The vault whose key the keyring keeps", .heavy,
+    .enabled(if: Tool.areInstalled(.busDaemon, .keyring), "dbus-daemon or gnome-keyring-daemon is not installed"))
 struct SecretServiceVaultTests {
     private let key = VaultKey(.registration, ["example"])
 

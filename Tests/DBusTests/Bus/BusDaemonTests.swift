@@ -1,10 +1,10 @@
 import BusFixtures
 import DBus
+import TestFixtures
 import Testing
 
 @Suite(
-    "Against dbus-daemon", .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"),
-    .timeLimit(.minutes(1)))
+    "Against dbus-daemon", .heavy, .enabled(if: Tool.areInstalled(.busDaemon), "dbus-daemon is not installed"))
 struct BusDaemonTests {
     static let interface: InterfaceName = "org.example.Advertisement1"
 
@@ -118,9 +118,8 @@ struct BusDaemonTests {
 }
 
 @Suite(
-    "Against foreign clients",
-    .enabled(if: Tool.areInstalled(.busDaemon, .gdbus), "dbus-daemon or gdbus is not installed"),
-    .timeLimit(.minutes(1)))
+    "Against foreign clients", .heavy,
+    .enabled(if: Tool.areInstalled(.busDaemon, .gdbus), "dbus-daemon or gdbus is not installed"))
 struct ForeignClientTests {
     @Test("gdbus calls, reads, sets and introspects an exported object")
     func gdbus() async throws {

@@ -1,8 +1,9 @@
+import TestFixtures
 import Testing
 
 @testable import DBus
 
-@Suite("Authentication")
+@Suite("Authentication", .heavy)
 struct AuthenticationTests {
     @Test("the client first sends NUL and its user in hexadecimal digits of decimal ones")
     func opening() {

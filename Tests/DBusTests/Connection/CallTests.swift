@@ -1,9 +1,9 @@
-import ClockFixtures
+import TestFixtures
 import Testing
 
 @testable import DBus
 
-@Suite("Calls")
+@Suite("Calls", .heavy)
 struct CallTests {
     static let call = MethodCall("Get", in: "org.example.Thing", of: "/a", at: "org.example", arguments: ["x"])
 

@@ -1,10 +1,10 @@
-import ClockFixtures
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DBus
 
-@Suite("A connection that is kept")
+@Suite("A connection that is kept", .heavy)
 struct KeptConnectionTests {
     @Test("waits double up to the longest")
     func waits() {

@@ -1,8 +1,9 @@
+import TestFixtures
 import Testing
 
 @testable import DBus
 
-@Suite("Signals")
+@Suite("Signals", .heavy)
 struct SignalTests {
     static let rule = MatchRule(interface: "org.example.Thing")
 

@@ -1,9 +1,10 @@
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DBus
 
-@Suite("Exported objects")
+@Suite("Exported objects", .heavy)
 struct ExportTests {
     static let advertisement: InterfaceName = "org.example.Advertisement1"
 

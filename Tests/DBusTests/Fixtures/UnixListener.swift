@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DBus
@@ -14,7 +15,7 @@ import Darwin
 /// A Unix socket in a folder of its own, which takes connections on a thread of its own.
 final class UnixListener: Sendable {
     let address: Address
-    private let folder: String
+    private let folder: TemporaryFolder
     private let descriptor: CInt
     private let connections: AsyncStream<CInt>
 
@@ -24,9 +25,8 @@ final class UnixListener: Sendable {
         #else
         let kind = SOCK_STREAM
         #endif
-        folder = NSTemporaryDirectory() + "dbus-\(UInt64.random(in: 0 ..< .max))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let path = folder + "/bus"
+        folder = try TemporaryFolder()
+        let path = folder.path + "/bus"
         address = Address(.path(path))
         let descriptor = socket(AF_UNIX, kind, 0)
         self.descriptor = descriptor
@@ -57,7 +57,6 @@ final class UnixListener: Sendable {
     deinit {
         _ = shutdown(descriptor, CInt(SHUT_RDWR))
         _ = systemClose(descriptor)
-        try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// The next connection.

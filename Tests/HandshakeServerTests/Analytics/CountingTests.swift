@@ -4,12 +4,12 @@ import Handshake
 import IFTTTConnect
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
 @testable import HandshakeServer
 
-@Suite("Counting what happens to the buttons")
+@Suite("Counting what happens to the buttons", .heavy)
 struct CountingTests {
     private let id = "aB3dE5fG"
 

@@ -1,13 +1,13 @@
-import ClockFixtures
 import Handshake
 import IFTTTConnect
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import HandshakeServer
 
-@Suite("What a server counts: consent, queue and sending", .timeLimit(.minutes(1)))
+@Suite("What a server counts: consent, queue and sending")
 struct QueueRulesTests {
     private let vault = MemoryVault()
 

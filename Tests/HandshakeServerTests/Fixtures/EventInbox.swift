@@ -1,4 +1,3 @@
-import ClockFixtures
 import HTTPTypes
 import Handshake
 import IFTTTConnect
@@ -6,6 +5,7 @@ import Logging
 import OAuth
 import ServiceLifecycle
 import Synchronization
+import TestFixtures
 
 @testable import HandshakeServer
 

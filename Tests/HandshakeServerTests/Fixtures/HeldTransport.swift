@@ -1,7 +1,7 @@
-import ClockFixtures
 import Handshake
 import OAuth
 import Synchronization
+import TestFixtures
 
 /// A transport that answers nothing before the test lets it; what is cancelled meanwhile it gives up.
 final class HeldTransport: Transport {

@@ -1,7 +1,7 @@
 import Hummingbird
 import Logging
 import ServiceLifecycle
-import WireFixtures
+import TestFixtures
 
 /// A router listening on loopback.
 struct RunningServer {

@@ -7,7 +7,7 @@ import IFTTTConnect
 import Logging
 import OAuth
 import Sandbox
-import WireFixtures
+import TestFixtures
 
 @testable import HandshakeServer
 

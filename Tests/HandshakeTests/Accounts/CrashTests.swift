@@ -3,11 +3,12 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
 #if os(Linux) || os(macOS)
 /// Kills a real process between every two steps of a refresh.
-@Suite("E1: a crash at any point of a refresh", .serialized)
+@Suite("E1: a crash at any point of a refresh", .heavy, .serialized)
 struct CrashTests {
     /// Where the process dies, and whether the session can have survived at a service whose refresh tokens work
     /// once.

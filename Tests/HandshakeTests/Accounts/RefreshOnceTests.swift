@@ -2,9 +2,10 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Refresh, exactly once")
+@Suite("Refresh, exactly once", .heavy)
 struct RefreshOnceTests {
     @Test("E2: a thousand callers of an expired token make one refresh", arguments: SandboxService.Name.withSignIn)
     func manyTasks(_ name: SandboxService.Name) async throws {
@@ -89,8 +90,8 @@ struct RefreshOnceTests {
     @Test("E3: the first caller's cancellation neither stops the refresh nor fails the others")
     func cancelledFirstCaller() async throws {
         let world = try await World()
-        let arrived = Latch()
-        let release = Latch()
+        let arrived = Gate()
+        let release = Gate()
         let transport = TappedTransport { request, base, limits in
             if request.head.path == "/oauth/token" {
                 arrived.open()

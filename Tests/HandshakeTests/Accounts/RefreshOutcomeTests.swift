@@ -3,9 +3,10 @@ import Handshake
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
 
-@Suite("Refresh: rejected, unreachable and uncertain are different")
+@Suite("Refresh: rejected, unreachable and uncertain are different", .heavy)
 struct RefreshOutcomeTests {
     /// One fault at the token endpoint, and what has to come of it.
     struct Row: Sendable, CustomTestStringConvertible {

@@ -2,9 +2,10 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Authorized requests")
+@Suite("Authorized requests", .heavy)
 struct RequestTests {
     @Test("F1: the token goes into the Authorization field, and a field that the caller set is replaced")
     func authorizationField() async throws {

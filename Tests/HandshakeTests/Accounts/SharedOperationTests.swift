@@ -1,4 +1,5 @@
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import Handshake
@@ -9,7 +10,7 @@ struct SharedOperationTests {
     func once() async throws {
         let operation = SharedOperation<Int>()
         let runs = Mutex(0)
-        let release = Latch()
+        let release = Gate()
         let work: @Sendable () async throws -> Int = {
             await release.wait()
             return runs.withLock { runs in

@@ -2,9 +2,10 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Sign-out")
+@Suite("Sign-out", .heavy)
 struct SignOutTests {
     @Test(
         "K3: the tokens are revoked at the service, the refresh token first, and then the account is forgotten",

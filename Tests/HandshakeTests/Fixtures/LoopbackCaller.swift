@@ -1,4 +1,4 @@
-import WireFixtures
+import TestFixtures
 
 #if canImport(Glibc)
 import Glibc

@@ -145,34 +145,6 @@ final class TappedTransport: Transport {
     }
 }
 
-/// A gate that callers wait at until it is opened.
-final class Latch: Sendable {
-    private struct State {
-        var isOpen = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiters.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-
-    func open() {
-        let waiters = state.withLock { state in
-            defer { state = State(isOpen: true) }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-}
-
 /// What a throwing call threw, as this package's error.
 func handshakeError<Value>(_ body: () async throws -> Value) async -> HandshakeError? {
     do {

@@ -1,9 +1,10 @@
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Tokens that the user brings, and codes that the user carries")
+@Suite("Tokens that the user brings, and codes that the user carries", .heavy)
 struct AdoptionTests {
     private func grant(_ token: String, refreshToken: String? = nil) -> Grant {
         Grant(

@@ -3,9 +3,10 @@ import Handshake
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
 
-@Suite("The loopback listener")
+@Suite("The loopback listener", .heavy)
 struct LoopbackTests {
     /// Accepts redirects with `state=right`.
     @Sendable private static func judge(_ url: String) -> LoopbackListener.Verdict<String> {

@@ -4,9 +4,10 @@ import Handshake
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
 
-@Suite("Sign-in")
+@Suite("Sign-in", .heavy)
 struct SignInTests {
     @Test(
         "A1, A3: a user signs in at every service with PKCE by S256 and a state of 256 bits",
@@ -81,7 +82,7 @@ struct SignInTests {
     @Test("cancelling the task ends the sign-in and closes its listener")
     func cancellation() async throws {
         let world = try await World()
-        let shown = Latch()
+        let shown = Gate()
         let address = Mutex<String>("")
         let task = Task {
             try await world.app().signIn(

@@ -1,9 +1,10 @@
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Sign-in: what the token endpoint and the metadata may get wrong")
+@Suite("Sign-in: what the token endpoint and the metadata may get wrong", .heavy)
 struct TokenEndpointFaultTests {
     /// A fault, and the error that has to come of it.
     struct Row: Sendable, CustomTestStringConvertible {

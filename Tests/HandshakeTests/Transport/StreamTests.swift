@@ -3,9 +3,10 @@ import Handshake
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
 
-@Suite("Streamed answers")
+@Suite("Streamed answers", .heavy)
 struct StreamTests {
     /// What a receiver got.
     private final class Received: Sendable {

@@ -2,9 +2,10 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("The transport")
+@Suite("The transport", .heavy)
 struct TransportTests {
     private static let url = "/api/v1/profiles/me"
 

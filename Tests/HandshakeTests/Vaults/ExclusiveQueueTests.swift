@@ -1,9 +1,9 @@
-import ClockFixtures
+import TestFixtures
 import Testing
 
 @testable import Handshake
 
-@Suite("The queue before a key", .timeLimit(.minutes(1)))
+@Suite("The queue before a key")
 struct ExclusiveQueueTests {
     private let queue = ExclusiveQueue<String>()
     private let clock = ManualClock()

@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import Handshake
@@ -11,7 +12,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite("A file vault's owners, modes and links", .timeLimit(.minutes(1)))
+@Suite("A file vault's owners, modes and links", .heavy)
 struct FileVaultAccessTests {
     /// What a vault consists of.
     enum Part: CaseIterable {

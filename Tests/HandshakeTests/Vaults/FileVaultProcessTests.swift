@@ -1,5 +1,6 @@
 import Foundation
 import Handshake
+import TestFixtures
 import Testing
 
 #if canImport(Darwin)
@@ -11,7 +12,7 @@ import Glibc
 #endif
 
 #if os(Linux) || os(macOS)
-@Suite("A file vault in several processes", .serialized)
+@Suite("A file vault in several processes", .heavy, .serialized)
 struct FileVaultProcessTests {
     private let folder: VaultFolder
 

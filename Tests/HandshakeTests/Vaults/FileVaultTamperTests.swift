@@ -1,9 +1,10 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import Handshake
 
-@Suite("A file vault's records, tampered with")
+@Suite("A file vault's records, tampered with", .heavy)
 struct FileVaultTamperTests {
     private static let contents = Array("canary-refresh-token-8c1f".utf8)
 

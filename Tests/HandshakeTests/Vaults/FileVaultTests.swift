@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import Handshake
@@ -11,7 +12,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite("A file vault", .timeLimit(.minutes(1)))
+@Suite("A file vault", .heavy)
 struct FileVaultTests {
     private let folder: VaultFolder
 

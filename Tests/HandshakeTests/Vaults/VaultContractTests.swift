@@ -1,8 +1,8 @@
-import ClockFixtures
 import Handshake
+import TestFixtures
 import Testing
 
-@Suite("The contract of every vault", .timeLimit(.minutes(1)))
+@Suite("The contract of every vault", .heavy)
 struct VaultContractTests {
     @Test("E6: an absent record is nil, and an empty vault lists nothing", arguments: VaultContract.all)
     func absent(contract: VaultContract) async throws {
@@ -129,7 +129,7 @@ struct VaultContractTests {
             release.open()
             return (first, second)
         }
-        await release.pass()
+        await release.wait()
         try await second.value
         #expect(first.isCancelled)
         #expect(try await vault.record(.alice) == [2])

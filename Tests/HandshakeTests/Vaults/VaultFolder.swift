@@ -1,5 +1,6 @@
 import Foundation
 import Handshake
+import TestFixtures
 
 #if canImport(Darwin)
 import Darwin
@@ -21,9 +22,10 @@ struct VaultPlace: Codable, Sendable {
     }
 }
 
-/// A file vault's place in a temporary folder, which goes with this value.
+/// A file vault's place in a temporary folder, which is removed with this value.
 final class VaultFolder: Sendable {
-    let parent: String
+    private let temporary: TemporaryFolder
+    var parent: String { temporary.path }
     var directory: String { place.directory }
     var keyFile: String { place.keyFile }
 
@@ -31,11 +33,8 @@ final class VaultFolder: Sendable {
     var place: VaultPlace { VaultPlace(parent: parent) }
 
     init() throws {
-        parent = FileManager.default.temporaryDirectory.path + "/handshake-vault-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: false)
+        temporary = try TemporaryFolder()
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: parent) }
 
     /// Opens the vault, which does not keep this folder.
     func open(timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) throws -> FileVault {

@@ -1,9 +1,9 @@
-import ClockFixtures
 import Foundation
 import HTTPTypes
 import Handshake
 import IFTTTConnect
 import OAuth
+import TestFixtures
 import Testing
 
 @Suite("Calls of an app")

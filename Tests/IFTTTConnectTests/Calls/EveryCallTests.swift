@@ -1,8 +1,8 @@
-import ClockFixtures
 import HTTPTypes
 import Handshake
 import IFTTTConnect
 import OAuth
+import TestFixtures
 import Testing
 
 /// A call of either kind, what it asks for, and what of it may be asked twice.

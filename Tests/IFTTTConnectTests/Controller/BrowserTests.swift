@@ -1,7 +1,7 @@
-import ClockFixtures
 import Handshake
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import IFTTTConnect

@@ -1,8 +1,8 @@
-import ClockFixtures
 import Handshake
 import IFTTTConnect
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("Runs of the controller")

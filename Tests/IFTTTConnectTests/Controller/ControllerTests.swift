@@ -1,10 +1,10 @@
-import ClockFixtures
 import Foundation
 import HTTPTypes
 import Handshake
 import IFTTTConnect
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 /// A user at a browser, as a closure.
@@ -20,7 +20,7 @@ struct ScriptedBrowser: ConnectBrowser {
     }
 }
 
-@Suite("The controller")
+@Suite("The controller", .heavy)
 struct ControllerTests {
     let path = "/v2/connections/aB3dE5fG"
 

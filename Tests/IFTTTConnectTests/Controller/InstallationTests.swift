@@ -2,6 +2,7 @@ import Foundation
 import Handshake
 import IFTTTConnect
 import OAuth
+import TestFixtures
 import Testing
 
 @Suite("What ends with an installation")
@@ -15,9 +16,8 @@ struct InstallationTests {
 
     @Test("F106: with its folder a vault is gone, and the next installation knows no user")
     func folder() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "installation-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
         try await tokens(in: folder).store(try token("utk_first"))
         #expect(try await tokens(in: folder).token() == (try token("utk_first")))
         try FileManager.default.removeItem(at: folder)

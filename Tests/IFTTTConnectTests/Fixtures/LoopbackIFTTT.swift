@@ -1,7 +1,7 @@
 import IFTTTConnect
 import OAuth
 import Sandbox
-import WireFixtures
+import TestFixtures
 
 /// The kit at the sandbox of this process, over HTTP on loopback.
 struct LoopbackIFTTT {

@@ -1,9 +1,9 @@
-import ClockFixtures
 import HTTPTypes
 import Handshake
 import IFTTTConnect
 import OAuth
 import Synchronization
+import TestFixtures
 
 /// IFTTT as a list of answers, told by the test: every request is looked at, none leaves the process.
 final class ScriptedIFTTT: Transport {

@@ -4,8 +4,8 @@ import IFTTTConnect
 import OAuth
 import Sandbox
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 /// A person at the pages of the sandbox, as a closure that is given the address and says where they left to.
 private struct Person: ConnectBrowser {
@@ -14,7 +14,7 @@ private struct Person: ConnectBrowser {
     func open(_ destination: ConnectActivation.Destination) async throws -> String? { try await visit(destination) }
 }
 
-@Suite("Activations over HTTP, at the sandbox", .timeLimit(.minutes(1)))
+@Suite("Activations over HTTP, at the sandbox", .heavy)
 struct LoopbackActivationTests {
     private static let settings = [
         ("f0", "on"), ("f0.c0.location.lat", "52.5"), ("f0.c0.location.lng", "13.4"),

@@ -1,10 +1,10 @@
 import IFTTTConnect
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("Calls over HTTP, at the sandbox")
+@Suite("Calls over HTTP, at the sandbox", .heavy)
 struct LoopbackCallTests {
     private let zone = ComponentSlug(service: "lumen_garden", name: "start_drip")
 

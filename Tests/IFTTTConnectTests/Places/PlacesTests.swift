@@ -1,10 +1,10 @@
-import ClockFixtures
 import Foundation
 import Geofences
 import HTTPTypes
 import Handshake
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import IFTTTConnect
@@ -335,7 +335,7 @@ struct PlacesTests {
                     after: {
                         began.open()
                         await withTaskCancellationHandler {
-                            await never.pass()
+                            await never.wait()
                         } onCancel: {
                             never.open()
                         }
@@ -347,7 +347,7 @@ struct PlacesTests {
         try await synchronizer.activate([id()])
         try await synchronizer.record(.exit, of: "ifttt_\(PlacesBench.exit)", at: PlacesBench.now)
         async let outcome = synchronizer.synchronize(.backgroundTask)
-        await began.pass()
+        await began.wait()
         await synchronizer.stopSynchronization()
         #expect(await outcome == .failed)
         #expect(try await synchronizer.queue.crossings().count == 1)
@@ -365,10 +365,10 @@ struct PlacesTests {
                 503,
                 after: {
                     began.open()
-                    await go.pass()
+                    await go.wait()
                 }))
         async let first = synchronizer.synchronize()
-        await began.pass()
+        await began.wait()
         let others = (0..<10).map { _ in Task { await synchronizer.synchronize() } }
         for _ in 0..<100 { await Task.yield() }
         go.open()

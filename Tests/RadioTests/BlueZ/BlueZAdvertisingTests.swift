@@ -2,11 +2,12 @@
 import Beacons
 import DBus
 import Radio
+import TestFixtures
 import Testing
 
 @Suite(
-    "Advertising through BlueZ", .serialized, .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")),
-    .timeLimit(.minutes(1)))
+    "Advertising through BlueZ", .heavy, .serialized,
+    .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")))
 struct BlueZAdvertisingTests {
     @Test("BE-13: what is sent are the 27 bytes of the dossier, and nothing after it was cancelled")
     func iBeacon() async throws {

@@ -2,11 +2,12 @@
 import Beacons
 import DBus
 import Radio
+import TestFixtures
 import Testing
 
 @Suite(
-    "BlueZ that goes away and comes back", .serialized,
-    .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")), .timeLimit(.minutes(1)))
+    "BlueZ that goes away and comes back", .heavy, .serialized,
+    .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")))
 struct BlueZInterruptionTests {
     @Test(
         "an adapter that is switched off mid-scan is waited for", arguments: [ScanMethod.monitor, .filteredDiscovery])

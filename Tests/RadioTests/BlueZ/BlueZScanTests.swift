@@ -1,13 +1,13 @@
 #if os(Linux)
 import Beacons
-import ClockFixtures
 import DBus
 import Radio
+import TestFixtures
 import Testing
 
 @Suite(
-    "Scanning through BlueZ", .serialized, .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")),
-    .timeLimit(.minutes(1)))
+    "Scanning through BlueZ", .heavy, .serialized,
+    .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")))
 struct BlueZScanTests {
     @Test("BE-16: a monitor hears a beacon without any search")
     func monitor() async throws {

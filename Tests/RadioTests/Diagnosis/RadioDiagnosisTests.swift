@@ -2,11 +2,12 @@
 import Beacons
 import DBus
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import Radio
 
-@Suite("What doctor says of Bluetooth")
+@Suite("What doctor says of Bluetooth", .heavy)
 struct RadioDiagnosisTests {
     /// A machine on which everything works.
     private static func facts(_ change: (inout BlueZFacts) -> Void = { _ in }) -> BlueZFacts {
@@ -116,8 +117,7 @@ struct RadioDiagnosisTests {
     }
 
     @Test(
-        "a real bus and daemon are diagnosed", .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")),
-        .timeLimit(.minutes(1)))
+        "a real bus and daemon are diagnosed", .enabled(if: Air.obstacle == nil, Comment(rawValue: Air.obstacle ?? "")))
     func live() async throws {
         try await Air.with(["monitor=none", "instances=1"]) { air in
             let sending = try Sending(air.radio(), Packets.iBeacon)
@@ -144,10 +144,12 @@ extension BlueZFacts {
 @Suite("What the kernel keeps off")
 struct RFKillTests {
     /// A folder like `/sys/class/rfkill`.
-    private func folder(_ switches: [(name: String, type: String, soft: String, hard: String)]) throws -> String {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "rfkill-\(UUID().uuidString)")
+    private func folder(
+        _ switches: [(name: String, type: String, soft: String, hard: String)]
+    ) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
         for (index, entry) in switches.enumerated() {
-            let path = folder.appending(path: "rfkill\(index)")
+            let path = folder.url.appending(path: "rfkill\(index)")
             try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
             for (file, text) in [
                 ("name", entry.name), ("type", entry.type), ("soft", entry.soft), ("hard", entry.hard),
@@ -155,20 +157,20 @@ struct RFKillTests {
                 try Data("\(text)\n".utf8).write(to: path.appending(path: file))
             }
         }
-        return folder.path
+        return folder
     }
 
     @Test("an adapter's own switch counts, and the machine's; those of other radios do not")
     func blocks() throws {
-        let rfkill = RFKill(
-            folder: try folder([
-                ("phy0", "wlan", "1", "1"), ("hci0", "bluetooth", "1", "0"), ("hci1", "bluetooth", "0", "0"),
-            ]))
+        let adapters = try folder([
+            ("phy0", "wlan", "1", "1"), ("hci0", "bluetooth", "1", "0"), ("hci1", "bluetooth", "0", "0"),
+        ])
+        let rfkill = RFKill(folder: adapters.path)
         #expect(rfkill.switches == [.init(name: "hci0", block: .soft), .init(name: "hci1", block: nil)])
         #expect(rfkill.block(of: "hci0") == .soft)
         #expect(rfkill.block(of: "hci1") == nil)
-        let machine = RFKill(folder: try folder([("laptop-bluetooth", "bluetooth", "0", "1")]))
-        #expect(machine.block(of: "hci0") == .hard)
+        let machine = try folder([("laptop-bluetooth", "bluetooth", "0", "1")])
+        #expect(RFKill(folder: machine.path).block(of: "hci0") == .hard)
     }
 
     @Test("a kernel that does not tell blocks nothing")

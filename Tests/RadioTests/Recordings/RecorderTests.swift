@@ -1,12 +1,17 @@
 import Beacons
 import Foundation
 import Radio
+import TestFixtures
 import Testing
 
-@Suite("Recording what a radio hears", .timeLimit(.minutes(1)))
+@Suite("Recording what a radio hears")
 struct RecorderTests {
-    private func name() -> String {
-        FileManager.default.temporaryDirectory.appending(path: "recorded-\(UUID().uuidString).jsonl").path
+    private let folder: TemporaryFolder
+    /// The file that the recorder makes.
+    private var name: String { folder.path + "/recorded.jsonl" }
+
+    init() throws {
+        folder = try TemporaryFolder()
     }
 
     private func radio(_ packets: [Advertisement]) -> Replay {
@@ -22,7 +27,6 @@ struct RecorderTests {
 
     @Test("BE-23: what was recorded is replayed as it was heard")
     func roundTrip() async throws {
-        let name = name()
         let packets = try packets()
         var heard: [Advertisement] = []
         for try await packet in Recorder(radio(packets), to: name).scan().advertisements() { heard.append(packet) }
@@ -34,7 +38,6 @@ struct RecorderTests {
 
     @Test("only its owner can read a recording")
     func permissions() async throws {
-        let name = name()
         for try await _ in Recorder(radio(try packets()), to: name).scan() {}
         let attributes = try FileManager.default.attributesOfItem(atPath: name)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -42,9 +45,9 @@ struct RecorderTests {
 
     @Test("a file that is there already is not touched")
     func existing() async throws {
-        let name = try ReplayTests.file("old")
+        try Data("old".utf8).write(to: URL(filePath: name))
         let error = await #expect(throws: RadioError.self) {
-            for try await _ in Recorder(self.radio(try self.packets()), to: name).scan() {}
+            for try await _ in Recorder(self.radio(try self.packets()), to: self.name).scan() {}
         }
         #expect(error == .file(name: name, reason: "File exists"))
         #expect(try String(contentsOfFile: name, encoding: .utf8) == "old")
@@ -52,16 +55,14 @@ struct RecorderTests {
 
     @Test("a link is not followed: it may lead to another file")
     func link() async throws {
-        let name = name()
-        try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: self.name())
+        try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: folder.path + "/other.jsonl")
         await #expect(throws: RadioError.file(name: name, reason: "File exists")) {
-            for try await _ in Recorder(self.radio(try self.packets()), to: name).scan() {}
+            for try await _ in Recorder(self.radio(try self.packets()), to: self.name).scan() {}
         }
     }
 
     @Test("nothing is made before somebody listens")
     func lazy() throws {
-        let name = name()
         let scan = Recorder(radio(try packets()), to: name).scan()
         _ = scan
         #expect(!FileManager.default.fileExists(atPath: name))

@@ -1,6 +1,5 @@
-import ClockFixtures
-import Foundation
 import Handshake
+import TestFixtures
 
 /// A time that a test moves, and on which every pause is over at once; it tells how long the pauses were.
 struct TestTime: Sendable {
@@ -23,30 +22,5 @@ struct TestTime: Sendable {
 
     func advance(by seconds: Double) {
         clock.advance(by: .seconds(seconds))
-    }
-}
-
-/// A folder that ends with the test.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        path = NSTemporaryDirectory() + "recurse-center-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    /// The names in a folder below, sorted.
-    func names(_ folder: String) -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)) ?? []).sorted()
-    }
-
-    /// The permissions of what lies there.
-    func mode(_ name: String) throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
-        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
     }
 }

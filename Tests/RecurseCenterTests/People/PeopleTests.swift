@@ -2,9 +2,10 @@ import Handshake
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("People, batches and places at the sandbox")
+@Suite("People, batches and places at the sandbox", .heavy)
 struct PeopleTests {
     @Test("RC-09: the user's own profile has name and batch", arguments: [RecurseCenter.Shape.profiles, .people])
     func me(_ shape: RecurseCenter.Shape) async throws {

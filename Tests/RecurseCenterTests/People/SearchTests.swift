@@ -1,9 +1,10 @@
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Search")
+@Suite("Search", .heavy)
 struct SearchTests {
     @Test(
         "RC-12, scenario 10: 0, 1, 50, 51 and 100 people take 1, 1, 2, 2 and 3 requests",

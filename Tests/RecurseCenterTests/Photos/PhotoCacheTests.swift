@@ -3,9 +3,10 @@ import HTTPTypes
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Photos on disk")
+@Suite("Photos on disk", .heavy)
 struct PhotoCacheTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1]
     private static let gif = Array("GIF89a one".utf8)

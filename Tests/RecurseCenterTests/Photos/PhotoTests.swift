@@ -4,9 +4,10 @@ import Handshake
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Photos")
+@Suite("Photos", .heavy)
 struct PhotoTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0]
 

@@ -1,9 +1,10 @@
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Visits to the hub")
+@Suite("Visits to the hub", .heavy)
 struct HubVisitTests {
     @Test(
         "RC-15, RC-29, scenario 11: twice on one day in New York is one visit, the next day another, and checking out removes one"

@@ -2,9 +2,10 @@ import HTTPTypes
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Repeating what only reads")
+@Suite("Repeating what only reads", .heavy)
 struct RetryTests {
     private static let path = "GET /api/v1/profiles/me"
 

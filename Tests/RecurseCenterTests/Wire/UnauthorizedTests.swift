@@ -2,9 +2,10 @@ import Handshake
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Unauthorized, in all its disguises")
+@Suite("Unauthorized, in all its disguises", .heavy)
 struct UnauthorizedTests {
     @Test(
         "RC-06, scenario 4: however the service says it, the token is refreshed once and the request answered",

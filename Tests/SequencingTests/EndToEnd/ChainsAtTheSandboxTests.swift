@@ -1,11 +1,11 @@
-import ClockFixtures
 import Handshake
 import OAuth
 import Sandbox
 import Sequencing
+import TestFixtures
 import Testing
 
-@Suite("Files and chains at the sandbox")
+@Suite("Files and chains at the sandbox", .heavy)
 struct ChainsAtTheSandboxTests {
     private func file(_ number: Int) throws -> FileID { try #require(FileID("\(number)")) }
 

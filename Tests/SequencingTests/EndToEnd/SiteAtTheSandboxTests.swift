@@ -4,9 +4,10 @@ import OAuth
 import Sandbox
 import Sequencing
 import Synchronization
+import TestFixtures
 import Testing
 
-@Suite("Accounts, imports, Connect-To, beacons and report files at the sandbox")
+@Suite("Accounts, imports, Connect-To, beacons and report files at the sandbox", .heavy)
 struct SiteAtTheSandboxTests {
     @Test("B03, B04, B05, W12: registering and resetting, by the client's identifier")
     func registration() async throws {
@@ -133,7 +134,8 @@ struct SiteAtTheSandboxTests {
         #expect(count.withLock { $0 } == 8 << 20)
         #expect(longest.withLock { $0 } < 2 << 20)
         try town.inject("sequencing /v2/GetReportFile => cut 100000")
-        let path = NSTemporaryDirectory() + "broken-\(UUID().uuidString).pdf"
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/broken.pdf"
         #expect(await sequencingError { try await town.genome.save(id, to: path) }?.code == "connection_cut")
         #expect(!FileManager.default.fileExists(atPath: path))
         await town.sandbox.stop()

@@ -1,7 +1,7 @@
-import ClockFixtures
 import Handshake
 import OAuth
 import Sequencing
+import TestFixtures
 import Testing
 
 @Suite("Files")

@@ -1,9 +1,9 @@
-import ClockFixtures
 import HTTPTypes
 import Handshake
 import OAuth
 import Sequencing
 import Synchronization
+import TestFixtures
 
 /// Sequencing.com as a list of answers, told by the test: every request is looked at, none leaves the process.
 final class ScriptedService: Transport {

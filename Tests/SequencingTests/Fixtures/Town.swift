@@ -1,8 +1,8 @@
-import ClockFixtures
 import Handshake
 import OAuth
 import Sandbox
 import Sequencing
+import TestFixtures
 
 /// A sandbox, and a user of its Sequencing.com who has signed in.
 struct Town: Sendable {

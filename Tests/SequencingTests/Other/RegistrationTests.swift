@@ -1,6 +1,6 @@
-import ClockFixtures
 import OAuth
 import Sequencing
+import TestFixtures
 import Testing
 
 @Suite("Registration")

@@ -1,10 +1,11 @@
 import Sandbox
 import Sequencing
+import TestFixtures
 import Testing
 
 @testable import WeatherMyWay
 
-@Suite("Weather My Way")
+@Suite("Weather My Way", .heavy)
 struct WeatherTests {
     private let table: AdviceTable
 

@@ -5,19 +5,17 @@ import OAuth
 import Sandbox
 import Sequencing
 import Synchronization
+import TestFixtures
 import Testing
 
-@Suite("Report files")
+@Suite("Report files", .heavy)
 struct ReportFileTests {
-    private let folder: String
+    private let temporary: TemporaryFolder
+    private var folder: String { temporary.path }
+    private var names: [String] { temporary.names() }
 
     init() throws {
-        folder = NSTemporaryDirectory() + "report-files-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    }
-
-    private var names: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+        temporary = try TemporaryFolder()
     }
 
     private let id = ReportFileID(55012)

@@ -1,7 +1,7 @@
-import ClockFixtures
 import OAuth
 import Sequencing
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("Runs")

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Opens once, for all who wait at it and all who come later.
+/// A gate that stays open once it is opened; tasks wait at it until then.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -22,7 +22,8 @@ package final class Gate: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    package func pass() async {
+    /// Returns when the gate is open, also for a task that is cancelled.
+    package func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in
                 if !state.isOpen { state.waiting.append(continuation) }
