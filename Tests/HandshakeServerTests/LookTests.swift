@@ -18,14 +18,15 @@ struct LookTests {
     private static let start = 1_735_689_600.0
     private let clock = ManualClock()
     private let transport = HeldTransport()
+    private var time: TimeSource {
+        TimeSource(now: { [clock] in Self.start + clock.now.offset / .seconds(1) }, clock: clock)
+    }
 
     /// A world whose clock stands still, and a server whose IFTTT does not answer. What is known is known from another one.
     private func scene(
         isKnown: Bool
     ) async throws -> (world: World, server: ButtonServer, place: ConnectSessions.Place) {
-        let clock = clock
-        let world = try await World.start(
-            time: TimeSource(now: { Self.start + clock.now.offset / .seconds(1) }, clock: clock))
+        let world = try await World.start(time: time)
         var settings = try world.standardSettings()
         if isKnown {
             let other = try await world.buttons(settings)
@@ -154,7 +155,7 @@ struct LookTests {
 
     @Test("what was changed at IFTTT reaches the page that was told what had been known")
     func follows() async throws {
-        let world = try await World.start()
+        let world = try await World.start(time: time)
         var settings = try world.standardSettings()
         settings.freshness = .zero
         settings.streams.lifetime = .seconds(6)
@@ -166,8 +167,12 @@ struct LookTests {
         let listening = Task {
             try await server.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
         }
+        await clock.sleeper(of: settings.streams.interval)
         #expect(try await server.state().step == "connected")
+        try await server.look()
+        let passing = clock.pass(inStepsOf: settings.streams.interval)
         let heard = try await listening.value.text
+        passing.cancel()
         #expect(heard.contains(#""step":"connect""#))
         await server.server.stop()
         await world.sandbox.stop()
@@ -175,7 +180,7 @@ struct LookTests {
 
     @Test("a webhook that says that a connection was turned off reaches the open button, and makes nobody a session")
     func webhook() async throws {
-        let world = try await World.start()
+        let world = try await World.start(time: time)
         var settings = try world.standardSettings()
         settings.freshness = .seconds(3600)
         settings.streams.lifetime = .seconds(6)
@@ -184,19 +189,25 @@ struct LookTests {
         _ = try await server.visit(try await world.sandbox.activate(url, as: "new@example.test"))
         #expect(try await server.state().step == "connected")
         let router = Router()
+        let handled = Gate()
         try WebhookRoutes<BasicRequestContext>(serviceKey: world.serviceKey, vault: world.vault, log: World.log) {
             webhook in
             for user in ["new", "ada"] {
                 try await server.routes.refresh(webhook.connection, for: try ConnectButtonUser(id: user))
             }
+            handled.open()
         }.add(to: router)
         let receiver = try await RunningServer.start(router)
         #expect(world.sandbox.setWebhookPrefix(receiver.origin))
         let listening = Task {
             try await server.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
         }
+        await clock.sleeper(of: settings.streams.interval)
         let token = try #require(try await server.routes.userTokens(for: .init(id: "new")).token())
         _ = try await ConnectAPI(.user(token), at: world.hosts()).disable(try ConnectionID("aB3dE5fG"))
+        await handled.wait()
+        let passing = clock.pass(inStepsOf: settings.streams.interval)
+        defer { passing.cancel() }
         #expect(try await listening.value.text.contains(#""step":"connect""#))
         #expect(try await world.vault.keys(of: .activation).keys.count == 1)
         await receiver.stop()

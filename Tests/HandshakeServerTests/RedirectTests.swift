@@ -231,7 +231,8 @@ struct ProcessTests {
 
     @Test("changes made by one server reach the pages of another, and streams are bounded")
     func streams() async throws {
-        let world = try await World.start()
+        let clock = ManualClock()
+        let world = try await World.start(time: TimeSource(now: { 1_735_689_600 }, clock: clock))
         var settings = try world.standardSettings()
         settings.streams.lifetime = .seconds(2)
         settings.streams.heartbeat = .milliseconds(200)
@@ -244,12 +245,15 @@ struct ProcessTests {
         let silent = Task {
             try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
         }
+        await clock.sleeper(of: settings.streams.interval, count: 2)
         var third = try await two.wire.send(
             "GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=ada"], limit: 64)
         #expect(third.status == 200)
         _ = try await one.send(.turnOn, page)
+        let passing = clock.pass(inStepsOf: settings.streams.interval)
         let heard = try await listening.value
         _ = try await silent.value
+        passing.cancel()
         #expect(heard["Content-Type"] == "text/event-stream; charset=utf-8" && heard["Cache-Control"] == "no-store")
         #expect(heard.text.contains(#""step":"connect""#) && heard.text.contains(#""step":"email""#))
         #expect(heard.text.contains("\n:\n\n") && !heard.text.contains(#""open""#))

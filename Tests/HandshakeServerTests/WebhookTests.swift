@@ -186,14 +186,16 @@ struct WebhookTests {
         let inbox = Inbox()
         var quick = WebhookLimits()
         quick.patience = .milliseconds(50)
-        let server = try await server(inbox, limits: quick)
+        let server = try await server(inbox)
         #expect(try await post(server, String(repeating: " ", count: ConnectWebhook.limit + 1)).status == 413)
         #expect(try await post(server, body(), type: "text/plain").status == 415)
+        let impatient = try await self.server(inbox, limits: quick)
         let head =
             "POST /ifttt/v1/webhooks/connection/enabled HTTP/1.1\r\nHost: x\r\nIFTTT-Service-Key: \(Self.key)\r\n"
             + "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
-        let slow = try await WireClient(origin: server.origin).exchange(Array(head.utf8), limit: 32)
+        let slow = try await WireClient(origin: impatient.origin).exchange(Array(head.utf8), limit: 32)
         #expect(String(decoding: slow, as: UTF8.self).contains("408") && inbox.webhooks.isEmpty)
+        await impatient.stop()
         await server.stop()
     }
 

@@ -17,7 +17,7 @@ struct RunningServer {
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { bound.yield($0.localAddress?.port ?? 0) }, logger: logger)
         var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
-        configuration.maximumGracefulShutdownDuration = .milliseconds(500)
+        configuration.maximumGracefulShutdownDuration = .seconds(10)
         let group = ServiceGroup(configuration: configuration)
         let task = Task {
             try? await group.run()

@@ -119,7 +119,7 @@ struct ButtonServer {
         _ = try await stateNow(user, connection)
         let (id, looks) = (try ConnectionID(connection), routes.sessions.looks)
         let key = ConnectSessions.Place.key(of: try ConnectButtonUser(id: user), id)
-        await looks.end(of: key, within: .seconds(60), on: ContinuousClock())
+        await looks.end(of: key, within: .seconds(60), on: ManualClock())
     }
 
     /// What the user does, about the answer that the page has.

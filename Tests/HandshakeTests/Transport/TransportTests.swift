@@ -14,11 +14,12 @@ struct TransportTests {
             .get, try EndpointURL(sandbox.recurseCenter.origin + path, security: .allowingInsecureLoopback))
     }
 
-    private func failure(_ request: RequestMessage, _ limits: TransferLimits = TransferLimits()) async
-        -> TransportError?
-    {
+    private func failure(
+        _ request: RequestMessage, _ limits: TransferLimits = TransferLimits(),
+        through transport: PlatformTransport = PlatformTransport()
+    ) async -> TransportError? {
         do {
-            _ = try await PlatformTransport().send(request, limits: limits)
+            _ = try await transport.send(request, limits: limits)
             return nil
         } catch {
             return error as? TransportError
@@ -34,6 +35,7 @@ struct TransportTests {
         var testDescription: String { "\(fault) is \(code)" }
     }
 
+    /// Every deadline here is missed on a fast machine as on a busy one: the connection is open before it begins to count.
     @Test(
         "C9: every content is bounded and every exchange has a deadline",
         arguments: [
@@ -49,8 +51,10 @@ struct TransportTests {
         ])
     func limits(_ row: Row) async throws {
         let sandbox = try await Sandbox.start()
+        let transport = PlatformTransport()
+        _ = try await transport.send(try request(sandbox), limits: TransferLimits())
         sandbox.inject(try FaultRule(parsing: "GET \(Self.url) => \(row.fault)"))
-        let error = try #require(await failure(try request(sandbox), row.limits))
+        let error = try #require(await failure(try request(sandbox), row.limits, through: transport))
         #expect(error.code == row.code)
         #expect(error.mayHaveArrived == row.mayHaveArrived)
         await sandbox.stop()

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock on which every pause is over at once; it tells how long the pauses were.
+/// A clock on which every sleep ends immediately, and which records how long each was.
 package final class HurriedClock: Clock, Sendable {
     package typealias Instant = TestInstant
 
@@ -17,7 +17,6 @@ package final class HurriedClock: Clock, Sendable {
     package var minimumResolution: Duration { .zero }
     package var pauses: [Duration] { state.withLock { $0.pauses } }
 
-    /// Moves the clock besides.
     package func advance(by duration: Duration) {
         state.withLock { $0.now = $0.now.advanced(by: duration) }
     }

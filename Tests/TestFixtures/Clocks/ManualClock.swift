@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until a test moves it, and tells who sleeps on it.
+/// A clock that stands still until a test advances it, and tells which tasks sleep on it.
 package final class ManualClock: Clock, Sendable {
     package typealias Instant = TestInstant
 
@@ -19,12 +19,12 @@ package final class ManualClock: Clock, Sendable {
     private struct State {
         var now = Instant(offset: .zero)
         var nextID = 0
-        /// Those whose cancellation came before they could lie down.
+        /// Tasks that were cancelled before they could sleep.
         var cancelled: Set<Int> = []
         var sleepers: [Int: Sleeper] = [:]
         var watchers: [Watcher] = []
 
-        /// Takes out those who wait for what is so now.
+        /// Removes the watchers whose condition holds.
         mutating func satisfiedWatchers() -> [CheckedContinuation<Void, Never>] {
             let sleepers = sleepers.values
             let isOver = { (watcher: Watcher) in
@@ -70,7 +70,7 @@ package final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Moves the clock, and wakes those whose time has come, the earliest first.
+    /// Advances the clock, and wakes the tasks whose deadline has passed, the earliest first.
     package func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -81,20 +81,33 @@ package final class ManualClock: Clock, Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Returns when at least so many sleep.
+    /// Returns when at least `count` tasks sleep.
     package func sleepers(_ count: Int) async {
         await wait(for: count) { _, _ in true }
     }
 
-    /// Returns when somebody sleeps who is to wake after exactly `duration` from now.
+    /// Returns when a task sleeps that wakes exactly `duration` from now.
     package func sleeper(for duration: Duration) async {
         let wake = now.advanced(by: duration)
         await wait(for: 1) { $1 == wake }
     }
 
-    /// Returns when somebody sleeps who wanted to sleep for so long.
-    package func sleeper(of length: Duration) async {
-        await wait(for: 1) { $0.duration(to: $1) == length }
+    /// Returns when a task, or `count` of them, sleep that asked for exactly `length`.
+    package func sleeper(of length: Duration, count: Int = 1) async {
+        await wait(for: count) { $0.duration(to: $1) == length }
+    }
+
+    /// Advances the clock by `step` whenever a task sleeps that asked for no more, until the returned task is cancelled.
+    ///
+    /// Time stands still while none does, however long the rest of the test takes.
+    package func pass(inStepsOf step: Duration) -> Task<Void, Never> {
+        Task {
+            while !Task.isCancelled {
+                let isAwaited = state.withLock { $0.sleepers.values.contains { $0.start.duration(to: $0.end) <= step } }
+                if isAwaited { advance(by: step) }
+                await Task.yield()
+            }
+        }
     }
 
     private func wait(for count: Int, _ isSatisfied: @escaping @Sendable (Instant, Instant) -> Bool) async {

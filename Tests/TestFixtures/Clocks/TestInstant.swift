@@ -1,4 +1,4 @@
-/// A moment of a test's clock: how long after the clock began.
+/// An instant of a test's clock, as the duration since the clock began.
 package struct TestInstant: InstantProtocol {
     package let offset: Duration
 
