@@ -119,7 +119,10 @@ let package = Package(
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
         .target(name: "DBus", swiftSettings: strict),
-        .target(name: "TestFixtures", path: "Tests/TestFixtures", swiftSettings: strict),
+        .target(name: "ThreadSanitizerLock", path: "Tests/ThreadSanitizerLock"),
+        .target(
+            name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Tests/TestFixtures",
+            swiftSettings: strict),
         .testTarget(name: "TestFixturesTests", dependencies: ["TestFixtures"], swiftSettings: strict),
         .target(name: "JSONFixtures", dependencies: ["OAuth"], path: "Tests/JSONFixtures", swiftSettings: strict),
         .target(

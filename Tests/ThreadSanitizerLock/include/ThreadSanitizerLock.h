@@ -1,0 +1,1 @@
+// The library has no interface: linking it is what it is for.
