@@ -18,14 +18,16 @@ struct KillHarness {
     }
 
     /// Works until the process dies.
-    static func work(in place: VaultPlace) async throws {
+    ///
+    /// - Parameter begun: called when each task has replaced its first record.
+    static func work(in place: VaultPlace, begun: @escaping @Sendable () -> Void) async throws {
         let vault = try place.open()
         if !Files.exists(place.journal) { try Files.make([], at: place.journal) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     let journal = try Appender(place.journal)
-                    while true {
+                    for round in 0... {
                         let index = Int.random(in: keys.indices)
                         try await vault.update(keys[index]) { record in
                             let count = try (await record.contents).map(count) ?? 0
@@ -33,6 +35,7 @@ struct KillHarness {
                             try await record.replace(with: contents(count + 1))
                             journal.append("done \(index) \(count + 1)")
                         }
+                        if round == 0 { begun() }
                     }
                 }
             }
