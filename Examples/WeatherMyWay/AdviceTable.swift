@@ -1,23 +1,29 @@
 import Sequencing
 
-/// What to wear and eat under which sky, by what the genes say (dossier 5.8): a table that an editor of words can change.
+/// Advice for each weather condition, by melanoma risk and vitamin D (dossier 5.8).
 ///
-/// The first column names a weather condition, or the code of a severe-weather alert; the others are named by a melanoma risk and by whether
-/// there is an issue with vitamin D, as in `Moderate-True`. Lines are compared without regard to case.
+/// The first column of the table names a weather condition, or the code of a severe-weather alert. A column like `Moderate-True` names a
+/// melanoma risk and whether there is an issue with vitamin D. The column `NoData` is for users whose risk or vitamin D is unknown: an alert
+/// warns them too; a condition leaves it empty. Conditions and alerts are compared without regard to case.
 struct AdviceTable {
     private let columns: [String]
     private let rows: [String: [String]]
 
-    /// What the table says.
+    /// The result of a look-up.
     enum Advice: Equatable {
         case sentence(String)
-        /// The file lacks what the advice needs, or a chain said something that nobody foresaw: choose another file.
+        /// The file lacks the data that the advice needs, or a chain gave an unknown answer: choose another file.
         case fileLacksData
         /// The table has no line for this weather.
         case unknownWeather
     }
 
-    /// A table that is wrong: the line, from 1, and what is wrong there.
+    private static let withoutData = "NoData"
+
+    /// The conditions and alerts of the table, in lower case.
+    var conditions: [String] { rows.keys.sorted() }
+
+    /// A malformed table: the line, counted from 1, and the problem.
     struct FormatError: Error, Equatable {
         let line: Int
         let problem: String
@@ -27,7 +33,7 @@ struct AdviceTable {
     init(csv text: String) throws(FormatError) {
         let lines = text.split(whereSeparator: \.isNewline).map(Self.cells)
         guard let header = lines.first, header.first == "Condition" else {
-            throw FormatError(line: 1, problem: "the first line names the columns, the first of them Condition")
+            throw FormatError(line: 1, problem: "the first line must name the columns, the first of them Condition")
         }
         columns = Array(header.dropFirst())
         var rows: [String: [String]] = [:]
@@ -42,27 +48,30 @@ struct AdviceTable {
         self.rows = rows
     }
 
-    /// The table that comes with this example.
+    /// The table of this example.
     static func builtIn() throws -> AdviceTable {
         try AdviceTable(csv: String(decoding: PackageResources.Advice_csv, as: UTF8.self))
     }
 
-    /// The advice for what the chains answered and the weather; an alert the table knows goes before the condition.
-    func advice(risk: MelanomaRisk, vitaminD: VitaminD, condition: String, alert: String? = nil) -> Advice {
-        guard let column = Self.column(risk, vitaminD).flatMap(columns.firstIndex) else { return .fileLacksData }
+    /// The advice for the chains' answers and the weather. An alert in the table replaces the condition, whatever the chains answered.
+    ///
+    /// - Parameters:
+    ///   - risk: nil when the chain gave no answer, as is `vitaminD`.
+    ///   - alert: the code of a severe-weather alert.
+    func advice(risk: MelanomaRisk?, vitaminD: VitaminD?, condition: String, alert: String? = nil) -> Advice {
         guard let row = alert.flatMap({ rows[$0.lowercased()] }) ?? rows[condition.lowercased()] else {
             return .unknownWeather
         }
+        let column = columns.firstIndex(of: Self.column(risk, vitaminD)) ?? columns.firstIndex(of: Self.withoutData)
+        guard let column, !row[column].isEmpty else { return .fileLacksData }
         return .sentence(row[column])
     }
 
-    /// The name of a column; nil for an answer that decides nothing.
-    private static func column(_ risk: MelanomaRisk, _ vitaminD: VitaminD) -> String? {
+    private static func column(_ risk: MelanomaRisk?, _ vitaminD: VitaminD?) -> String {
         switch (risk, vitaminD) {
-        case (.noData, _), (.other, _): nil
-        case (_, .issue): "\(risk.word)-True"
-        case (_, .noIssue): "\(risk.word)-False"
-        case (_, .insufficientData), (_, .error), (_, .other): nil
+        case (let risk?, .issue?): "\(risk.word)-True"
+        case (let risk?, .noIssue?): "\(risk.word)-False"
+        default: withoutData
         }
     }
 

@@ -3,10 +3,10 @@ import OAuth
 import Sandbox
 import Sequencing
 
-/// The weather, by your genes: sign in, choose a file, ask two chains in one request, and read the advice (dossier 5.8).
+/// Weather advice by your genes: sign in, list the files, run two app chains in one request, print the advice (dossier 5.8).
 ///
-/// `swift run WeatherMyWay [CONDITION] [ALERT]` runs against a sandbox that lives as long as the program; nothing leaves the machine.
-/// An app differs in two lines: its own client identifier, and ``Service/sequencing`` instead of the sandbox's address.
+/// `swift run WeatherMyWay [CONDITION] [ALERT]` runs against a sandbox in the same process; no request leaves the machine. An app differs in
+/// two lines: its own client identifier, and ``Service/sequencing`` instead of the sandbox's address.
 @main
 struct WeatherMyWay {
     static func main() async throws {
@@ -29,7 +29,7 @@ struct WeatherMyWay {
         }
     }
 
-    /// Step 1: the app's registration, and the user's consent.
+    /// Signs in with the sandbox's public client.
     private static func signIn(_ sandbox: Sandbox) async throws -> Account {
         let origin = sandbox.sequencing.origin
         guard let service = try Service.builtIn("sequencing", at: origin, security: .allowingInsecureLoopback),
@@ -39,27 +39,40 @@ struct WeatherMyWay {
         return try await handshake.signIn(through: SandboxBrowser(sandbox: sandbox))
     }
 
-    /// Steps 2 and 3: the chains, and what to do with each answer.
+    private typealias Answers = (Result<MelanomaRisk, SequencingError>, Result<VitaminD, SequencingError>)
+
+    /// Runs both chains in one request. A request that fails is the failure of both.
+    private static func answers(on file: GeneticFile, from genome: Sequencing) async throws -> Answers {
+        do {
+            return try await genome.answers(.melanoma, .vitaminD, on: file.id)
+        } catch let error as SequencingError {
+            return (.failure(error), .failure(error))
+        }
+    }
+
+    /// Runs both chains on a file, and looks the advice up. A severe-weather alert is told whatever the chains answer.
     static func advice(
         for file: GeneticFile, from genome: Sequencing, condition: String, alert: String? = nil
     ) async throws -> String {
-        let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: file.id)
+        let (risk, vitaminD) = try await answers(on: file, from: genome)
         let table = try AdviceTable.builtIn()
-        do throws(SequencingError) {
-            let advice = table.advice(
-                risk: try risk.get(), vitaminD: try vitaminD.get(), condition: condition, alert: alert)
-            return switch advice {
-            case .sentence(let sentence): sentence
-            case .fileLacksData: "This file lacks the data that the advice needs. Choose another file."
-            case .unknownWeather: "There is no advice for this weather."
+        let advice = table.advice(
+            risk: try? risk.get(), vitaminD: try? vitaminD.get(), condition: condition, alert: alert)
+        switch advice {
+        case .sentence(let sentence): return sentence
+        case .unknownWeather: return "There is no advice for this weather."
+        case .fileLacksData:
+            do throws(SequencingError) {
+                _ = (try risk.get(), try vitaminD.get())
+                return "This file lacks the data that the advice needs. Choose another file."
+            } catch {
+                return "There is no advice: \(error)"
             }
-        } catch {
-            return "There is no advice: \(error)"
         }
     }
 }
 
-/// The sandbox's own user: consents without a browser.
+/// Approves the sign-in at the sandbox without a browser.
 private struct SandboxBrowser: Browser {
     let sandbox: Sandbox
 

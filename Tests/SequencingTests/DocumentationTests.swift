@@ -164,6 +164,20 @@ struct DocumentationTests {
         #expect(rows == acceptance + (1...40).map { "W\($0)" })
     }
 
+    @Test("W38: no public name repeats a misspelling of the service")
+    func spelling() throws {
+        let folder = Self.root.appending(path: "Sources/Sequencing")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        var count = 0
+        for file in files {
+            for line in try lines(of: folder.appending(path: file)) where line.contains("public ") {
+                count += 1
+                #expect(!line.contains(/(?i:cliend|succesful(?!l)|recieve|seperat)/), "\(file): \(line)")
+            }
+        }
+        #expect(count > 100)
+    }
+
     /// Every source of a test in the package, by its file's name.
     private static func sources() throws -> [String: String] {
         let folder = root.appending(path: "Tests")

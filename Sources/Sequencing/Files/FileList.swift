@@ -1,13 +1,13 @@
 public import OAuth
 
-/// The answer to the question for files (dossier 4.1): what could be read, and what could not.
+/// The answer of `DataSourceList` (dossier 4.1): the files, and the entries that could not be read.
 ///
-/// Only the identifier makes an entry a file that can be chosen. An entry without one hides no other, and is not passed
-/// over in silence either: ``unreadable`` says what is wrong with it, and where.
+/// An entry needs nothing but an identifier. One without it does not hide the others: ``unreadable`` says what is wrong
+/// with it, and where.
 public struct FileList: Sendable {
     /// The files, in the service's order.
     public let files: [GeneticFile]
-    /// Why the other entries are not among the files; each names the place in the list.
+    /// One error for each entry that is no file; each names the place in the list.
     public let unreadable: [SequencingError]
 
     /// Reads the answer of `DataSourceList`: always a list, never wrapped.
@@ -33,7 +33,7 @@ public struct FileList: Sendable {
 }
 
 extension Sequencing {
-    /// Lists files, and tells of entries that are none.
+    /// Lists files, with the entries that could not be read.
     ///
     /// - Throws: ``SequencingError/input(member:problem:)`` for an empty subset,
     ///   ``SequencingError/malformed(answer:member:expected:found:)`` when the answer is no list or nothing in it is a
@@ -46,30 +46,38 @@ extension Sequencing {
         return try FileList(await api.json(.get("DataSourceList", "/DataSourceList?\(subset.query)")))
     }
 
-    /// Lists the files that can be read; ``fileList(_:)`` tells of the others too.
+    /// Lists the files that can be read; ``fileList(_:)`` also returns the other entries.
     ///
     /// - Throws: what ``fileList(_:)`` throws.
     public func files(_ subset: FileSubset = .all) async throws -> [GeneticFile] {
         try await fileList(subset).files
     }
 
-    /// The file with this identifier among all that the user can use, or nil.
+    /// The file with this identifier among all files of the user and all samples, or nil.
     public func file(_ id: FileID) async throws -> GeneticFile? {
         try await files().first { $0.id == id }
     }
 
-    /// Waits for files that were not there before, as an import brings them (dossier 3: nothing else tells that one has
-    /// finished).
+    /// Waits for files that were not in the list before. Only the list tells that an import has finished (dossier 3).
+    ///
+    /// Read `known` immediately before the call that starts the import: the file of an import that finishes in between
+    /// would count as new.
     ///
     /// - Parameters:
     ///   - known: the identifiers of the files from before.
+    ///   - source: the third party whose import is waited for; files of other imports and uploads do not end the wait.
+    ///     Nil waits for any file.
     ///   - polling: interval and deadline; an import may take minutes.
-    /// - Returns: the new files; empty when the deadline came first.
+    /// - Returns: the new files; empty when the deadline passed first.
     /// - Throws: what ``files(_:)`` throws.
-    public func newFiles(besides known: Set<FileID>, polling: Polling? = nil) async throws -> [GeneticFile] {
+    public func newFiles(
+        besides known: Set<FileID>, from source: ThirdPartyImport.Source? = nil, polling: Polling? = nil
+    ) async throws -> [GeneticFile] {
         var wait = (polling ?? self.polling).start(on: clock)
         while true {
-            let new = try await files([.uploaded, .shared, .fromApps]).filter { !known.contains($0.id) }
+            let new = try await files([.uploaded, .shared, .fromApps]).filter { file in
+                !known.contains(file.id) && source?.isNamed(by: file) ?? true
+            }
             if !new.isEmpty { return new }
             guard try await wait.pause() else { return [] }
         }

@@ -2,23 +2,33 @@ import HTTPTypes
 import Handshake
 public import OAuth
 
-/// Brings genetic data from 23andMe and Ancestry into the user's account (dossier 3.1 and 3.2).
+/// Imports genetic data from 23andMe and Ancestry into the user's account (dossier 3.1 and 3.2).
 ///
-/// Both take the user's *password at the third party* and pass it on to Sequencing.com: there is no other way with this
-/// service. An app chooses this by name, asks the user in plain words, and keeps the password nowhere; this kit keeps
-/// it only while one request is under way. A better way is that the user downloads the data and uploads it on the site.
+/// Both imports send the user's *password at the third party* to Sequencing.com; the service offers no other way. Tell
+/// the user so, and do not store the password: this kit holds it only during one request. Users who download their data
+/// and upload it on the site need no password.
 ///
-/// All that an answer says is that an import has started. That it has finished shows in the file list:
-/// ``Sequencing/newFiles(besides:polling:)``.
+/// An answer says only that an import has started. It has finished when the file list has a new file:
+/// ``Sequencing/newFiles(besides:from:polling:)``.
 public struct ThirdPartyImport: Sendable {
     private let exchange: Exchange
 
-    /// Opens the imports for an account.
     public init(_ service: Sequencing) {
         exchange = service.api
     }
 
-    /// What the user signs in with at the third party.
+    /// The third party that the data comes from.
+    public enum Source: String, Sendable, Hashable, CaseIterable {
+        case twentyThreeAndMe = "23andMe"
+        case ancestry = "Ancestry"
+
+        /// Whether the file's type or name says that it comes from this source.
+        func isNamed(by file: GeneticFile) -> Bool {
+            [file.type ?? "", file.name].contains { $0.lowercased().contains(rawValue.lowercased()) }
+        }
+    }
+
+    /// The user's login and password at the third party.
     public struct Credentials: Sendable {
         let login: String
         let password: Secret
@@ -32,37 +42,37 @@ public struct ThirdPartyImport: Sendable {
         }
     }
 
-    /// What came of an import.
+    /// The result of an attempt to start an import.
     public enum Outcome: Sendable, Hashable {
-        /// The service fetches the data now.
+        /// The service now fetches the data.
         case started
-        /// The third party does not take this login and password.
+        /// The third party rejects the login or the password.
         case badCredentials
-        /// The answer to the security question is wrong. There is no second try: begin again.
+        /// The answer to the security question is wrong. Start the import again.
         case badAnswer
-        /// The address does not lead to a download.
+        /// The URL does not lead to a download.
         case badURL
-        /// The service or the third party is in trouble; `code` is the service's number for it.
+        /// The service or the third party failed; `code` is the service's number for the failure.
         case serverError(code: Int64)
     }
 
-    /// What 23andMe says to a login.
+    /// The answer of 23andMe to a login.
     public enum Login: Sendable, Hashable {
-        /// 23andMe asks something first: ask the user, then ``ThirdPartyImport/answer(_:to:)``.
+        /// 23andMe asks a security question: ask the user, then call ``ThirdPartyImport/answer(_:to:)``.
         case question(SecurityQuestion)
         case ended(Outcome)
     }
 
-    /// A question of 23andMe to the user, and the session that waits for the answer.
+    /// A security question of 23andMe, and the session that waits for the answer.
     public struct SecurityQuestion: Sendable, Hashable {
-        /// The third party's text, made harmless.
+        /// The third party's text without control characters.
         public let text: String
         let session: String
     }
 
-    /// What Ancestry says to a login.
+    /// The answer of Ancestry to a login.
     public enum Authorization: Sendable, Hashable {
-        /// Ancestry has mailed a link to the user: ask for it, then ``ThirdPartyImport/download(_:in:)``.
+        /// Ancestry has mailed a link to the user: ask for it, then call ``ThirdPartyImport/download(_:in:)``.
         case linkMailed(AncestrySession)
         case ended(Outcome)
     }
@@ -74,7 +84,7 @@ public struct ThirdPartyImport: Sendable {
 
     /// Starts an import from 23andMe.
     ///
-    /// - Throws: ``SequencingError``, `CancellationError`. Never repeated by itself.
+    /// - Throws: ``SequencingError``, `CancellationError`. Never retried.
     public func from23andMe(_ credentials: Credentials) async throws -> Login {
         try await credentials.keepingPassword { try await login(credentials) }
     }
@@ -100,8 +110,8 @@ public struct ThirdPartyImport: Sendable {
 
     /// Answers 23andMe's question.
     ///
-    /// - Throws: ``SequencingError/input(member:problem:)`` for an empty answer: nothing was sent, and the question
-    ///   still stands.
+    /// - Throws: ``SequencingError/input(member:problem:)`` for an empty answer: nothing was sent, and the question can
+    ///   still be answered.
     public func answer(_ text: String, to question: SecurityQuestion) async throws -> Outcome {
         guard !text.isEmpty else {
             throw SequencingError.input(member: "answer", problem: "it is empty; answer the question")
@@ -118,7 +128,7 @@ public struct ThirdPartyImport: Sendable {
 
     /// Signs in at Ancestry, which then mails a download link to the user.
     ///
-    /// - Throws: ``SequencingError``, `CancellationError`. Never repeated by itself.
+    /// - Throws: ``SequencingError``, `CancellationError`. Never retried.
     public func authorizeAncestry(_ credentials: Credentials) async throws -> Authorization {
         try await credentials.keepingPassword { try await authorize(credentials) }
     }
@@ -135,10 +145,10 @@ public struct ThirdPartyImport: Sendable {
         }
     }
 
-    /// Starts the import by the link that Ancestry mailed.
+    /// Starts the import with the link that Ancestry mailed.
     ///
-    /// - Throws: ``SequencingError/input(member:problem:)`` for an empty link: nothing was sent, and the session still
-    ///   stands.
+    /// - Throws: ``SequencingError/input(member:problem:)`` for an empty link: nothing was sent, and the session can
+    ///   still be used.
     public func download(_ link: String, in session: AncestrySession) async throws -> Outcome {
         guard !link.isEmpty else {
             throw SequencingError.input(member: "url", problem: "it is empty; paste the link from the mail")
@@ -165,12 +175,12 @@ extension ThirdPartyImport.Credentials {
         .object(["Login": .string(login), "Password": .string(password.reveal())])
     }
 
-    /// Runs `body`. An answer that sends the password back does not bring it into an error.
+    /// Runs `body`, and removes the password from its errors: an answer may repeat it.
     fileprivate func keepingPassword<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch SequencingError.malformed(let answer, let member, let expected, let found) {
-            // What was found may be cut off in the middle of the password, so that only its kind is left.
+            // The quotation may end in the middle of the password, so the error names only the kind of value.
             let kind = found.hasPrefix("“") ? "another text" : found.contains(where: \.isLetter) ? found : "a number"
             throw SequencingError.malformed(answer: answer, member: member, expected: expected, found: kind)
         } catch SequencingError.service(let status, let code, let message) {
@@ -181,12 +191,12 @@ extension ThirdPartyImport.Credentials {
 }
 
 extension ThirdPartyImport.Credentials: CustomReflectable {
-    /// Nothing: one of the two is a secret, the other a person's.
+    /// Empty: the password is a secret, and the login personal data.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Members {
-    /// A text that says something.
+    /// A text that is not empty.
     fileprivate func filled(_ name: String) throws(SequencingError) -> String {
         guard let text = lenientText(name), !text.isEmpty else {
             throw wrong(name, expected: "a text that is not empty")

@@ -43,7 +43,7 @@ struct SiteAtTheSandboxTests {
         try ThirdPartyImport.Credentials(login: login, password: Secret("x"))
     }
 
-    @Test("C01, C02, W40: 23andMe with a security question, until the file is in the list")
+    @Test("C01, C02, C07, W40: 23andMe with a security question, until its own file is in the list")
     func twentyThreeAndMe() async throws {
         let town = try await Town()
         let known = Set(try await town.genome.files().map(\.id))
@@ -53,9 +53,18 @@ struct SiteAtTheSandboxTests {
             return
         }
         #expect(question.text == "First pet?")
+        guard case .linkMailed(let session) = try await imports.authorizeAncestry(try credentials("started")) else {
+            Issue.record("no session")
+            return
+        }
+        #expect(try await imports.download("https://dna.example.test/1", in: session) == .started)
+        town.sandbox.advanceClock(by: 20)
         #expect(try await imports.answer("Turing", to: question) == .started)
-        town.sandbox.advanceClock(by: 60)
-        #expect(try await town.genome.newFiles(besides: known).count == 1)
+        town.sandbox.advanceClock(by: 15)
+        #expect(try await town.genome.newFiles(besides: known).map(\.type) == ["Ancestry"])
+        town.sandbox.advanceClock(by: 20)
+        let own = try await town.genome.newFiles(besides: known, from: .twentyThreeAndMe)
+        #expect(own.map(\.type) == ["23andMe"])
         await town.sandbox.stop()
     }
 

@@ -249,12 +249,21 @@ struct FileSelectorTests {
         #expect(ids(selector) == expected)
     }
 
-    @Test("W36: two selectors share nothing")
-    func values() throws {
-        var one = selector()
-        let other = one
-        one.toggle(try id(1))
-        #expect(!other.canContinue)
+    @Test("W36: the selectors of two users keep their own files, tab, search and selection, also as copies")
+    func twoUsers() throws {
+        var (ada, grace) = (selector(Shelf.own), selector(Shelf.samples))
+        ada.choose(.own)
+        grace.choose(.sample)
+        ada.select(try id(1))
+        grace.select(try id(12))
+        grace.search = "ramón"
+        var copy = ada
+        copy.toggle(try id(1))
+        copy.show(Shelf.samples)
+        #expect(ada.selected?.id == (try id(1)) && ada.tab == .own && ada.search.isEmpty)
+        #expect(Set(ids(ada)).isSubset(of: Set(Shelf.own.map(\.id.string))) && !ids(ada).isEmpty)
+        #expect(grace.selected?.id == (try id(12)) && grace.tab == .sample && ids(grace) == ["12"])
+        #expect(copy.selected == nil && !copy.canContinue && ada.canContinue)
     }
 
     @Test("two records of one identifier are both listed, and the first is meant")

@@ -180,4 +180,21 @@ struct FileListTests {
         let all = known.union([try #require(FileID("2"))])
         #expect(try await genome.newFiles(besides: all).isEmpty)
     }
+
+    @Test("C07, W40: an import is waited for by its source; the files of other imports and uploads do not end the wait")
+    func ownImport() async throws {
+        let ancestry = #"{"Id":"1","Name":"ancestry_ada.txt","FileCategory":"Uploaded","FileType":"Ancestry"}"#
+        let upload = #"{"Id":"2","Name":"ada.vcf","FileCategory":"Uploaded","FileType":"VCF"}"#
+        let own = #"{"Id":"3","Name":"ada.txt","FileCategory":"Uploaded","FileType":"23andMe"}"#
+        let named = #"{"Id":"4","Name":"genome_23ANDME.txt","FileCategory":"Uploaded"}"#
+        let service = ScriptedService([
+            "GET /DataSourceList": [
+                .json("[\(ancestry)]"), .json("[\(ancestry),\(upload)]"),
+                .json("[\(ancestry),\(upload),\(own),\(named)]"),
+            ]
+        ])
+        let genome = try await service.genome()
+        #expect(try await genome.newFiles(besides: [], from: .twentyThreeAndMe).map(\.id.string) == ["3", "4"])
+        #expect(try await genome.newFiles(besides: [], from: .ancestry).map(\.id.string) == ["1"])
+    }
 }

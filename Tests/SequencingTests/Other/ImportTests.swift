@@ -97,11 +97,26 @@ struct ImportTests {
         #expect(throws: SequencingError.self) { try ThirdPartyImport.Credentials(login: "x", password: Secret("")) }
     }
 
-    @Test("W8, W10: credentials show nothing of themselves")
-    func redaction() {
-        var text = ""
-        dump(credentials, to: &text)
-        #expect(
-            !"\(credentials) \(text)".split(whereSeparator: { " \"()\n".contains($0) }).contains("ada@example.test"))
+    @Test("W8, W10: neither descriptions nor errors contain the credentials")
+    func redaction() async throws {
+        let (login, password) = ("ada@example.test", "correct-horse-battery")
+        let credentials = try ThirdPartyImport.Credentials(login: login, password: Secret(password))
+        var texts = ["\(credentials)", String(reflecting: credentials)]
+        dump(credentials, to: &texts[0])
+        for answer in [#"{"StatusCode":"\#(password)","SecurityQuestion":null,"SessionId":null}"#, "[\"\(password)\"]"]
+        {
+            let (imports, _) = try await imports("/23andMe/Download", answer)
+            let error = try #require(await sequencingError { try await imports.from23andMe(credentials) })
+            texts.append("\(error) \(String(reflecting: error))")
+        }
+        let repeating = ScriptedService([
+            "POST /Ancestry/Authorize": [
+                .json(#"{"Message":"\#(password) is wrong","Error":"\#(password)"}"#, status: 500)
+            ]
+        ])
+        let imports = ThirdPartyImport(try await repeating.genome())
+        let error = try #require(await sequencingError { try await imports.authorizeAncestry(credentials) })
+        texts.append("\(error) \(String(reflecting: error))")
+        for text in texts { #expect(!text.contains(login) && !text.contains(password), "\(text)") }
     }
 }

@@ -15,13 +15,17 @@ struct WeatherTests {
 
     @Test("E16: every pair of answers has a sentence for every weather of the table")
     func whole() {
-        for risk in MelanomaRisk.known where risk != .noData {
-            for vitaminD in [VitaminD.issue, .noIssue] {
-                guard case .sentence(let text) = table.advice(risk: risk, vitaminD: vitaminD, condition: "sunny") else {
-                    Issue.record("nothing for \(risk) and \(vitaminD)")
-                    continue
+        #expect(table.conditions.count == 29)
+        for condition in table.conditions {
+            for risk in MelanomaRisk.known where risk != .noData {
+                for vitaminD in [VitaminD.issue, .noIssue] {
+                    let advice = table.advice(risk: risk, vitaminD: vitaminD, condition: condition)
+                    guard case .sentence(let text) = advice, !text.isEmpty else {
+                        Issue.record("\(advice) for \(risk), \(vitaminD) and \(condition)")
+                        continue
+                    }
+                    #expect(text.contains("Vitamin D") == (vitaminD == .issue) || text.hasSuffix("authorities."))
                 }
-                #expect(!text.isEmpty)
             }
         }
     }
@@ -35,8 +39,33 @@ struct WeatherTests {
                 == table.advice(risk: .low, vitaminD: .noIssue, condition: "sunny"))
     }
 
+    @Test("E16: an alert is told whatever the chains answer", arguments: ["HUR", "tor", "HEA", "FLO", "FIR", "WIN"])
+    func alertWithoutData(_ alert: String) {
+        for (risk, vitaminD) in [(MelanomaRisk?.some(.noData), VitaminD?.some(.error)), (nil, nil), (.high, nil)] {
+            let advice = table.advice(risk: risk, vitaminD: vitaminD, condition: "Sunny", alert: alert)
+            guard case .sentence(let text) = advice else {
+                Issue.record("\(advice) for \(String(describing: risk)) and \(String(describing: vitaminD))")
+                continue
+            }
+            #expect(text.contains("warning is in force"))
+        }
+    }
+
+    @Test("E16: an alert is told for a file that lacks data, and when a chain fails")
+    func alertAtTheSandbox() async throws {
+        let town = try await Town()
+        let id = try #require(FileID("910008"))
+        let emmy = try #require(try await town.genome.file(id))
+        let warning = "A hurricane warning is in force: stay inside and follow the authorities."
+        let advice = { try await WeatherMyWay.advice(for: emmy, from: town.genome, condition: "Sunny", alert: "HUR") }
+        #expect(try await advice() == warning)
+        try town.inject("sequencing /v2/StartAppBatch => status 500")
+        #expect(try await advice() == warning)
+        await town.sandbox.stop()
+    }
+
     @Test(
-        "E16: without data, or with a word that nobody foresaw, the user is asked for another file",
+        "E16: without data, or with an unknown answer of a chain, the user is asked for another file",
         arguments: [
             (MelanomaRisk.noData, VitaminD.issue), (.other("Severe"), .issue), (.low, .insufficientData),
             (.low, .error),
@@ -46,7 +75,7 @@ struct WeatherTests {
         #expect(table.advice(risk: risk, vitaminD: vitaminD, condition: "Sunny") == .fileLacksData)
     }
 
-    @Test("weather that the table does not have is said so")
+    @Test("a weather that the table lacks has no advice")
     func unknownWeather() {
         #expect(table.advice(risk: .low, vitaminD: .issue, condition: "Frogs") == .unknownWeather)
     }
