@@ -2,32 +2,32 @@ import HTTPTypes
 public import Handshake
 import OAuth
 
-/// What can go wrong between an app and the Recurse Center; each case says whose turn it is.
+/// An error of a call to the Recurse Center.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
 public enum RecurseCenterError: Error, Sendable, Hashable {
-    /// The session, the network or the vault: what the account said.
+    /// The session, the network or the vault failed.
     case account(HandshakeError)
 
-    /// What the caller gave cannot be right. Nothing was sent.
+    /// An argument is invalid. Nothing was sent.
     case input(member: String, problem: String)
 
-    /// The service answered with an error status. `message` is its own word, made harmless.
+    /// The service answered with an error status. `message` is its text, redacted and without control characters.
     case service(status: Int, message: String?)
 
-    /// The service wants to be left alone for a while (status 429); `pause` is what it asked for.
+    /// Too many requests (status 429); `pause` is the value of `Retry-After`.
     case tooManyRequests(pause: Duration?)
 
-    /// The service knows no such person (dossier 3), as the same token can read the user's own profile.
+    /// The person does not exist (dossier 3): the same token can read the user's own profile.
     case unknownPerson(ProfileReference)
 
-    /// The service knows no batch of this identifier.
+    /// No batch has this identifier.
     case unknownBatch(BatchID)
 
-    /// The user may not do this, such as changing somebody else's visit (status 403).
+    /// The user may not do this, such as changing another user's visit (status 403).
     case forbidden(message: String?)
 
-    /// A successful answer that cannot be understood. `member` is where: `[3].id` is a place in a list.
+    /// A successful answer is malformed. `member` is the place: `[3].id` is a member of a list's element.
     case malformed(answer: String, member: String, expected: String, found: String)
 
     /// A person's photo cannot be used.
@@ -38,11 +38,11 @@ public enum RecurseCenterError: Error, Sendable, Hashable {
 
     /// Why a photo cannot be used.
     public enum PhotoProblem: Sendable, Hashable {
-        /// The address is none, or none that may be asked.
+        /// The URL is malformed, or may not be requested.
         case address(String)
-        /// What came is no picture of a known format; `found` is what the service called it.
+        /// The content is no image of a known format; `found` is its declared type.
         case notAnImage(found: String)
-        /// More redirects than are followed.
+        /// The URL redirects more often than is followed.
         case tooManyRedirects
     }
 }
@@ -64,7 +64,7 @@ extension RecurseCenterError: CustomStringConvertible {
         }
     }
 
-    /// What happened, whose fault it is and what to do.
+    /// What happened, why, and what to do.
     public var description: String {
         switch self {
         case .account(let error): "\(error)"
@@ -72,25 +72,25 @@ extension RecurseCenterError: CustomStringConvertible {
         case .service(let status, let message):
             "the Recurse Center answered with status \(status)" + (message.map { ": \($0)" } ?? "; try again later")
         case .tooManyRequests(let pause):
-            "the Recurse Center has had too many requests; try again "
+            "the Recurse Center refused the request: too many requests; try again "
                 + (pause.map { "in \($0.components.seconds) seconds" } ?? "later")
-        case .unknownPerson(let reference): "the Recurse Center knows nobody as \(reference)"
-        case .unknownBatch(let id): "the Recurse Center knows no batch \(id); list the batches and choose one"
+        case .unknownPerson(let reference):
+            "the Recurse Center has no profile for \(reference); check the number or the email address"
+        case .unknownBatch(let id): "the Recurse Center has no batch \(id); list the batches and choose one"
         case .forbidden(let message):
-            "the Recurse Center does not allow this to this account" + (message.map { ": \($0)" } ?? "")
+            "the Recurse Center does not permit this for this account" + (message.map { ": \($0)" } ?? "")
         case .malformed(let answer, let member, let expected, let found):
-            "the answer of \(answer) cannot be understood: \(member) should be \(expected) but is \(found)"
-        case .photo(.address(let problem)): "the photo's address cannot be used: \(problem)"
-        case .photo(.notAnImage(let found)): "instead of a photo came \(found); nothing was kept"
-        case .photo(.tooManyRedirects): "the photo's address leads from one redirect to the next; nothing was kept"
+            "the Recurse Center's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)"
+        case .photo(.address(let problem)): "the photo's URL cannot be used: \(problem)"
+        case .photo(.notAnImage(let found)): "the photo's URL returned \(found) instead of an image; nothing was stored"
+        case .photo(.tooManyRedirects): "the photo's URL redirects too often; nothing was stored"
         case .disk(let path, let reason): "\(quoted(path)) cannot be used: \(reason)"
         }
     }
 }
 
 extension RecurseCenterError {
-    /// Gives a failure of the floor below its place here; a cancellation and this module's own errors stay what they
-    /// are.
+    /// Wraps errors of `Handshake` and `OAuth`; returns `CancellationError` and this module's errors unchanged.
     static func placing(_ error: any Error) -> any Error {
         switch error {
         case let error as HandshakeError: RecurseCenterError.account(error)
@@ -100,7 +100,7 @@ extension RecurseCenterError {
         }
     }
 
-    /// What an error status says: the service's word where it answered with an object, nothing of a page.
+    /// Reads an error response; only a JSON object gives a message, not a page.
     init(_ response: ResponseMessage, pause: Duration?) {
         let word = (try? JSONValue(parsing: response.content))?.object?["message"]?.string
         let message = word.flatMap { $0.isEmpty ? nil : quoted(hidingTokens(in: $0), limit: 300) }
@@ -112,8 +112,8 @@ extension RecurseCenterError {
             }
     }
 
-    /// Whether asking once more may help: the peer was not there, or said so itself (dossier 3).
-    var isPassing: Bool {
+    /// Whether a retry may succeed (dossier 3).
+    var isRetryable: Bool {
         switch self {
         case .account(.network(.insecure)), .account(.network(.tooLarge)): false
         case .account(.network), .account(.refreshUncertain), .tooManyRequests: true

@@ -1,26 +1,26 @@
 public import Handshake
 import OAuth
 
-/// What can go wrong between an app and Sequencing.com; each case says whose turn it is.
+/// An error of a call to Sequencing.com.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
 public enum SequencingError: Error, Sendable, Hashable {
-    /// The session, the network or the vault: what the account said.
+    /// The session, the network or the vault failed.
     case account(HandshakeError)
 
-    /// What the caller gave cannot be right. Nothing was sent.
+    /// An argument is invalid. Nothing was sent.
     case input(member: String, problem: String)
 
-    /// The service answered with an error status. `code` and `message` are its own words, made harmless.
+    /// The service answered with an error status. `code` and `message` are its texts, redacted and without control characters.
     case service(status: Int, code: String?, message: String?)
 
-    /// The service knows no app chain of this code (dossier 5.12).
+    /// No app chain has this code (dossier 5.12).
     case unknownChain(AppCode)
 
-    /// The service knows no such file, or it is somebody else's (dossier 5.12).
+    /// The file does not exist, or belongs to another user (dossier 5.12).
     case unknownFile(FileID)
 
-    /// A successful answer that cannot be understood. `member` is where: `[3].Status.IdJob` is a place in a list.
+    /// A successful answer is malformed. `member` is the place: `[3].Status.IdJob` is a member of a list's element.
     case malformed(answer: String, member: String, expected: String, found: String)
 
     /// The job ended without success: the chain does not support the file, or could not work on it (dossier 5.12).
@@ -32,7 +32,7 @@ public enum SequencingError: Error, Sendable, Hashable {
     /// The service says that the job was cancelled.
     case cancelled(JobID)
 
-    /// The job was not finished in time. It goes on at the service: resume it by its identifier.
+    /// The job had not ended by the deadline. It continues at the service: resume it by its identifier.
     case deadline(JobID)
 
     /// The report lacks the property that the chain answers with.
@@ -61,7 +61,7 @@ extension SequencingError: CustomStringConvertible {
         }
     }
 
-    /// What happened, whose fault it is and what to do.
+    /// What happened, why, and what to do.
     public var description: String {
         switch self {
         case .account(let error): "\(error)"
@@ -70,15 +70,16 @@ extension SequencingError: CustomStringConvertible {
             "Sequencing.com answered with status \(status)"
                 + ([code, message].compactMap(\.self).isEmpty ? "" : ": ")
                 + [code, message].compactMap(\.self).joined(separator: ", ")
-        case .unknownChain(let code): "Sequencing.com knows no app chain \(code); check its number"
+        case .unknownChain(let code): "Sequencing.com has no app chain \(code); check its number"
         case .unknownFile(let id): "Sequencing.com has no file \(id) for this account; list the files and choose one"
         case .malformed(let answer, let member, let expected, let found):
-            "the answer of \(answer) cannot be understood: \(member) should be \(expected) but is \(found)"
+            "Sequencing.com's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)"
         case .unsuccessful(let report):
             "job \(report.job) ended without success: the app chain cannot use this file; choose another"
         case .failed(let job): "job \(job) failed at Sequencing.com; run the app chain again"
         case .cancelled(let job): "job \(job) was cancelled at Sequencing.com"
-        case .deadline(let job): "job \(job) was not finished in time; it goes on, so ask for it again later"
+        case .deadline(let job):
+            "job \(job) had not ended by the deadline; it continues at Sequencing.com, so look for its result later"
         case .answerMissing(let chain, let property):
             "the report of \(chain) has no property \(property); read its properties instead"
         case .disk(let path, let reason): "\(path) cannot be written: \(reason)"
@@ -87,8 +88,7 @@ extension SequencingError: CustomStringConvertible {
 }
 
 extension SequencingError {
-    /// Gives a failure of the floor below its place here; a cancellation and this module's own errors stay what they
-    /// are.
+    /// Wraps errors of `Handshake` and `OAuth`; returns `CancellationError` and this module's errors unchanged.
     static func placing(_ error: any Error) -> any Error {
         switch error {
         case let error as HandshakeError: SequencingError.account(error)
@@ -98,8 +98,8 @@ extension SequencingError {
         }
     }
 
-    /// Whether asking once more may help: the peer was not there, or said so itself (dossier 9.4).
-    var isPassing: Bool {
+    /// Whether a retry may succeed (dossier 9.4).
+    var isRetryable: Bool {
         switch self {
         case .account(.network(.insecure)), .account(.network(.tooLarge)): false
         case .account(.network), .account(.refreshUncertain): true

@@ -11,7 +11,7 @@ public struct BatchID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { String(number) }
 }
 
-/// A batch: the people who come together (dossier 4.3).
+/// A batch: a group that starts together (dossier 4.3).
 public struct Batch: Sendable, Hashable, Identifiable {
     public let id: BatchID
     /// The name, as in `Summer 1, 2014`.
@@ -19,7 +19,7 @@ public struct Batch: Sendable, Hashable, Identifiable {
     /// The short name, as in `S1'14`.
     public let shortName: String?
     public let alternativeName: String?
-    /// The first day; nil where a batch stands inside a stint.
+    /// The first day; nil for a batch inside a stint.
     public let startDate: CalendarDate?
     public let endDate: CalendarDate?
 
@@ -36,10 +36,10 @@ public struct Batch: Sendable, Hashable, Identifiable {
         endDate = members.date("end_date")
     }
 
-    /// What the batch is called where there is little room: the short name, else the name.
+    /// The short name, or the name when there is none.
     public var label: String { shortName ?? name }
 
-    /// Whether this is a mini batch, which its name begins with (dossier 4.3).
+    /// Whether this is a mini batch: its name begins with "Mini" (dossier 4.3).
     public var isMini: Bool { name.prefix { $0 != " " } == "Mini" }
 }
 

@@ -6,23 +6,23 @@ import Musl
 import Darwin
 #endif
 
-/// A folder of small files that only its owner can read: the folder 0700, the files 0600.
+/// A folder of small files that only its owner can read: mode 0700, files 0600.
 ///
-/// A file is replaced whole or not at all. It is not forced onto the storage: what a power cut takes from a cache is fetched
-/// again, and whoever reads a file looks whether it is what it should be.
+/// Files are replaced atomically, but not synchronised to storage: a cache lost in a power cut is fetched again, and readers
+/// validate what they read.
 struct PrivateFolder: Sendable {
     let path: String
 
-    /// Opens the folder; makes it, and those above it that are missing.
+    /// Opens the folder; creates it and its missing parents.
     ///
-    /// - Throws: ``RecurseCenterError/disk(path:reason:)``, also when it is a link or not the caller's own.
+    /// - Throws: ``RecurseCenterError/disk(path:reason:)``, also when it is a symbolic link or belongs to another user.
     init(_ path: String) throws(RecurseCenterError) {
         self.path = path
         try Self.make(path)
         var status = stat()
         guard lstat(path, &status) == 0 else { throw Self.failure(path) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw .disk(path: path, reason: "it is not a folder") }
-        guard status.st_uid == geteuid() else { throw .disk(path: path, reason: "it belongs to somebody else") }
+        guard status.st_uid == geteuid() else { throw .disk(path: path, reason: "it belongs to another user") }
         guard status.st_mode & 0o077 == 0 || chmod(path, 0o700) == 0 else { throw Self.failure(path) }
     }
 
@@ -33,7 +33,7 @@ struct PrivateFolder: Sendable {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure(path) }
     }
 
-    /// The names of the files, in no order. Unfinished ones are left out.
+    /// The names of the files, unordered, without unfinished ones.
     func names() throws(RecurseCenterError) -> [String] {
         guard let folder = opendir(path) else { throw Self.failure(path) }
         defer { closedir(folder) }
@@ -81,7 +81,7 @@ struct PrivateFolder: Sendable {
         throw .disk(path: file(name), reason: String(cString: strerror(reason)))
     }
 
-    /// Removes a file; one that is not there is removed already.
+    /// Removes a file. Idempotent.
     func remove(_ name: String) throws(RecurseCenterError) {
         guard unlink(file(name)) == 0 || errno == ENOENT else { throw Self.failure(file(name)) }
     }
@@ -90,7 +90,7 @@ struct PrivateFolder: Sendable {
         path + "/" + name
     }
 
-    /// Why not everything could be written, after which the descriptor is closed; nil when it could.
+    /// Writes all bytes; on failure closes the descriptor and returns the error number.
     private static func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt? {
         var rest = bytes[...]
         while !rest.isEmpty {

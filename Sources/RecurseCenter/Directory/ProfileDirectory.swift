@@ -1,41 +1,38 @@
 public import Handshake
 
-/// Who somebody is, answered from memory as long as that is right: for those who see many people again and again, such as
-/// beacons.
+/// A cache of profiles in memory and on disk, for callers that see the same people often, such as beacon scanners.
 ///
-/// * A profile counts for `lifetime`; then it is fetched anew, so that names and batches do not stay old. Somebody who is
-///   gone from the service is gone from here with that (D9).
-/// * However many ask for a person at once, one request is under way (D4).
-/// * A failure is remembered, for longer each time: 1, 2, 4 … 60 seconds when the service cannot be asked, a minute to a day
-///   when it knows nobody of this identifier (D5). Until then it is thrown again without a request.
-/// * While the service cannot be asked, also because the user is signed out, an old profile is answered and says that it is
-///   (RC-23).
-/// * Profiles rest in a folder, one file each, that only its owner can read, and survive the process. They are one
-///   account's: give each account a folder of its own.
+/// * A profile is fresh for `lifetime`, then it is fetched again. A person who has left the service is removed (D9).
+/// * Concurrent look-ups of a person share one request (D4).
+/// * A failure is cached with growing pauses: 1, 2, 4 … 60 seconds when the service is unreachable, a minute to a day when
+///   the person does not exist (D5). During the pause the failure is thrown without a request.
+/// * While the service is unreachable or the user is signed out, a stale profile is returned and marked as stale (RC-23).
+/// * Profiles are stored in a folder that only its owner can read, one file each. They belong to one account: give each
+///   account its own folder.
 ///
 /// Source: dossier 5.11, defects D4, D5 and D9.
 public actor ProfileDirectory {
-    /// What the directory knows of a person.
+    /// A cached profile.
     public struct Entry: Sendable, Hashable {
         public let profile: Profile
-        /// Seconds since 1970 when the service said so.
+        /// The time of the fetch, in seconds since 1970.
         public let fetchedAt: Double
-        /// Whether it is older than the directory's lifetime, because the service could not be asked.
+        /// Whether the profile is older than the directory's lifetime, because the service could not be reached.
         public let isStale: Bool
     }
 
-    /// A failure that is not to be repeated yet.
-    private struct Setback {
+    /// A cached failure.
+    private struct Failure {
         let error: RecurseCenterError
         let count: Int
         let until: Double
     }
 
-    /// How long a profile counts.
+    /// How long a profile is fresh.
     public nonisolated let lifetime: Duration
-    /// How many people are kept; beyond it the one that was fetched longest ago goes.
+    /// The maximum number of profiles; beyond it the one fetched longest ago is removed.
     public nonisolated let capacity: Int
-    /// Why the last profile could not be written to the folder; nil when it could. Lookups go on from memory.
+    /// The error of the last write to the folder; nil when it succeeded. Look-ups continue from memory.
     public private(set) var diskFailure: RecurseCenterError?
 
     private nonisolated let lookUp: @Sendable (PersonID) async throws -> Profile
@@ -43,18 +40,18 @@ public actor ProfileDirectory {
     private nonisolated let operations = SharedOperations<PersonID, Entry>()
     private let store: ProfileStore
     private var records: [PersonID: ProfileStore.Record]
-    private var setbacks: [PersonID: Setback] = [:]
-    /// The lookups under way, and whether their answer is still wanted.
+    private var failures: [PersonID: Failure] = [:]
+    /// The look-ups in progress, and whether their results may be stored.
     private var isWanted: [PersonID: Bool] = [:]
 
     /// Opens a directory.
     ///
     /// - Parameters:
-    ///   - folder: where profiles rest; made when it is missing. Files that cannot be read count as absent.
-    ///   - lifetime: how long a profile counts; a day.
-    ///   - capacity: how many people are kept; 2,000.
-    ///   - time: what time it is.
-    ///   - lookUp: asks the service. It throws ``RecurseCenterError/unknownPerson(_:)`` for a person that there is not.
+    ///   - folder: where profiles are stored; created when missing. Unreadable files are ignored.
+    ///   - lifetime: how long a profile is fresh; a day.
+    ///   - capacity: the maximum number of profiles; 2,000.
+    ///   - time: the current time.
+    ///   - lookUp: fetches a profile. It throws ``RecurseCenterError/unknownPerson(_:)`` when the person does not exist.
     /// - Throws: ``RecurseCenterError/disk(path:reason:)`` when the folder cannot be used.
     public init(
         folder: String, lifetime: Duration = .seconds(86_400), capacity: Int = 2_000, time: TimeSource = .system,
@@ -69,57 +66,57 @@ public actor ProfileDirectory {
         records = try store.records(capacity: self.capacity)
     }
 
-    /// Opens a directory of the people at a Recurse Center.
+    /// Opens a directory that fetches from a Recurse Center.
     ///
     /// - Parameters:
-    ///   - center: whom to ask. Its retries should be few: the directory has pauses of its own.
-    ///   - folder: where profiles rest; made when it is missing.
+    ///   - center: fetches profiles. It should retry little: the directory has its own pauses.
+    ///   - folder: where profiles are stored; created when missing.
     /// - Throws: ``RecurseCenterError/disk(path:reason:)``.
     public init(_ center: RecurseCenter, folder: String) throws(RecurseCenterError) {
         try self.init(folder: folder, time: center.time) { try await center.profile(.id($0)) }
     }
 
-    /// Who the person is: from memory while that counts, else from the service.
+    /// A person's profile: from the cache while fresh, else from the service.
     ///
-    /// - Throws: ``RecurseCenterError/unknownPerson(_:)`` when there is nobody of this identifier; any other
-    ///   ``RecurseCenterError`` when the service could not be asked and nothing is known; `CancellationError`.
+    /// - Throws: ``RecurseCenterError/unknownPerson(_:)`` when the person does not exist; another
+    ///   ``RecurseCenterError`` when the service could not be reached and nothing is cached; `CancellationError`.
     public func entry(_ id: PersonID) async throws -> Entry {
         if let answer = try answerFromMemory(id) { return answer }
         return try await operations.join(id) { try await self.fetch(id) }
     }
 
-    /// What is known of a person, however old, without asking anyone.
+    /// The cached profile of a person, fresh or stale, without a request.
     public func known(_ id: PersonID) -> Entry? {
         records[id].map(entry)
     }
 
-    /// Everyone who is known, by identifier, without asking anyone.
+    /// All cached profiles, sorted by identifier, without a request.
     public func everyone() -> [Entry] {
         records.values.map(entry).sorted { $0.profile.id < $1.profile.id }
     }
 
-    /// Forgets a person: here, in the folder, and whatever a lookup under way will find.
+    /// Removes a person from memory and disk, and discards the result of a look-up in progress.
     ///
-    /// - Throws: ``RecurseCenterError/disk(path:reason:)`` when the file cannot be removed. The person is forgotten here all
-    ///   the same.
+    /// - Throws: ``RecurseCenterError/disk(path:reason:)`` when the file cannot be removed. The person is removed from
+    ///   memory all the same.
     public func forget(_ id: PersonID) throws(RecurseCenterError) {
         if isWanted[id] != nil { isWanted[id] = false }
-        setbacks[id] = nil
+        failures[id] = nil
         records[id] = nil
         try store.remove(id)
     }
 
-    /// Lets failed lookups be tried again at once, as after a sign-in or when the network is back.
+    /// Ends the pauses after failed look-ups, as after a sign-in or when the network is back.
     public func forgetFailures() {
-        setbacks = [:]
+        failures = [:]
     }
 
     private func answerFromMemory(_ id: PersonID) throws(RecurseCenterError) -> Entry? {
         let record = records[id]
         if let record, isFresh(record) { return entry(record) }
-        guard let setback = setbacks[id], time.now() < setback.until else { return nil }
+        guard let cached = failures[id], time.now() < cached.until else { return nil }
         if let record { return entry(record) }
-        throw setback.error
+        throw cached.error
     }
 
     private func fetch(_ id: PersonID) async throws -> Entry {
@@ -138,18 +135,18 @@ public actor ProfileDirectory {
         }
     }
 
-    /// Remembers a failure, and answers with what is known where that may still be right.
+    /// Caches a failure, and returns the stale profile if there is one.
     private func conclude(_ failure: RecurseCenterError, of id: PersonID) throws(RecurseCenterError) -> Entry {
-        let count = setbacks[id]?.count ?? 0
+        let count = failures[id]?.count ?? 0
         var isGone = false
         if case .unknownPerson = failure { isGone = true }
         let first = isGone ? 60.0 : 1.0
         let longest = isGone ? 86_400.0 : 60.0
         let pause = (0..<min(count, 32)).reduce(first) { pause, _ in min(pause * 2, longest) }
-        if setbacks.count >= capacity, let soonest = setbacks.min(by: { $0.value.until < $1.value.until })?.key {
-            setbacks[soonest] = nil
+        if failures.count >= capacity, let soonest = failures.min(by: { $0.value.until < $1.value.until })?.key {
+            failures[soonest] = nil
         }
-        setbacks[id] = Setback(error: failure, count: count + 1, until: time.now() + pause)
+        failures[id] = Failure(error: failure, count: count + 1, until: time.now() + pause)
         if isGone {
             records[id] = nil
             noting { () throws(RecurseCenterError) in try store.remove(id) }
@@ -159,7 +156,7 @@ public actor ProfileDirectory {
     }
 
     private func keep(_ record: ProfileStore.Record, of id: PersonID) {
-        setbacks[id] = nil
+        failures[id] = nil
         records[id] = record
         noting { () throws(RecurseCenterError) in try store.write(record, of: id) }
         while records.count > capacity, let oldest = records.min(by: { $0.value.fetchedAt < $1.value.fetchedAt })?.key {
@@ -181,7 +178,7 @@ public actor ProfileDirectory {
         Entry(profile: record.profile, fetchedAt: record.fetchedAt, isStale: !isFresh(record))
     }
 
-    /// A time in the future is a clock that was set back: such a profile is fetched anew.
+    /// A profile from the future is not fresh: the clock was set back.
     private func isFresh(_ record: ProfileStore.Record) -> Bool {
         (0..<lifetime / .seconds(1)).contains(time.now() - record.fetchedAt)
     }

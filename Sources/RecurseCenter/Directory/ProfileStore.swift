@@ -2,7 +2,7 @@ import OAuth
 
 /// Profiles in a folder: `759.json` for the person with this identifier.
 struct ProfileStore: Sendable {
-    /// A profile, and when the service said so.
+    /// A profile and the time it was fetched.
     struct Record: Sendable {
         let profile: Profile
         let fetchedAt: Double
@@ -17,7 +17,7 @@ struct ProfileStore: Sendable {
         self.folder = folder
     }
 
-    /// Everyone in the folder, at most so many. What is no such file is left alone.
+    /// Reads at most `capacity` profiles. Other files are ignored and kept.
     func records(capacity: Int) throws(RecurseCenterError) -> [PersonID: Record] {
         var records: [PersonID: Record] = [:]
         for name in try folder.names() {

@@ -1,4 +1,4 @@
-/// What identifies a place at the Recurse Center.
+/// The identifier of a place at the Recurse Center.
 public struct LocationID: Sendable, Hashable, CustomStringConvertible {
     public let number: Int64
 
@@ -38,22 +38,22 @@ extension RecurseCenter {
     ///
     /// - Parameters:
     ///   - prefix: the beginning of a name.
-    ///   - limit: at most so many, 1 to 50.
+    ///   - limit: the maximum number of places, 1 to 50.
     /// - Throws: ``RecurseCenterError``, `CancellationError`.
     public func locations(_ prefix: String, limit: Int = 10) async throws -> [Location] {
         guard (1...50).contains(limit) else {
-            throw RecurseCenterError.input(member: "limit", problem: "it is 1 to 50")
+            throw RecurseCenterError.input(member: "limit", problem: "must be from 1 to 50")
         }
         let operation = Exchange.Operation.get("locations", [("query", prefix), ("limit", String(limit))])
         return try await listed(operation) { members throws(RecurseCenterError) in try Location(members) }
     }
 
-    /// The elements of a list. A list that is not there is an error of the service.
+    /// Requests a list. Status 404 is an error here.
     func listed<Element>(
         _ operation: Exchange.Operation, _ read: (Members) throws(RecurseCenterError) -> Element
     ) async throws -> [Element] {
         guard let answer = try await api.json(operation) else {
-            throw RecurseCenterError.service(status: 404, message: "there is no \(operation.name)")
+            throw RecurseCenterError.service(status: 404, message: "\(operation.name) does not exist")
         }
         return try answer.list(of: operation.name, read)
     }

@@ -5,7 +5,7 @@ public struct Profile: Sendable, Hashable, Identifiable {
     public let id: PersonID
     public let firstName: String
     public let lastName: String
-    /// The whole name; from its parts when the service does not state it.
+    /// The full name; made of first and last name when the service omits it.
     public let name: String
     public let slug: String?
     public let email: String?
@@ -16,16 +16,16 @@ public struct Profile: Sendable, Hashable, Identifiable {
     public let location: Location?
     /// The person's stays, in the service's order.
     public let stints: [Stint]
-    /// Where the photo is, as the service spells it; nil when it names none. See ``RecurseCenter/photoURL(of:)``.
+    /// The photo's URL or path, as the service sends it. See ``RecurseCenter/photoURL(of:)``.
     public let photo: String?
-    /// Whether the service itself says that there is no photo (`has_photo`, dossier 4.4).
+    /// Whether the service states that there is no photo (`has_photo`, dossier 4.4).
     public let isKnownToLackPhoto: Bool
-    /// How many people the search found that this profile is a result of.
+    /// The total number of results of the search that returned this profile.
     public let resultsCount: Int64?
-    /// Everything that the service said of the person.
+    /// All members of the answer.
     public let members: JSONObject
 
-    /// Reads a person. Only the identifier must be there; any other member may be absent, null or of another type.
+    /// Reads a person. Only `id` is required; other members may be absent, null or of another type.
     ///
     /// - Throws: ``RecurseCenterError/malformed(answer:member:expected:found:)``.
     public init(_ value: JSONValue) throws(RecurseCenterError) {
@@ -55,7 +55,7 @@ public struct Profile: Sendable, Hashable, Identifiable {
         self.members = members.members
     }
 
-    /// The stays. A person of 2014 is known by `batch_id`, which today's shape does not have.
+    /// Reads the stays. Only the representation of 2014 has `batch_id`.
     private static func stints(_ members: Members) -> [Stint] {
         guard members.members["batch_id"] != nil || members.members["batches"] != nil || members.members["batch"] != nil
         else { return members.objects("stints").map { Stint($0) } }
@@ -76,8 +76,8 @@ public struct Profile: Sendable, Hashable, Identifiable {
 }
 
 extension Profile {
-    /// The batch as people say it (dossier 4.3): that of the stay in progress, else of the latest one; else the stay's
-    /// title, else its kind; empty when there is nothing to say.
+    /// The label of the batch (dossier 4.3) of the stay in progress, else of the latest stay; else the stay's title, else
+    /// its kind; empty without stays.
     public var batchLabel: String {
         let ordered = stints.sorted { one, other in
             if one.isInProgress != other.isInProgress { return one.isInProgress }
@@ -94,7 +94,7 @@ extension RecurseCenter {
     /// A person's profile.
     ///
     /// - Throws: ``RecurseCenterError/unknownPerson(_:)`` when there is no such person;
-    ///   ``RecurseCenterError/malformed(answer:member:expected:found:)`` for an answer that is no person;
+    ///   ``RecurseCenterError/malformed(answer:member:expected:found:)`` for a malformed answer;
     ///   ``RecurseCenterError/account(_:)``; `CancellationError`.
     public func profile(_ reference: ProfileReference) async throws -> Profile {
         let path = (shape == .profiles ? "profiles/" : "people/") + (try reference.segment)

@@ -1,15 +1,15 @@
 import OAuth
 
-/// Whose profile is meant (dossier 4.1).
+/// The person whose profile is requested (dossier 4.1).
 public enum ProfileReference: Sendable, Hashable {
-    /// The token's owner's.
+    /// The signed-in user.
     case me
-    /// The person's with this identifier.
+    /// The person with this identifier.
     case id(PersonID)
-    /// The person's with this address of electronic mail.
+    /// The person with this email address.
     case email(String)
 
-    /// Reads what a person types: `me`, a number, or an address.
+    /// Parses user input: `me`, an identifier, or an email address.
     ///
     /// - Throws: ``RecurseCenterError/input(member:problem:)``.
     public init(_ text: String) throws(RecurseCenterError) {
@@ -23,7 +23,7 @@ public enum ProfileReference: Sendable, Hashable {
         }
     }
 
-    /// The segment of a path. An address is encoded, so that it stays one.
+    /// The path segment; an email address is percent-encoded.
     var segment: String {
         get throws(RecurseCenterError) {
             switch self {
@@ -33,7 +33,7 @@ public enum ProfileReference: Sendable, Hashable {
                 let parts = address.split(separator: "@", omittingEmptySubsequences: false)
                 guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), address.utf8.count <= 254,
                     address.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
-                else { throw .input(member: "person", problem: "expected an identifier, an e-mail address or me") }
+                else { throw .input(member: "person", problem: "not a number, an email address or \"me\"") }
                 return PercentEncoding.query(address)
             }
         }

@@ -2,7 +2,7 @@ import OAuth
 
 /// A stay at the Recurse Center (dossier 4.3).
 public struct Stint: Sendable, Hashable {
-    /// What kind of stay; the service's set is open.
+    /// The kind of stay. The service may add more.
     public struct Kind: Sendable, Hashable, RawRepresentable {
         public let rawValue: String
 
@@ -16,21 +16,21 @@ public struct Stint: Sendable, Hashable {
         public static let facilitatorship = Kind(rawValue: "facilitatorship")
     }
 
-    /// The service's number for the stay; nil in the shape of 2014.
+    /// The identifier of the stay; nil in the representation of 2014.
     public let id: Int64?
     public let kind: Kind
     public let title: String?
     public let isHalfBatch: Bool
     public let isInProgress: Bool
     public let startDate: CalendarDate?
-    /// The last day; nil for a stay that goes on.
+    /// The last day; nil for a stay without end.
     public let endDate: CalendarDate?
     /// The batch; nil for staff and residents.
     public let batch: Batch?
 }
 
 extension Stint {
-    /// Reads a stint of today. Every member may be missing.
+    /// Reads a stint. All members are optional.
     init(_ members: Members) {
         id = members.integer("id")
         kind = Kind(rawValue: members.text("type") ?? "")
@@ -42,7 +42,7 @@ extension Stint {
         batch = members.object("batch").flatMap { try? Batch($0) }
     }
 
-    /// Reads a stint of 2014, which names its batch by number (dossier 4.2).
+    /// Reads a stint of 2014, which refers to its batch by number (dossier 4.2).
     init(legacy members: Members, batches: [Batch]) {
         let number = members.integer("batch_id")
         self.init(
@@ -50,7 +50,7 @@ extension Stint {
             to: members.date("end_date"))
     }
 
-    /// A stay for a batch.
+    /// Makes a stay for a batch.
     init(staying batch: Batch?, from startDate: CalendarDate?, to endDate: CalendarDate?) {
         id = nil
         kind = .retreat

@@ -1,10 +1,9 @@
-/// What kind of picture some bytes are, by the bytes themselves: neither a file's name nor its media type can be believed
-/// (dossier 4.4 and D6).
+/// The format of an image, read from its bytes: file names and media types may lie (dossier 4.4 and D6).
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     case jpeg, png, gif
     case webP = "webp"
 
-    /// Looks at the first bytes; nil for anything that is not one of the formats.
+    /// Recognises the first bytes; nil for other formats.
     public init?(_ bytes: [UInt8]) {
         func begins(_ signature: [UInt8], at offset: Int = 0) -> Bool {
             bytes.count >= offset + signature.count
@@ -23,7 +22,7 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What names of such files end in.
+    /// The file name extension.
     public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
     /// The media type (RFC 6838).

@@ -2,20 +2,20 @@ import Handshake
 public import OAuth
 
 extension RecurseCenter {
-    /// Where a person's photo is; nil when there is none: no address, the service says so, or the address is the placeholder's.
+    /// The URL of a person's photo; nil without a photo: no URL, `has_photo` is false, or the URL is the placeholder's.
     ///
-    /// A path alone is taken at the service's origin (dossier 4.4).
+    /// A path is resolved at the service's origin (dossier 4.4).
     ///
-    /// - Throws: ``RecurseCenterError/photo(_:)`` for what cannot be asked, such as another scheme, or plain `http:` where the
-    ///   service itself is not reached by it.
+    /// - Throws: ``RecurseCenterError/photo(_:)`` for a URL that may not be requested, such as another scheme, or plain `http:`
+    ///   when the service itself uses https.
     public func photoURL(of profile: Profile) throws(RecurseCenterError) -> EndpointURL? {
         guard !profile.isKnownToLackPhoto, let text = profile.photo, !Placeholder.isNamed(by: text) else { return nil }
         return try photoURL(text, from: nil)
     }
 
-    /// Reads an address: absolute, without scheme, or a path alone.
+    /// Parses an absolute URL, a URL without scheme, or a path.
     ///
-    /// - Parameter base: where the address stood; nil is the service's API.
+    /// - Parameter base: the URL that contained it; nil is the service's API.
     func photoURL(_ text: String, from base: EndpointURL?) throws(RecurseCenterError) -> EndpointURL {
         let security = account.service.authorizationServer.security
         let origin = base?.origin ?? (account.service.apiRoot ?? account.service.authorizationServer.issuer.url).origin
@@ -31,9 +31,9 @@ extension RecurseCenter {
     }
 }
 
-/// The picture of those who have none (dossier 4.4).
+/// The service's image for people without a photo (dossier 4.4).
 enum Placeholder {
-    /// Whether an address is the placeholder's: a part of its path is called `no_photo…`, or its file `missing`.
+    /// Whether a URL is the placeholder's: a path segment begins with `no_photo`, or the file is called `missing`.
     static func isNamed(by address: String) -> Bool {
         let path = address.prefix { $0 != "?" && $0 != "#" }
         let parts = path.split(separator: "/")

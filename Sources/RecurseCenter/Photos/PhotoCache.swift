@@ -1,23 +1,22 @@
 public import Handshake
 import OAuth
 
-/// Photos on disk by person, fetched when they are missing, asked about when they are old.
+/// A cache of photos on disk, one for each person.
 ///
-/// A photo is there when all of it has come, it is a picture by its bytes, and it was written; nothing else makes it so (D6).
-/// It counts for `lifetime`; then the service is asked whether it has changed (RFC 9110, section 13.1), and while it
-/// cannot be asked the old one is used. Another address in the profile is another photo. Only the owner can read the
-/// files.
+/// A photo is stored only when it was received completely and its bytes are an image (D6). It is fresh for `lifetime`, then
+/// revalidated (RFC 9110, section 13.1); while the service is unreachable the stale photo is returned. A new URL in the
+/// profile is a new photo. Only the owner can read the files.
 public final class PhotoCache: Sendable {
     /// A photo on disk.
     public struct CachedPhoto: Sendable, Hashable {
-        /// The file, whose name ends in what the picture really is.
+        /// The file; its extension matches the image's format.
         public let path: String
         public let format: ImageFormat
-        /// Whether it is older than the cache's lifetime, because the service could not be asked.
+        /// Whether the photo is older than the cache's lifetime, because the service could not be reached.
         public let isStale: Bool
     }
 
-    /// How long a photo counts before the service is asked again.
+    /// How long a photo is fresh.
     public let lifetime: Duration
 
     private let store: PhotoStore
@@ -28,10 +27,10 @@ public final class PhotoCache: Sendable {
     /// Opens a cache.
     ///
     /// - Parameters:
-    ///   - folder: where photos rest; made when it is missing.
-    ///   - lifetime: how long a photo counts before the service is asked again; a week.
-    ///   - limits: the longest photo that is read, and how long it may take.
-    ///   - time: what time it is.
+    ///   - folder: where photos are stored; created when missing.
+    ///   - lifetime: how long a photo is fresh; a week.
+    ///   - limits: the maximum length and duration of a download.
+    ///   - time: the current time.
     /// - Throws: ``RecurseCenterError/disk(path:reason:)``.
     public init(
         folder: String, lifetime: Duration = .seconds(7 * 86_400), limits: TransferLimits = RecurseCenter.photoLimits,
@@ -43,10 +42,10 @@ public final class PhotoCache: Sendable {
         self.time = time
     }
 
-    /// A person's photo; nil when there is none, and then none is kept either. However many ask at once, it is fetched once.
+    /// A person's photo; nil when there is none, which also removes the cached one. Concurrent callers share one request.
     ///
     /// - Throws: what ``RecurseCenter/photo(of:limits:)`` throws, and ``RecurseCenterError/disk(path:reason:)`` when it could
-    ///   not be written. Then the photo from before stays.
+    ///   not be written, which keeps the previous photo.
     public func photo(of profile: Profile, from center: RecurseCenter) async throws -> CachedPhoto? {
         guard let url = try center.photoURL(of: profile) else {
             try store.remove(profile.id)
@@ -56,7 +55,7 @@ public final class PhotoCache: Sendable {
         return try await operations.join(profile.id) { try await self.fetch(url, of: profile.id, from: center) }
     }
 
-    /// The photo that is on disk, however old, without asking anyone.
+    /// The cached photo, fresh or stale, without a request.
     public func stored(_ id: PersonID) -> CachedPhoto? {
         store.record(id).map(cached)
     }
@@ -79,12 +78,12 @@ public final class PhotoCache: Sendable {
                 return cached(try store.write(photo, of: id, from: url, at: time.now()))
             case .unchanged:
                 guard let record else { throw RecurseCenterError.service(status: 304, message: nil) }
-                return cached(try store.renew(record, of: id, at: time.now()))
+                return cached(try store.revalidate(record, of: id, at: time.now()))
             case .placeholder:
                 try store.remove(id)
                 return nil
             }
-        } catch let failure as RecurseCenterError where failure.isPassing {
+        } catch let failure as RecurseCenterError where failure.isRetryable {
             guard let record else { throw failure }
             return cached(record)
         }

@@ -2,14 +2,14 @@ import HTTPTypes
 public import Handshake
 import OAuth
 
-/// A photo as it came.
+/// A photo as downloaded.
 public struct Photo: Sendable, Hashable {
     public let bytes: [UInt8]
     public let format: ImageFormat
-    /// By what the service knows this very picture again.
+    /// The validators of this representation.
     let validators: Validators
 
-    /// What a later request can ask by whether the picture has changed (RFC 9110, section 8.8).
+    /// The entity tag and date for a conditional request (RFC 9110, section 8.8).
     struct Validators: Sendable, Hashable {
         var entityTag: String?
         var lastModified: String?
@@ -17,13 +17,13 @@ public struct Photo: Sendable, Hashable {
 }
 
 extension RecurseCenter {
-    /// The longest photo that is read unless stated otherwise: 4 MiB, within 20 seconds.
+    /// The default limits of a photo: 4 MiB within 20 seconds.
     public static let photoLimits = TransferLimits(maximumContentLength: 4 << 20)
 
     /// Fetches a person's photo; nil when there is none.
     ///
-    /// The request carries no token, neither at first nor behind a redirect, wherever it leads (dossier 4.4). What comes is a
-    /// picture by its bytes, whatever the service calls it; anything else is an error and nothing is kept (D6).
+    /// No request carries a token, before or after a redirect (dossier 4.4). The format is read from the bytes, not from
+    /// `Content-Type`; content that is no image is an error and is not stored (D6).
     ///
     /// - Throws: ``RecurseCenterError/photo(_:)``; ``RecurseCenterError/service(status:message:)``;
     ///   ``RecurseCenterError/account(_:)`` for the network; `CancellationError`.
@@ -36,20 +36,20 @@ extension RecurseCenter {
         }
     }
 
-    /// How a download ended.
+    /// The result of a download.
     enum Download: Sendable {
         case photo(Photo)
-        /// The picture that the validators describe is still the right one.
+        /// The image has not changed (status 304).
         case unchanged
-        /// A redirect led to the picture of those who have none.
+        /// A redirect leads to the service's placeholder.
         case placeholder
     }
 
-    private static let mostRedirects = 5
+    private static let maximumRedirects = 5
 
-    /// Follows an address to a picture.
+    /// Downloads an image, following redirects.
     ///
-    /// - Parameter validators: those of the picture that is there already.
+    /// - Parameter validators: those of the cached image.
     func download(
         _ url: EndpointURL, limits: TransferLimits, validators: Photo.Validators = Photo.Validators()
     ) async throws -> Download {
@@ -57,7 +57,7 @@ extension RecurseCenter {
         headers[.ifNoneMatch] = validators.entityTag
         headers[.ifModifiedSince] = validators.lastModified
         var url = url
-        for _ in 0...Self.mostRedirects {
+        for _ in 0...Self.maximumRedirects {
             let request = RequestMessage(.get, url, headers: headers)
             let response = try await retrying.response(isSafe: true) {
                 try await transport.send(request, limits: limits)
@@ -77,7 +77,7 @@ extension RecurseCenter {
     private func read(_ response: ResponseMessage) throws(RecurseCenterError) -> Download {
         if response.head.status == .notModified { return .unchanged }
         guard response.head.status == .ok else {
-            throw RecurseCenterError(response, pause: retrying.wish(in: response))
+            throw RecurseCenterError(response, pause: retrying.retryAfter(response))
         }
         guard let format = ImageFormat(response.content) else {
             let type = response.head.headerFields[.contentType].map { quoted($0, limit: 60) }

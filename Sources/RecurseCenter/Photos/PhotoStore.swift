@@ -1,16 +1,16 @@
 import Crypto
 import OAuth
 
-/// Photos in a folder: `759-0123456789abcdef.png`, and `759.json` which says what it is.
+/// Photos in a folder: the image `759-0123456789abcdef.png` and its description `759.json`.
 ///
-/// The picture is written before the note that names it, and removed after it: a note never names a picture that is not whole.
+/// The image is written before its description and removed after it: a description never refers to an incomplete image.
 struct PhotoStore: Sendable {
-    /// What the note says.
+    /// The description of an image.
     struct Record: Sendable {
         let file: String
         let format: ImageFormat
         let length: Int
-        /// The address in the profile.
+        /// The photo's URL in the profile.
         let url: String
         var fetchedAt: Double
         let validators: Photo.Validators
@@ -24,7 +24,7 @@ struct PhotoStore: Sendable {
         self.folder = folder
     }
 
-    /// The note of a person's photo; nil when there is none, or the picture is not the one that it describes.
+    /// The description of a person's photo; nil when there is none, or the image does not match it.
     func record(_ id: PersonID) -> Record? {
         guard let bytes = folder.contents(Self.note(id), limit: Self.longestNote),
             let record = Self.record(bytes, of: id), let picture = folder.contents(record.file, limit: record.length),
@@ -37,7 +37,7 @@ struct PhotoStore: Sendable {
         folder.file(record.file)
     }
 
-    /// Keeps a photo in place of the one before.
+    /// Stores a photo, and removes the previous one.
     func write(
         _ photo: Photo, of id: PersonID, from url: EndpointURL, at now: Double
     ) throws(RecurseCenterError) -> Record {
@@ -51,8 +51,8 @@ struct PhotoStore: Sendable {
         return record
     }
 
-    /// Notes that the photo is still the right one.
-    func renew(_ record: Record, of id: PersonID, at now: Double) throws(RecurseCenterError) -> Record {
+    /// Stores that the photo was revalidated.
+    func revalidate(_ record: Record, of id: PersonID, at now: Double) throws(RecurseCenterError) -> Record {
         var record = record
         record.fetchedAt = now
         try folder.write(Self.note(record), to: Self.note(id))

@@ -1,7 +1,7 @@
-/// What a service tells page by page, fetched as it is read.
+/// A paged list, fetched page by page as it is iterated.
 ///
-/// Each element comes once, also when the list moves between two pages. A page without anything new ends the sequence, so that a
-/// service that ignores the offset does not keep its reader for ever.
+/// Each element comes once, also when the list changes between two pages. A page without new elements ends the sequence: a
+/// server that ignores the offset cannot make it endless.
 public struct PagedResults<Element: Sendable & Identifiable>: AsyncSequence, Sendable where Element.ID: Sendable {
     let pageSize: Int
     let page: @Sendable (_ offset: Int) async throws -> [Element]
@@ -15,7 +15,7 @@ public struct PagedResults<Element: Sendable & Identifiable>: AsyncSequence, Sen
         Iterator(results: self)
     }
 
-    /// Reads the pages one after the other.
+    /// Iterates over the elements of all pages.
     public struct Iterator: AsyncIteratorProtocol {
         private let results: PagedResults
         private var ready: ArraySlice<Element> = []
@@ -29,7 +29,7 @@ public struct PagedResults<Element: Sendable & Identifiable>: AsyncSequence, Sen
 
         /// The next element; nil at the end.
         ///
-        /// - Throws: what fetching a page throws. Afterwards the sequence has ended.
+        /// - Throws: the error of a page's request, after which the sequence ends.
         public mutating func next() async throws -> Element? {
             if ready.isEmpty, !isAtEnd { try await fetch() }
             return ready.popFirst()

@@ -1,13 +1,13 @@
 import OAuth
 
-/// Whom to look for; what is left out does not matter (dossier 4.1).
+/// The criteria of a search for people; nil criteria match all (dossier 4.1).
 public struct ProfileSearch: Sendable, Hashable {
-    /// What somebody is at the Recurse Center.
+    /// The role of a person at the Recurse Center.
     public enum Role: String, Sendable, Hashable, CaseIterable {
         case recurser, resident, facilitator, faculty
     }
 
-    /// When somebody is or was there.
+    /// The time of a person's stay.
     public enum Scope: String, Sendable, Hashable, CaseIterable {
         /// Now.
         case current

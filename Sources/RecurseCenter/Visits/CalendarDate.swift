@@ -1,4 +1,4 @@
-/// A day of the Gregorian calendar, without time and zone: `YYYY-MM-DD` (dossier 4.3).
+/// A day of the Gregorian calendar, without time and time zone: `YYYY-MM-DD` (dossier 4.3).
 public struct CalendarDate: Sendable, Hashable {
     public let year: Int
     /// 1 to 12.
@@ -27,7 +27,7 @@ public struct CalendarDate: Sendable, Hashable {
         self.init(year: year, month: month, day: day)
     }
 
-    /// The day that is so many days after the first of 1970.
+    /// The day that is `days` after 1970-01-01.
     init(daysSince1970 days: Int) {
         // Counted in eras of 400 years that begin with March, so that the day of a leap year comes last.
         let shifted = days + 719_468
@@ -41,7 +41,7 @@ public struct CalendarDate: Sendable, Hashable {
         day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
     }
 
-    /// The days since the first of 1970.
+    /// The number of days since 1970-01-01.
     var daysSince1970: Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -53,7 +53,7 @@ public struct CalendarDate: Sendable, Hashable {
     /// The day of a month's nth Sunday.
     static func sunday(_ number: Int, month: Int, year: Int) -> Int {
         let first = CalendarDate(unchecked: year, month, 1).daysSince1970
-        // The first of 1970 was a Thursday.
+        // 1970-01-01 was a Thursday.
         let weekday = ((first + 4) % 7 + 7) % 7
         return first + (7 - weekday) % 7 + 7 * (number - 1)
     }

@@ -1,24 +1,24 @@
 public import OAuth
 
-/// A visit to the hub: one a person and day (dossier 4.3).
+/// A visit to the hub; a person has at most one a day (dossier 4.3).
 public struct HubVisit: Sendable, Hashable, Identifiable {
-    /// Who, and when.
+    /// The visitor and the day.
     public struct ID: Sendable, Hashable {
         public let person: PersonID
         public let date: CalendarDate
     }
 
     public let id: ID
-    /// The person's name; nil when the service does not state it.
+    /// The person's name; nil when the service omits it.
     public let name: String?
     /// The notes; empty when there are none.
     public let notes: String
-    /// What apps have stored with the visit.
+    /// Data that apps have stored with the visit.
     public let appData: JSONValue?
-    /// When the visit was made, ISO 8601, as the service spells it.
+    /// The time of creation in ISO 8601, as the service sends it.
     public let createdAt: String?
     public let updatedAt: String?
-    /// Everything that the service said of the visit.
+    /// All members of the answer.
     public let members: JSONObject
 
     public var person: PersonID { id.person }
@@ -41,7 +41,7 @@ public struct HubVisit: Sendable, Hashable, Identifiable {
     }
 }
 
-/// Which visits to list; what is left out does not matter.
+/// The criteria of a list of visits; nil criteria match all.
 public struct HubVisitFilter: Sendable, Hashable {
     public var from: CalendarDate?
     public var to: CalendarDate?

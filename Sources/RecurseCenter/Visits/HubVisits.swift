@@ -2,12 +2,12 @@ import HTTPTypes
 public import OAuth
 
 extension RecurseCenter {
-    /// As many visits as the service gives in one page.
+    /// The page size that is requested.
     private static let visitsPerPage = 200
 
-    /// The visits that fit, in the service's order. Pages are fetched as they are read.
+    /// The visits that match a filter, in the service's order. Pages are fetched as they are read.
     ///
-    /// Without a filter these are today's, as the service understands it (dossier 4.1).
+    /// Without a filter the service lists today's visits (dossier 4.1).
     public func hubVisits(_ filter: HubVisitFilter = HubVisitFilter()) -> PagedResults<HubVisit> {
         let all: [(String, String?)] = [
             ("start_date", filter.from?.description), ("end_date", filter.to?.description),
@@ -32,17 +32,16 @@ extension RecurseCenter {
         return try HubVisit(Members(answer, answer: path))
     }
 
-    /// Checks in: makes the visit of a day, or changes the one that is there.
+    /// Checks in: creates or updates the visit of a day.
     ///
-    /// However often it is called, there is one visit a day. It is not repeated by itself after a failure; repeating it does no
-    /// harm.
+    /// Idempotent: one visit per day (New York time). Not retried automatically after a failure; retrying is safe.
     ///
     /// - Parameters:
     ///   - person: the user.
     ///   - date: the day; nil is ``today`` in New York.
-    ///   - notes: what to note; nil leaves what is there, an empty text clears it.
-    ///   - appData: what to store with the visit; nil leaves what is there.
-    /// - Throws: ``RecurseCenterError/forbidden(message:)`` for somebody else's visit,
+    ///   - notes: replaces the notes; nil keeps them, an empty text clears them.
+    ///   - appData: replaces the stored data; nil keeps it.
+    /// - Throws: ``RecurseCenterError/forbidden(message:)`` for another user's visit,
     ///   ``RecurseCenterError/unknownPerson(_:)``, and the others of ``RecurseCenterError``; `CancellationError`.
     @discardableResult
     public func checkIn(
@@ -60,7 +59,7 @@ extension RecurseCenter {
         return try HubVisit(Members(answer, answer: path))
     }
 
-    /// Checks out: removes the visit of a day, which is the only way (dossier 4.1).
+    /// Checks out by removing the visit of a day (dossier 4.1).
     ///
     /// - Parameters:
     ///   - person: the user.

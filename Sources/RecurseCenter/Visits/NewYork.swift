@@ -6,18 +6,18 @@ import Foundation
 
 /// Time in New York, where the hub is (dossier 4.1).
 ///
-/// The platform's time zones come first, because laws change. Where it has none, as in a container without them, the law in
-/// force since 2007 counts: summer time from the second Sunday of March to the first Sunday of November, at two
-/// o'clock each. Never the machine's own zone, and never Greenwich's: a visit would land on the wrong day.
+/// Uses the platform's time zone database. Without one, as in a minimal container, it applies the law in force since 2007:
+/// daylight saving time from the second Sunday of March to the first Sunday of November, at two o'clock. The machine's own
+/// zone or UTC would put visits on the wrong day.
 enum NewYork {
-    /// Seconds east of Greenwich at a moment, in seconds since 1970; negative.
+    /// New York's offset from UTC in seconds, which is negative, at a time in seconds since 1970.
     static func offset(at seconds: Double) -> Int {
         zone?.secondsFromGMT(for: Date(timeIntervalSince1970: seconds)) ?? statutoryOffset(at: seconds)
     }
 
     private static let zone = TimeZone(identifier: "America/New_York")
 
-    /// By the Energy Policy Act of 2005 alone.
+    /// The offset by the Energy Policy Act of 2005.
     static func statutoryOffset(at seconds: Double) -> Int {
         let winter = -5 * 3600
         let year = CalendarDate(daysSince1970: Int(((seconds + Double(winter)) / 86_400).rounded(.down))).year
@@ -28,7 +28,7 @@ enum NewYork {
 }
 
 extension CalendarDate {
-    /// The day that it is in New York at a moment.
+    /// The date in New York at a time.
     ///
     /// - Parameter seconds: since 1970; clamped to the years 1 to 9999.
     public init(inNewYorkAt seconds: Double) {

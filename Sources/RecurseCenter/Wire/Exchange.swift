@@ -63,7 +63,7 @@ struct Exchange: Sendable {
         case .successful: return response.content
         default:
             if response.head.status == .notFound { return nil }
-            throw RecurseCenterError(response, pause: retrying.wish(in: response))
+            throw RecurseCenterError(response, pause: retrying.retryAfter(response))
         }
     }
 

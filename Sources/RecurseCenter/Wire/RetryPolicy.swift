@@ -1,17 +1,17 @@
-/// How requests that only read are repeated (dossier 3).
+/// How idempotent reads are retried (dossier 3).
 ///
-/// After status 429, a failure of the server (5xx) or a lost connection comes a pause: what `Retry-After` asks for, else 1, 2,
-/// 4 … 60 seconds, of which chance takes away a part.
+/// After status 429, a server error (5xx) or a lost connection, the pause is the value of `Retry-After`, or else 1, 2, 4 … 60
+/// seconds with jitter.
 public struct RetryPolicy: Sendable {
-    /// The pause before the first repetition; 1 second.
+    /// The pause before the first retry; 1 second.
     public var firstPause: Duration
-    /// The longest pause that is not the service's own wish; 60 seconds.
+    /// The longest pause without `Retry-After`; 60 seconds.
     public var longestPause: Duration
-    /// How much of a pause chance takes away, so that many clients do not return at once; 0.5 is at most a half.
+    /// The largest random share by which a pause is shortened, so that clients do not retry in step; 0.5.
     public var jitter: Double
-    /// How long to go on in all; 90 seconds. A pause that would end later is not begun: the failure is thrown at once.
+    /// The total time for all attempts; 90 seconds. When the next pause would end later, the failure is thrown immediately.
     public var deadline: Duration
-    /// Where chance comes from: numbers from 0 up to 1.
+    /// Random numbers from 0 up to 1.
     public var chance: @Sendable () -> Double
 
     public init(
@@ -25,10 +25,10 @@ public struct RetryPolicy: Sendable {
         self.chance = chance
     }
 
-    /// No repetition: every failure is thrown at once.
+    /// No retries.
     public static let never = RetryPolicy(deadline: .zero)
 
-    /// The pause before the repetition with this number, from 0.
+    /// The pause before the retry with this number, counted from 0.
     func pause(_ number: Int) -> Duration {
         var whole = min(firstPause, longestPause)
         for _ in 0..<min(number, 64) where whole < longestPause { whole = min(whole * 2, longestPause) }

@@ -2,21 +2,21 @@ import HTTPTypes
 import Handshake
 import OAuth
 
-/// Repeats requests that only read, by a policy (dossier 3).
+/// Retries idempotent reads by a policy (dossier 3).
 struct Retrying: Sendable {
     let policy: RetryPolicy
     let time: TimeSource
 
-    /// Sends, and again after a passing failure while the policy allows it.
+    /// Sends a request, and retries it after retryable failures until the policy's deadline.
     ///
-    /// - Parameter isSafe: whether the request only reads; any other is sent once.
-    /// - Returns: the last answer, whatever its status.
+    /// - Parameter isSafe: whether the request only reads; other requests are sent once.
+    /// - Returns: the last response, with any status.
     /// - Throws: ``RecurseCenterError``, `CancellationError`.
     func response(
         isSafe: Bool, _ send: () async throws -> ResponseMessage
     ) async throws -> ResponseMessage {
         let elapsed = Self.stopwatch(time.clock)
-        var repetition = 0
+        var attempt = 0
         while true {
             let outcome: Result<ResponseMessage, RecurseCenterError>
             do {
@@ -25,27 +25,27 @@ struct Retrying: Sendable {
                 guard let failure = RecurseCenterError.placing(error) as? RecurseCenterError else { throw error }
                 outcome = .failure(failure)
             }
-            guard isSafe, let pause = pause(after: outcome, repetition), elapsed() + pause <= policy.deadline,
+            guard isSafe, let pause = pause(after: outcome, attempt), elapsed() + pause <= policy.deadline,
                 policy.deadline > .zero
             else { return try outcome.get() }
             try await time.clock.sleep(for: pause)
-            repetition += 1
+            attempt += 1
         }
     }
 
-    /// What the service wished for in an answer.
-    func wish(in response: ResponseMessage) -> Duration? {
+    /// The value of `Retry-After`.
+    func retryAfter(_ response: ResponseMessage) -> Duration? {
         RetryAfter.pause(in: response.head, now: time.now())
     }
 
-    /// The pause that an outcome deserves; nil when asking again cannot help.
-    private func pause(after outcome: Result<ResponseMessage, RecurseCenterError>, _ repetition: Int) -> Duration? {
+    /// The pause before the next attempt; nil when a retry cannot help.
+    private func pause(after outcome: Result<ResponseMessage, RecurseCenterError>, _ attempt: Int) -> Duration? {
         switch outcome {
         case .success(let response):
             let status = response.head.status.code
             guard status == 429 || (500...599).contains(status) else { return nil }
-            return wish(in: response) ?? policy.pause(repetition)
-        case .failure(let failure): return failure.isPassing ? policy.pause(repetition) : nil
+            return retryAfter(response) ?? policy.pause(attempt)
+        case .failure(let failure): return failure.isRetryable ? policy.pause(attempt) : nil
         }
     }
 

@@ -5,7 +5,7 @@ public enum YesOrNo: Sendable, Hashable {
     case insufficientData
     /// The chain could not work: `Error`.
     case error
-    /// A word that nobody foresaw; never one of the others.
+    /// An unknown answer; never one of the other cases.
     case other(String)
 
     /// Reads the service's word.
@@ -26,7 +26,7 @@ public enum MelanomaRisk: Sendable, Hashable {
     case low, normal, slightlyIncreased, moderate, high, veryHigh
     /// The file does not have what the chain looks at.
     case noData
-    /// A word that nobody foresaw; never one of the others.
+    /// An unknown answer; never one of the other cases.
     case other(String)
 
     /// Reads the service's word, whole and in any case.
@@ -59,7 +59,7 @@ public enum VitaminD: Sendable, Hashable {
     case insufficientData
     /// The chain could not work.
     case error
-    /// A word that nobody foresaw; never one of the others.
+    /// An unknown answer; never one of the other cases.
     case other(String)
 
     /// Reads the service's word, whole and in any case.

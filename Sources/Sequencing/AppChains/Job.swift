@@ -32,7 +32,7 @@ public enum JobStatus: Sendable, Hashable {
     case failed
     /// `Cancelled`, also spelled `Canceled`.
     case cancelled
-    /// A word that nobody foresaw: the job may still end.
+    /// An unknown status: the job may still end.
     case other(String)
 
     /// Reads the service's word.

@@ -73,7 +73,7 @@ public enum ReportValue: Sendable, Hashable {
     case chart(String)
     case dataFile(String)
     case svg(String)
-    /// A type that nobody foresaw, or a value that does not fit its type.
+    /// An unknown type, or a value that does not fit its type.
     case unknown(type: String, value: JSONValue?)
 
     /// Reads a value by the service's word for its type, in any case.

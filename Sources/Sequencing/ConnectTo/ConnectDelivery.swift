@@ -2,9 +2,9 @@ import HTTPTypes
 public import Handshake
 public import OAuth
 
-/// Hands a Connect-To link to the service without a browser, and says what came of it (dossier 3.3 and 9.2).
+/// Opens a Connect-To link without a browser, and returns the outcome (dossier 3.3 and 9.2).
 ///
-/// An app that wants the user to see the service's page opens the link itself; that page tells the app nothing.
+/// An app that wants to show the service's page opens the link in a browser, which returns no outcome.
 public struct ConnectDelivery: Sendable {
     private let transport: any Transport
 
@@ -12,18 +12,18 @@ public struct ConnectDelivery: Sendable {
         self.transport = transport
     }
 
-    /// What came of a link.
+    /// The result of a delivery.
     public enum Outcome: Sendable, Hashable {
-        /// The service took the request and fetches the files now.
+        /// The service accepted the request and now downloads the files.
         case accepted
-        /// The service refused the request: another client, another key, or not a request at all.
+        /// The service rejected the request: another client, another key, or a malformed request.
         case refused(status: Int)
     }
 
-    /// Delivers a link. Never repeated by itself: the service would fetch the files twice.
+    /// Delivers a link. Never retried: the service would download the files twice.
     ///
     /// - Throws: ``SequencingError/account(_:)`` for the network, ``SequencingError/service(status:code:message:)`` for
-    ///   a status that is neither an acceptance nor a refusal; `CancellationError`.
+    ///   any other status; `CancellationError`.
     public func deliver(_ link: EndpointURL) async throws -> Outcome {
         do {
             let response = try await transport.send(

@@ -88,7 +88,7 @@ public struct FileSelector: Sendable {
     ///
     /// - Parameters:
     ///   - remembered: the choice of an earlier launch; marked as soon as the list has it.
-    ///   - skipsIntro: whether the list is shown at once.
+    ///   - skipsIntro: whether the list is shown first, without the introduction.
     public init(remembered: RememberedChoice? = nil, skipsIntro: Bool = false) {
         self.remembered = remembered
         if skipsIntro { screen = .list }

@@ -10,7 +10,7 @@ extension FileSelector {
         case fromApps = "from_apps"
         /// Own: from altruists.
         case altruist
-        /// Own: of a category that nobody foresaw.
+        /// Own files of an unknown category.
         case other
         /// Samples: all of them.
         case all
@@ -18,7 +18,7 @@ extension FileSelector {
         case men
         /// Samples: of women.
         case women
-        /// Samples: of whom the sex is not stated, or stated in a word that nobody foresaw.
+        /// Samples whose sex is not stated or unknown.
         case unstated
 
         /// The tab it belongs to.

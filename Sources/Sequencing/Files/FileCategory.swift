@@ -10,7 +10,7 @@ public enum FileCategory: Sendable, Hashable {
     case fromApps
     /// From an altruist: `AllWithAltruist`, in documentation also `Altruist`.
     case altruist
-    /// A word that nobody foresaw; empty when the service gives none.
+    /// An unknown category; empty when the service sends none.
     case other(String)
 
     /// Reads the service's word, in any case.
@@ -42,7 +42,7 @@ public enum FileCategory: Sendable, Hashable {
 /// The sex of the person a file is of, as the service states it (dossier 4.1, `Sex`).
 public enum Sex: Sendable, Hashable {
     case female, male
-    /// A word that nobody foresaw.
+    /// An unknown word.
     case other(String)
 
     /// Reads the service's word, in any case.

@@ -3,10 +3,10 @@ public import OAuth
 /// A genetic data file at Sequencing.com (dossier 4.1).
 public struct GeneticFile: Sendable, Hashable, Identifiable {
     public let id: FileID
-    /// The file's name with its extension; the identifier when the service gives none. Not unique.
+    /// The file's name with its extension, or the identifier when the service sends none. Not unique.
     public let name: String
     public let category: FileCategory
-    /// When the file was added, as the service spells it; ISO 8601 without a zone as far as is known.
+    /// When the file was added, as the service sends it: as far as known, ISO 8601 without a time zone.
     public let dateAdded: String?
     /// The extension, as in `.vcf.gz`.
     public let fileExtension: String?
@@ -20,11 +20,11 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     public let personaDescription: String?
     public let population: String?
     public let sex: Sex?
-    /// Everything that the service said of the file.
+    /// All members of the answer.
     public let members: JSONObject
 
-    /// Reads a record. The identifier must be there; any other member may be absent, null or of another type, and a
-    /// number may stand for a text (dossier 9.5).
+    /// Reads a record. Only `Id` is required; other members may be absent, null or of another type, and a number may
+    /// take the place of a text (dossier 9.5).
     ///
     /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)``.
     public init(_ record: JSONValue) throws(SequencingError) {
@@ -53,15 +53,15 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     /// Whether this is one of the service's sample files.
     public var isSample: Bool { category == .community }
 
-    /// What a chosen file is called: `persona - description` for a sample, else the file's name (dossier 4.4).
+    /// The name for display: `persona - description` for a sample, else the file's name (dossier 4.4).
     ///
-    /// A sample with one half of the pair is called by that half, one without any by its file's name.
+    /// A sample that lacks one of the two shows the other; one that lacks both shows the file's name.
     public var displayName: String {
         let persona = isSample ? [personaName, personaDescription].compactMap(\.self) : []
         return persona.isEmpty ? name : persona.joined(separator: " - ")
     }
 
-    /// All that the service said of the file, names sorted without regard to case, null and absent both nil.
+    /// All members of the answer as texts, sorted by name without regard to case; null is nil.
     public var details: [(name: String, value: String?)] {
         members.map { name, value in
             switch value {
@@ -83,12 +83,12 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
 }
 
 extension Members {
-    /// A text that says something: an empty or blank one is absent.
+    /// A text that is not blank.
     fileprivate func filledText(_ name: String) -> String? {
         lenientText(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }
 
-    /// A file's identifier: a text, or a whole number however it is spelled.
+    /// A file's identifier: a text, or an integer in any JSON spelling.
     fileprivate func identifier(_ name: String) -> FileID? {
         switch self[name] {
         case .string(let text): FileID(text)
@@ -97,7 +97,7 @@ extension Members {
         }
     }
 
-    /// A whole number that is longer than 64 bits.
+    /// An integer of more than 64 bits.
     private static func digits(_ spelling: String) -> FileID? {
         spelling.utf8.allSatisfy { (0x30...0x39).contains($0) } ? FileID(spelling) : nil
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 public import Handshake
 public import OAuth
 
-/// Opens an account at Sequencing.com for an address, or asks for a new password; nobody has to be signed in (dossier
+/// Creates an account at Sequencing.com, or resets a password; no sign-in is needed (dossier
 /// 2).
 ///
 /// The service sends a link by mail, by which the user completes it. No password passes through the app.
@@ -15,7 +15,7 @@ public struct Registration: Sendable {
         /// The client's identifier.
         case identifier(String)
         /// The client's secret, as the service's own apps used to send it. Only for a server that knows nothing else,
-        /// and never in an app: whoever has the app has the secret.
+        /// never in an app: every user of the app could read the secret.
         case legacySecret(Secret)
     }
 
@@ -23,7 +23,7 @@ public struct Registration: Sendable {
     public enum Outcome: Sendable, Hashable {
         /// The service accepted the address; the user finds the rest in the mailbox.
         case mailSent
-        /// The service refused. `messages` are its own words, made harmless: one, or one for each field.
+        /// The service rejected the request. `messages` are its texts without control characters: one, or one for each field.
         case refused(code: Int64, messages: [String])
     }
 
@@ -36,14 +36,14 @@ public struct Registration: Sendable {
         exchange = Exchange(send: { try await transport.send($0, limits: $1) }, host: hosts.site, clock: clock)
     }
 
-    /// Opens an account. Never repeated by itself.
+    /// Creates an account. Never retried.
     ///
     /// - Throws: ``SequencingError``, `CancellationError`.
     public func register(_ email: Sequencing.EmailAddress) async throws -> Outcome {
         try await ask("seq_register", for: email)
     }
 
-    /// Asks for a new password. Never repeated by itself.
+    /// Requests a password reset. Never retried.
     ///
     /// - Throws: ``SequencingError``, `CancellationError`.
     public func resetPassword(_ email: Sequencing.EmailAddress) async throws -> Outcome {

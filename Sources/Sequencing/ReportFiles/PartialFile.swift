@@ -11,7 +11,7 @@ import Darwin
 
 /// A file that is being written beside its final name, and takes that name only when it is complete.
 ///
-/// A class, because it owns an open descriptor. Only its owner can read the file (0600): it is about somebody's genes.
+/// A class, because it owns an open descriptor. Only its owner can read the file (0600): it holds genetic data.
 final class PartialFile: Sendable {
     private let path: String
     private let partialPath: String

@@ -142,7 +142,7 @@ extension SequencingError {
     /// Whether a poll may be missed: the service or the network is in trouble, and the job goes on.
     var isLostPoll: Bool {
         if case .service(let status, _, _) = self { return status >= 500 || status == 429 }
-        return isPassing
+        return isRetryable
     }
 
     /// Whether this is about one call or job, and not about the session or the connection.

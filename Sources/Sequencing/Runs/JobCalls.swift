@@ -4,7 +4,7 @@ public import OAuth
 public enum ProtocolVersion: String, Sendable, Hashable, Codable {
     /// A job identifier first, then polls one by one (dossier 5.9). For chains that know nothing newer.
     case one = "v1"
-    /// Results at once where the service has them, batches, and polls of many jobs together.
+    /// Results in the first answer where available, batches, and one poll for many jobs.
     case two = "v2"
 }
 

@@ -1,16 +1,16 @@
-/// How often a job is asked for, and for how long (dossier 9.4).
+/// The intervals and the deadline of polling (dossier 9.4).
 public struct Polling: Sendable {
-    /// The pause before the first question; 1 second.
+    /// The pause before the first poll; 1 second.
     public var firstInterval: Duration
     /// The longest pause; 5 seconds.
     public var longestInterval: Duration
-    /// What each pause is longer than the one before; 1.5.
+    /// The factor by which each pause grows; 1.5.
     public var growth: Double
-    /// How much of a pause chance takes away, so that many clients do not ask at once; 0.2 is at most a fifth.
+    /// The largest random share by which a pause is shortened, so that clients do not poll in step; 0.2.
     public var jitter: Double
-    /// How long to wait in all; 120 seconds.
+    /// The total time; 120 seconds.
     public var deadline: Duration
-    /// Where chance comes from: numbers from 0 up to 1.
+    /// Random numbers from 0 up to 1.
     public var chance: @Sendable () -> Double
 
     public init(
@@ -26,7 +26,7 @@ public struct Polling: Sendable {
         self.chance = chance
     }
 
-    /// The pause before the question with this number, from 0, without chance.
+    /// The pause before the poll with this number, counted from 0, without jitter.
     func interval(_ number: Int) -> Duration {
         var interval = min(firstInterval, longestInterval)
         for _ in 0..<min(number, 64) where interval < longestInterval {
@@ -35,7 +35,7 @@ public struct Polling: Sendable {
         return interval
     }
 
-    /// Starts to count the time on a clock.
+    /// Starts a wait on a clock.
     func start(on clock: any Clock<Duration>) -> Wait {
         Wait(self, elapsed: Self.stopwatch(clock))
     }
@@ -46,7 +46,7 @@ public struct Polling: Sendable {
     }
 }
 
-/// A clock's time since a start.
+/// The time since a start, on a clock.
 struct Stopwatch: Sendable {
     let elapsed: @Sendable () -> Duration
     let sleep: @Sendable (Duration) async throws -> Void
@@ -63,9 +63,9 @@ struct Wait: Sendable {
         self.stopwatch = stopwatch
     }
 
-    /// Sleeps until the next question is due, at the latest until the deadline, when there is one last question.
+    /// Sleeps until the next poll is due, or until the deadline, which allows one last poll.
     ///
-    /// - Returns: false, at once, when the deadline has passed.
+    /// - Returns: false, without sleeping, when the deadline has passed.
     mutating func pause() async throws -> Bool {
         let left = polling.deadline - stopwatch.elapsed()
         guard left > .zero else { return false }

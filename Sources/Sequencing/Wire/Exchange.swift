@@ -84,7 +84,7 @@ struct Exchange: Sendable {
                 return try await body()
             } catch {
                 let placed = SequencingError.placing(error)
-                guard attempt < repetitions, mayRepeat(), let failure = placed as? SequencingError, failure.isPassing
+                guard attempt < repetitions, mayRepeat(), let failure = placed as? SequencingError, failure.isRetryable
                 else { throw placed }
                 attempt += 1
                 try await clock.sleep(for: .milliseconds(250 * attempt))
