@@ -114,7 +114,8 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(name: "Geofences", swiftSettings: strict),
         .testTarget(
-            name: "GeofencesTests", dependencies: ["Geofences"], exclude: ["ROWS.md", "Vectors/generate.py"],
+            name: "GeofencesTests", dependencies: ["Geofences", "TestFixtures"],
+            exclude: ["ROWS.md", "Vectors/generate.py"],
             resources: [.embedInCode("Vectors/geodesic.csv")], swiftSettings: strict),
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.

@@ -1,5 +1,6 @@
 import Foundation
 import Geofences
+import TestFixtures
 import Testing
 
 /// The reference knows no index and no state: it looks at every region at every metre of the whole track, and finds events
@@ -63,7 +64,7 @@ private struct Reference {
     }
 }
 
-@Suite("Random walks")
+@Suite("Random walks", .heavy)
 struct RandomWalkTests {
     /// A walk of a metre a second through a crowd of circles and polygons.
     private static func walk(_ seed: Int) throws -> (regions: [Geofence], fixes: [Fix]) {

@@ -1,12 +1,12 @@
-import ClockFixtures
 import Foundation
 import Geofences
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import Positions
 
-@Suite("gpsd")
+@Suite("gpsd", .heavy)
 struct GPSDTests {
     static let version = #"{"class":"VERSION","release":"3.22","rev":"3.22","proto_major":3,"proto_minor":14}"#
     static let fix =
@@ -87,9 +87,7 @@ struct GPSDTests {
         arguments: ["", ":2947", "host:", "host:0", "host:70000", "a b", "[]", "host\n"])
     func noAddress(text: String) { #expect(throws: PositionsError.address(text)) { try GPSD(address: text) } }
 
-    @Test(
-        "a daemon that drips, dies, sends garbage and comes back gives every fix it sent whole"
-    )
+    @Test("a daemon that drips, dies, sends garbage and comes back gives every fix it sent whole")
     func reconnects() async throws {
         let whole = Self.version + "\n" + Self.fix + "\r\n"
         let daemon = try StandIn(sessions: [

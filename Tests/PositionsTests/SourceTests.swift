@@ -1,10 +1,10 @@
-import ClockFixtures
 import Foundation
 import Geofences
 import Positions
+import TestFixtures
 import Testing
 
-@Suite("Sources and permissions")
+@Suite("Sources and permissions", .heavy)
 struct SourceTests {
     private static func fix(_ seconds: Double) throws -> Fix {
         try Fix(

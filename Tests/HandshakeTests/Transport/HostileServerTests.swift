@@ -2,11 +2,11 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Synchronization
+import TestFixtures
 import Testing
-import WireFixtures
 
 /// A server whose every byte is chosen to break a client.
-@Suite("A hostile HTTP server", .serialized)
+@Suite("A hostile HTTP server", .heavy, .serialized)
 struct HostileServerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
