@@ -16,6 +16,8 @@ struct SequencingImport: AsyncParsableCommand {
     enum Source: String, ExpressibleByArgument, CaseIterable {
         case twentyThreeAndMe = "23andme"
         case ancestry
+
+        var thirdParty: ThirdPartyImport.Source { self == .ancestry ? .ancestry : .twentyThreeAndMe }
     }
 
     @Argument(help: "23andme or ancestry.")
@@ -28,14 +30,19 @@ struct SequencingImport: AsyncParsableCommand {
 
     func run() async throws {
         try await options.use { genome in
-            let known = wait ? Set(try await genome.files().map(\.id)) : []
-            let outcome = try await start(ThirdPartyImport(genome))
+            let (outcome, known) = try await start(genome)
             guard case .started = outcome else { throw Self.refusal(outcome) }
             try await report(genome, known: known)
         }
     }
 
-    private func start(_ imports: ThirdPartyImport) async throws -> ThirdPartyImport.Outcome {
+    /// The files before the import. Listed immediately before each call that may start it, since questions to the user take time.
+    private func known(_ genome: Sequencing) async throws -> Set<FileID> {
+        wait ? Set(try await genome.files().map(\.id)) : []
+    }
+
+    private func start(_ genome: Sequencing) async throws -> (ThirdPartyImport.Outcome, known: Set<FileID>) {
+        let imports = ThirdPartyImport(genome)
         let login = try await Prompt.filledLine(
             "Login at \(source == .ancestry ? "Ancestry" : "23andMe"):", wanted: "the login")
         let credentials = try ThirdPartyImport.Credentials(
@@ -43,27 +50,39 @@ struct SequencingImport: AsyncParsableCommand {
             password: try await Prompt.password("Password there (not shown, not kept):", wanted: "the password"))
         switch source {
         case .twentyThreeAndMe:
+            let before = try await known(genome)
             switch try await imports.from23andMe(credentials) {
-            case .ended(let outcome): return outcome
+            case .ended(let outcome): return (outcome, before)
             case .question(let question):
                 let answer = try await Prompt.filledLine(
                     "23andMe asks: \(question.text)", wanted: "the answer to 23andMe's question")
-                return try await imports.answer(answer, to: question)
+                let before = try await known(genome)
+                return (try await imports.answer(answer, to: question), before)
             }
         case .ancestry:
             switch try await imports.authorizeAncestry(credentials) {
-            case .ended(let outcome): return outcome
+            case .ended(let outcome): return (outcome, [])
             case .linkMailed(let session):
                 let link = try await Prompt.filledLine(
                     "Ancestry has sent a mail. Paste the link from it:", wanted: "the link from Ancestry's mail")
-                return try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session)
+                let before = try await known(genome)
+                return (try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session), before)
             }
         }
     }
 
     private func report(_ genome: Sequencing, known: Set<FileID>) async throws {
         let polling = Polling(firstInterval: .seconds(5), longestInterval: .seconds(15), deadline: .seconds(600))
-        let files = wait ? try await genome.newFiles(besides: known, polling: polling) : []
+        let files =
+            wait ? try await genome.newFiles(besides: known, from: source.thirdParty, polling: polling) : []
+        if wait, files.isEmpty {
+            throw CommandError(
+                status: .network, code: "import_unfinished",
+                message: """
+                    The import has started, but its file was not in the list after ten minutes. \
+                    Look later with: handshake sequencing files --uploaded
+                    """)
+        }
         if options.common.json {
             Output.result(
                 JSONText.object([("outcome", .string("started")), ("files", .array(files.map(SequencingFiles.json)))])
