@@ -2,9 +2,10 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
-@Suite("Protocol endpoints")
+@Suite("Protocol endpoints", .heavy)
 struct ProtocolEndpointTests {
     /// An exchange, and the endpoint that it asks.
     struct Row: Sendable, CustomTestStringConvertible {
