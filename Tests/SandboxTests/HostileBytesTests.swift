@@ -1,11 +1,11 @@
 import Foundation
 import Sandbox
 import SandboxCore
+import TestFixtures
 import Testing
-import WireFixtures
 
 /// The sandbox answers and lives on, whatever bytes come.
-@Suite("hostile bytes")
+@Suite("hostile bytes", .heavy)
 struct HostileBytesTests {
     private static let values = [
         "%zz%00%ff%2F..%2F", "9223372036854775807", "-9223372036854775808", "1e400", "%5B%7B%22a%22:%5B",

@@ -1,9 +1,9 @@
 import Foundation
 import Sandbox
+import TestFixtures
 import Testing
-import WireFixtures
 
-@Suite("The IFTTT stand-in: Connect URL, app and site")
+@Suite("The IFTTT stand-in: Connect URL, app and site", .heavy)
 struct IFTTTSiteTests {
     @Test("S19: the public Connect URL takes a provisional code once and for 48 hours, and delivers no token")
     func connectURL() async throws {

@@ -1,4 +1,4 @@
-import WireFixtures
+import TestFixtures
 
 /// Responses made to break a client: seeded, so that every case can be repeated.
 struct HostileBytes {

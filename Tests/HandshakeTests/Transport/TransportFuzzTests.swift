@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Handshake
 import OAuth
+import TestFixtures
 import Testing
-import WireFixtures
 
 /// The transport and a crowd of accounts against seeded hostile bytes.
 ///
