@@ -141,7 +141,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "Beacons", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "OAuth", "Radio", "RecurseCenter",
-                "Sandbox", "Sequencing", httpTypes, hummingbird,
+                "Sandbox", "Sequencing", "TestFixtures", httpTypes, hummingbird,
             ],
             swiftSettings: strict),
 

@@ -6,6 +6,7 @@ import Hummingbird
 import OAuth
 import RecurseCenter
 import Sandbox
+import TestFixtures
 import Testing
 
 /// The articles' code, compiled: a line of a Swift block that is neither here nor in the samples for Apple's platforms is an error.
@@ -144,7 +145,7 @@ struct ApprovingBrowser: Browser {
     }
 }
 
-@Suite("The articles")
+@Suite("The articles", .heavy)
 struct ArticleTests {
     private static let articles = [
         "Handshake/Handshake.docc/FirstSignIn", "Handshake/Handshake.docc/SecurityModel",
