@@ -27,7 +27,7 @@ struct TokenEndpointFaultTests {
             Row(fault: "body {\(token),\"token_type\":7}", code: "malformed_response", member: "token_type"),
             Row(
                 fault: "body {\(token),\(token),\"token_type\":\"Bearer\"}", code: "malformed_response",
-                member: "access_token"),
+                member: "content"),
             Row(
                 fault: "body {\"access_token\":\"\",\"token_type\":\"Bearer\"}", code: "malformed_response",
                 member: "access_token"),
