@@ -242,11 +242,11 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
             name: "Nearby",
-            dependencies: ["Handshake", "OAuth", "Beacons", desktop("DBus"), desktop("DesktopServices")],
+            dependencies: ["Handshake", "OAuth", "Beacons", "Radio", desktop("DBus"), desktop("DesktopServices")],
             swiftSettings: strict),
         .testTarget(
             name: "NearbyTests",
-            dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake", "TestFixtures"],
+            dependencies: ["Nearby", "Beacons", "BusFixtures", "DBus", "Handshake", "Radio", "TestFixtures"],
             swiftSettings: strict),
 
         // Floor 3: the button, as data and in two renderings.
@@ -322,6 +322,13 @@ let package = Package(
                 "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Positions", "Radio",
                 "RecurseCenter", "Sandbox", "SecretServiceVault", "Sequencing",
                 argumentParser, tomlKit,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "HandshakeCLITests",
+            dependencies: [
+                "TestFixtures", "HandshakeCLI", "Beacons", "Handshake", "Nearby", "OAuth", "Radio", "Sequencing",
+                argumentParser,
             ],
             swiftSettings: strict),
     ],

@@ -7,11 +7,11 @@ import Handshake
 struct HandshakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "handshake",
-        abstract: "Sign in to services by OAuth, stay signed in, and use the connection.",
+        abstract: "Sign in to services with OAuth, stay signed in, and use the account.",
         discussion: """
-            Results go to standard output, everything else to standard error. The exit status is 0 when done, 2 when the user said no, \
-            3 when sign-in is needed, 4 when the service answered with an error, 5 when something was refused for safety, \
-            6 for network trouble, 7 for the vault, 64 for a wrong command line.
+            Results go to standard output, everything else to standard error. Exit status: 0 done; 1 internal error; 2 declined, \
+            cancelled or timed out by the user; 3 sign-in required; 4 the service answered with an error; 5 refused for safety; \
+            6 network error; 7 vault, settings or key unusable; 64 wrong command line; 130 interrupted.
             """,
         version: "0.1.0",
         subcommands: [
@@ -21,10 +21,11 @@ struct HandshakeCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
-        // Scripts ask this often, and the parser would first look at every command: a third of the time.
+        // Scripts ask for it often, and the parser takes a third of the time of this.
         if CommandLine.arguments.dropFirst().elementsEqual(["--version"]) {
             return Output.result(configuration.version)
         }
+        Interruption.record()
         signal(SIGPIPE, SIG_IGN)
         let status = await Interruption.watch {
             do {
@@ -35,7 +36,7 @@ struct HandshakeCommand: AsyncParsableCommand {
                     try command.run()
                 }
                 guard !Output.isIncomplete else {
-                    Output.error("handshake: the result could not be written: \(Output.failureText)")
+                    Output.error("handshake: The result could not be written to standard output: \(Output.failureText)")
                     return ExitStatus.defect
                 }
                 return ExitStatus.done

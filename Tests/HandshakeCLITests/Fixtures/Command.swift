@@ -1,0 +1,213 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The built `handshake` with an empty home of its own, which goes with this value.
+final class Command: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let folder: String
+    var home: String { folder + "/home" }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.path + "/handshake-command-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(
+            atPath: folder + "/home", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// The program under test: `$HANDSHAKE_BIN`, else the one that was built together with the tests.
+    static func binary() throws -> String {
+        var candidates = [ProcessInfo.processInfo.environment["HANDSHAKE_BIN"]].compactMap(\.self)
+        var place = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        // The test bundle of macOS is a folder of folders.
+        for _ in 0..<4 {
+            candidates.append(place.appendingPathComponent("handshake").path)
+            place.deleteLastPathComponent()
+        }
+        candidates.append(FileManager.default.currentDirectoryPath + "/.build/debug/handshake")
+        let isProgram = { (path: String) in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+                && FileManager.default.isExecutableFile(atPath: path)
+        }
+        guard let path = candidates.first(where: isProgram) else {
+            throw Failure(description: "handshake is not built: \(candidates)")
+        }
+        return path
+    }
+
+    /// Starts the command.
+    func start(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> RunningCommand {
+        var all = [
+            "HANDSHAKE_HOME": home, "HOME": folder, "LANG": "C.UTF-8", "TERM": "dumb",
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+        ]
+        for name in ["LD_LIBRARY_PATH", "TSAN_OPTIONS", "TZ"] {
+            all[name] = ProcessInfo.processInfo.environment[name]
+        }
+        all.merge(environment) { $1 }
+        let inputFile = folder + "/input-\(UUID().uuidString)"
+        try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
+        return try RunningCommand(
+            try Self.binary(), arguments, input: inputFile, environment: all.filter { !$0.value.isEmpty })
+    }
+
+    /// Runs the command to its end.
+    func run(
+        _ arguments: String..., input: String = "", environment: [String: String] = [:]
+    ) async throws -> FinishedCommand {
+        try await start(arguments, input: input, environment: environment).finish()
+    }
+
+    /// Makes a file in the folder beside the home, with mode 0600 unless stated.
+    func file(_ name: String, _ text: String, mode: Int = 0o600) throws -> String {
+        let path = folder + "/" + name
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+}
+
+/// What a command left behind.
+struct FinishedCommand: Sendable, CustomStringConvertible {
+    enum Ending: Sendable, Hashable {
+        case status(Int32)
+        case signal(Int32)
+    }
+
+    let ending: Ending
+    let stdout: String
+    let stderr: String
+
+    var description: String { "\(ending)\nstdout: \(stdout)\nstderr: \(stderr)" }
+
+    /// The JSON object on the last line of standard output.
+    var json: [String: Any] { Self.object(stdout) }
+
+    /// The error object on the last line of standard error.
+    var error: [String: Any] { Self.object(stderr)["error"] as? [String: Any] ?? [:] }
+
+    private static func object(_ text: String) -> [String: Any] {
+        let last = text.split(separator: "\n").last.map(String.init) ?? ""
+        return (try? JSONSerialization.jsonObject(with: Data(last.utf8))) as? [String: Any] ?? [:]
+    }
+}
+
+/// A command at work. A class, because it ends the process when it is dropped.
+final class RunningCommand: Sendable {
+    let process: pid_t
+    private let output: Int32
+    private let errors: Int32
+    private let hasEnded = Flag()
+
+    /// Signals have their default meaning in the process, however these tests were started.
+    fileprivate init(_ path: String, _ arguments: [String], input: String, environment: [String: String]) throws {
+        var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
+        guard pipe(&out) == 0, pipe(&err) == 0 else { throw Command.Failure(description: "no pipe") }
+        for end in [out[0], err[0]] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #if canImport(Darwin)
+        var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
+        #else
+        var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, out[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, err[1], 2)
+        for end in [out[1], err[1]] { posix_spawn_file_actions_addclose(&actions, end) }
+        var (defaults, mask) = (sigset_t(), sigset_t())
+        sigemptyset(&mask)
+        sigemptyset(&defaults)
+        for number in [SIGINT, SIGTERM, SIGPIPE] { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setsigmask(&attributes, &mask)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
+        var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for word in words + variables { free(word) } }
+        var process: pid_t = -1
+        let status = posix_spawn(&process, path, &actions, &attributes, &words, &variables)
+        close(out[1])
+        close(err[1])
+        (self.process, output, errors) = (process, out[0], err[0])
+        guard status == 0 else { throw Command.Failure(description: "\(path) does not start: \(status)") }
+    }
+
+    deinit {
+        if !hasEnded.isSet, process > 0 {
+            kill(process, SIGKILL)
+            var status: Int32 = 0
+            waitpid(process, &status, 0)
+        }
+        close(output)
+        close(errors)
+    }
+
+    func send(_ signal: Int32) {
+        kill(process, signal)
+    }
+
+    /// The next line of standard output; nil when the command closed it. The line's end is not part of it.
+    func line() async -> String? {
+        await aside { [output] in
+            var bytes: [UInt8] = []
+            var byte: UInt8 = 0
+            while read(output, &byte, 1) == 1 {
+                if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+                bytes.append(byte)
+            }
+            return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// Waits for the end.
+    func finish() async -> FinishedCommand {
+        async let stdout = aside { [output] in Self.rest(of: output) }
+        async let stderr = aside { [errors] in Self.rest(of: errors) }
+        let (out, err) = await (stdout, stderr)
+        let status = await aside { [process] in
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0 && errno == EINTR {}
+            return status
+        }
+        hasEnded.set()
+        let ending: FinishedCommand.Ending =
+            status & 0x7F == 0 ? .status((status >> 8) & 0xFF) : .signal(status & 0x7F)
+        return FinishedCommand(ending: ending, stdout: out, stderr: err)
+    }
+
+    private static func rest(of descriptor: Int32) -> String {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += chunk[..<count]
+        }
+    }
+}
+
+/// Runs what blocks on a thread of its own: the threads that tasks share must not wait for a process.
+func aside<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    await withCheckedContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(returning: body()) }
+    }
+}
