@@ -1,29 +1,25 @@
-import Foundation
 import OAuth
 
-/// A secret that stands on one line of a file or of standard input; never on the command line, where every process can read
-/// it.
+/// A secret on one line of a file or of standard input; never on the command line, where every process can read it.
 enum SecretLine {
-    /// The first line of a file; for `-` the next one of standard input, which a terminal is asked for and does not show.
+    /// The first line of a file; for `-` the next line of standard input. A terminal is asked for it, and does not show it.
     ///
     /// - Parameter what: what it is, as in `service key`.
-    /// - Throws: ``CommandError`` when there is none, or it is empty; `CancellationError`.
+    /// - Throws: ``CommandError`` when there is none, it is empty, or other users can read the file; `CancellationError`.
     static func read(_ path: String, what: String) async throws -> Secret {
-        let secret =
-            path == "-"
-            ? try await Prompt.password("The \(what) (not shown):", wanted: "the \(what)")
-            : Secret(firstLine(of: path) ?? "")
-        guard !secret.isEmpty else {
-            throw CommandError.usage(
-                path == "-"
-                    ? "no \(what) came on standard input"
-                    : "\(quoted(path, limit: 200)) holds no \(what) that can be read")
+        if path == "-" {
+            let secret = try await Prompt.password("The \(what) (not shown):", wanted: "the \(what)")
+            guard !secret.isEmpty else { throw CommandError.usage("Standard input has no \(what) on its next line.") }
+            return secret
         }
-        return secret
-    }
-
-    private static func firstLine(of path: String) -> String? {
-        (try? String(contentsOfFile: Settings.absolute(path), encoding: .utf8))?
-            .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).first.map(String.init)
+        let name = quoted(path, limit: 200)
+        guard let bytes = try UserFile.secret(Settings.absolute(path)) else {
+            throw CommandError.usage("There is no file “\(name)” with the \(what).")
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
+            throw CommandError.usage("The first line of “\(name)” is not a \(what).")
+        }
+        return Secret(text)
     }
 }

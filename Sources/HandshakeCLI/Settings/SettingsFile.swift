@@ -1,0 +1,134 @@
+import Foundation
+import OAuth
+import TOMLKit
+
+extension Settings {
+    /// The settings file, `config.toml`.
+    struct File: Decodable {
+        var vault: String?
+        var services: [String: ServiceSettings]?
+    }
+
+    /// What `login` would otherwise be told by options, one table a service: `[services.recurse-center]`.
+    struct ServiceSettings: Decodable {
+        var issuer: String?
+        var baseURL: String?
+        var authorizeURL: String?
+        var tokenURL: String?
+        var clientID: String?
+        var clientSecretFile: String?
+        var auth: String?
+        var redirect: String?
+        var scope: [String]?
+        var resource: [String]?
+        var browser: String?
+
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case issuer
+            case baseURL = "base-url"
+            case authorizeURL = "authorize-url"
+            case tokenURL = "token-url"
+            case clientID = "client-id"
+            case clientSecretFile = "client-secret-file"
+            case auth, redirect, scope, resource, browser
+        }
+    }
+}
+
+extension Settings.File {
+    /// The longest settings file that is read, in bytes.
+    static let sizeLimit = 1 << 18
+
+    /// How deep tables and arrays may lie in one another. The parser follows them on the stack.
+    private static let depthLimit = 32
+
+    /// Reads the settings.
+    ///
+    /// - Parameters:
+    ///   - bytes: the file, which may hold anything.
+    ///   - path: what errors call it.
+    /// - Throws: ``CommandError`` that names the file and the place.
+    init(_ bytes: [UInt8], path: String) throws(CommandError) {
+        let path = quoted(path, limit: 4096)
+        // The parser ends at a zero byte, and would not see what stands after it.
+        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+            throw CommandError.usage("“\(path)” is not text in UTF-8. Correct the file.")
+        }
+        guard Self.depth(of: bytes) <= Self.depthLimit else {
+            throw CommandError.usage(
+                "“\(path)” has more than \(Self.depthLimit) brackets or dots in a row. Correct the file.")
+        }
+        do {
+            let table = try TOMLTable(string: text)
+            try Self.check(table, path: path)
+            self = try TOMLDecoder().decode(Settings.File.self, from: table)
+        } catch let error as TOMLParseError {
+            throw CommandError.usage(
+                "“\(path)” is not valid TOML, line \(error.source.begin.line): \(quoted(error.description, limit: 400))"
+            )
+        } catch let error as DecodingError {
+            throw CommandError.usage("“\(path)”: \(quoted(Self.describe(error), limit: 400))")
+        } catch let error as CommandError {
+            throw error
+        } catch {
+            throw CommandError.usage("“\(path)” cannot be read: \(quoted("\(error)", limit: 400))")
+        }
+    }
+
+    /// The most brackets and dots on one line, or brackets that are open at one time: no less than the depth of what they hold.
+    private static func depth(of bytes: [UInt8]) -> Int {
+        var (open, deepest, onLine) = (0, 0, 0)
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                open += 1
+                deepest = max(deepest, open)
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): open = max(0, open - 1)
+            case UInt8(ascii: "\n"): onLine = 0
+            case UInt8(ascii: "."):
+                onLine += 1
+                deepest = max(deepest, onLine)
+            default: break
+            }
+        }
+        return deepest
+    }
+
+    /// A misspelt setting would otherwise be ignored without a word.
+    private static func check(_ table: TOMLTable, path: String) throws(CommandError) {
+        func refuse(_ names: [String], known: [String], in place: String) throws(CommandError) {
+            for name in names where !known.contains(name) {
+                throw CommandError.usage(
+                    "“\(path)”: \(place)“\(quoted(name, limit: 80))” is not a setting. The settings are: "
+                        + known.joined(separator: ", "))
+            }
+        }
+        try refuse(table.keys, known: ["vault", "services"], in: "")
+        guard let services = table["services"]?.table else { return }
+        for name in services.keys {
+            guard let service = services[name]?.table else {
+                throw CommandError.usage(
+                    "“\(path)”: “services.\(quoted(name, limit: 80))” has to be a table, [services.\(quoted(name, limit: 80))]"
+                )
+            }
+            try refuse(
+                service.keys, known: Settings.ServiceSettings.CodingKeys.allCases.map(\.rawValue),
+                in: "in services.\(quoted(name, limit: 80)), ")
+        }
+    }
+
+    private static func describe(_ error: DecodingError) -> String {
+        switch error {
+        case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+            "“\(context.codingPath.map(\.stringValue).joined(separator: "."))” has to be \(word(for: type))"
+        case .keyNotFound(let key, _): "“\(key.stringValue)” is missing"
+        case .dataCorrupted(let context): context.debugDescription
+        @unknown default: "it cannot be understood"
+        }
+    }
+
+    private static func word(for type: any Any.Type) -> String {
+        if type == String.self { return "text in quotation marks" }
+        return type is any Collection.Type ? "a list or a table" : "of another type"
+    }
+}

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import HandshakeCLI
+
+@Suite("Settings")
+struct SettingsTests {
+    private func read(_ text: String) throws -> Settings.File {
+        try Settings.File(Array(text.utf8), path: "/home/ada/config.toml")
+    }
+
+    @Test("a service's table is what login would otherwise be told")
+    func services() throws {
+        let file = try read(
+            """
+            vault = "files:~/vault"
+            [services.mine]
+            issuer = "https://example.test"
+            client-id = "app"
+            scope = ["a", "b"]
+            """)
+        #expect(file.vault == "files:~/vault")
+        #expect(file.services?["mine"]?.clientID == "app")
+        #expect(file.services?["mine"]?.scope == ["a", "b"])
+    }
+
+    @Test(
+        "settings that make no sense are status 64, name the file and quote nothing that steers a terminal",
+        arguments: [
+            "vault = [", "vault = 7", "vault = \"a\"\nvault = \"b\"", "colour = \"blue\"", "services = 3",
+            "[services]\nmine = 3", "[services.mine]\nissuer = 3", "[services.mine]\nscope = \"a\"",
+            "[services.mine]\ncolour = 1", "\"\u{1B}[31m\" = 1", "vault = \"a\u{0}\"",
+            "[services.\"\u{1B}[2J\"]\nx = 1",
+            String(repeating: "[", count: 100_000), "a = " + String(repeating: "[", count: 5000),
+            "a = " + String(repeating: "{b=", count: 5000), String(repeating: "a.", count: 5000) + "b = 1",
+        ])
+    func senseless(_ text: String) {
+        let error = #expect(throws: CommandError.self) { try read(text) }
+        #expect(error?.status == .usage)
+        #expect(error?.message.contains("/home/ada/config.toml") == true)
+        #expect(error?.message.unicodeScalars.allSatisfy { $0.value >= 0x20 } == true, "\(error?.message ?? "")")
+        #expect((error?.message.utf8.count ?? .max) < 5000)
+    }
+
+    @Test("bytes that are not UTF-8 are not settings")
+    func notText() {
+        #expect(throws: CommandError.self) { try Settings.File([0xFF, 0xFE], path: "x") }
+    }
+
+    @Test("where the vault's key lies follows the environment")
+    func keyHome() {
+        func home(_ environment: [String: String]) -> String {
+            Settings(home: "/h", environment: environment.merging(["HOME": "/u"]) { $1 }, file: .init()).keyHome
+        }
+        #expect(home([:]) == "/u/.config/handshake")
+        #expect(home(["XDG_CONFIG_HOME": "/c"]) == "/c/handshake")
+        #expect(home(["XDG_CONFIG_HOME": "relative"]) == "/u/.config/handshake")
+        #expect(home(["HANDSHAKE_HOME": "/d", "XDG_CONFIG_HOME": "/c"]) == "/u/.config/handshake/keys")
+        #expect(home(["HANDSHAKE_HOME": "/d", "HANDSHAKE_KEY_HOME": "/k"]) == "/k")
+    }
+}
