@@ -6,14 +6,14 @@ import Radio
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell what works on this machine and what is missing, each with its cure.",
+        abstract: "Check what works on this machine and what does not, each with its cure.",
         discussion:
-            "The output holds no secret and can be pasted into a report. The status is 0 when everything that sign-in needs works."
+            "The output has no secrets and can go into a bug report. The status is 0 when everything works that a sign-in needs."
     )
 
     @OptionGroup var common: CommonOptions
 
-    /// One thing that was looked at.
+    /// The result of one check.
     private struct Finding {
         enum Verdict: String {
             case works, limited, missing
@@ -35,33 +35,37 @@ struct Doctor: AsyncParsableCommand {
             findings.append(
                 Finding(
                     name: "settings", verdict: .missing, detail: error.message,
-                    cure: "correct the file, or set HANDSHAKE_HOME"))
+                    cure: "correct the file, or set HANDSHAKE_HOME to another folder"))
         }
         findings += [browser(), listener(), trust(), clock(), terminal()]
         findings += await bluetooth()
         print(findings)
         if findings.contains(where: { $0.verdict == .missing }) {
-            throw CommandError(status: .defect, code: "unhealthy", message: "something that sign-in needs is missing")
+            throw CommandError(
+                status: .defect, code: "unhealthy",
+                message: "Something that a sign-in needs is missing. See the cures above.")
         }
     }
 
     private func vault(_ settings: Settings) async -> [Finding] {
         do {
-            let vault = try await common.openVault(settings)
+            let opened = try await VaultChoice(common.vault, settings: settings).open()
+            let vault = opened.vault
             let (names, damaged) = try await Registrations(in: vault).names()
             var findings = [
                 Finding(
                     name: "vault", verdict: damaged.isEmpty ? .works : .limited,
-                    detail: "\(names.count) accounts remembered, \(damaged.count) records damaged",
-                    cure: damaged.isEmpty ? nil : damaged.map(\.description).joined(separator: "; "))
+                    detail: "\(names.count) accounts, \(damaged.count) damaged records",
+                    cure: damaged.isEmpty ? nil : damaged.map(\.description).joined(separator: "; ")),
+                Self.finding(opened.key),
             ]
             let insecure = await insecureAccounts(names, in: vault)
             if !insecure.isEmpty {
                 findings.append(
                     Finding(
                         name: "transport", verdict: .limited,
-                        detail: "plain http on this machine is allowed for: \(insecure.joined(separator: ", "))",
-                        cure: "fine for a sandbox or a test; sign in with an https address otherwise"))
+                        detail: "unencrypted http on this machine is allowed for: \(insecure.joined(separator: ", "))",
+                        cure: "no cure needed for a sandbox; otherwise sign in with an https URL"))
             }
             return findings
         } catch {
@@ -69,8 +73,22 @@ struct Doctor: AsyncParsableCommand {
             return [
                 Finding(
                     name: "vault", verdict: .missing, detail: "\(code): \(text)",
-                    cure: "see the reason; nothing was deleted")
+                    cure: "see the reason; no account was deleted")
             ]
+        }
+    }
+
+    private static func finding(_ key: VaultChoice.KeyPlace) -> Finding {
+        let name = "vault key"
+        return switch key {
+        case .memory: Finding(name: name, verdict: .works, detail: "in memory, like the accounts")
+        case .file(let path): Finding(name: name, verdict: .works, detail: "in the file \(path), apart from the data")
+        case .keyring: Finding(name: name, verdict: .works, detail: "in the desktop's keyring")
+        case .beside(let path, let reason):
+            Finding(
+                name: name, verdict: .limited,
+                detail: "in the file \(path), beside the data: a backup of both opens the vault",
+                cure: "the key could not be moved: \(reason)")
         }
     }
 
@@ -91,15 +109,16 @@ struct Doctor: AsyncParsableCommand {
             return Finding(name: "browser", verdict: .works, detail: opener)
         }
         return Finding(
-            name: "browser", verdict: .limited, detail: "no program that opens a browser was found",
-            cure: "use --browser print and open the address on any device, or install xdg-utils")
+            name: "browser", verdict: .limited, detail: "no program to open a browser was found",
+            cure: "use --browser print and open the URL on any device, or install xdg-utils")
     }
 
     private func listener() -> Finding {
         do {
             let listener = try LoopbackListener()
             return Finding(
-                name: "loopback", verdict: .works, detail: "a listener can be opened, such as \(listener.redirectURI)")
+                name: "loopback", verdict: .works,
+                detail: "a redirect URI can be received, for example \(listener.redirectURI)")
         } catch {
             return Finding(
                 name: "loopback", verdict: .missing, detail: "\(error)",
@@ -114,7 +133,8 @@ struct Doctor: AsyncParsableCommand {
         ]
         guard let bundle = bundles.first(where: FileManager.default.isReadableFile(atPath:)) else {
             return Finding(
-                name: "certificates", verdict: .missing, detail: "no certificate authorities were found",
+                name: "certificates", verdict: .missing,
+                detail: "the certificate authorities are missing, so https fails",
                 cure: "install ca-certificates")
         }
         return Finding(name: "certificates", verdict: .works, detail: bundle)
@@ -125,24 +145,24 @@ struct Doctor: AsyncParsableCommand {
 
     private func clock() -> Finding {
         let now = TimeSource.system.now()
-        // Tokens and ID tokens are judged by the clock; one that was never set stands near 1970.
+        // Tokens are validated by the clock, and one that was never set is near 1970.
         guard now > 1_767_225_600 else {
             return Finding(
                 name: "clock", verdict: .missing, detail: "the clock says \(Moment.text(now))",
-                cure: "set the clock, best by NTP")
+                cure: "set the clock, for example with NTP")
         }
         return Finding(name: "clock", verdict: .works, detail: Moment.text(now))
     }
 
     private func terminal() -> Finding {
         Output.isTerminal
-            ? Finding(name: "terminal", verdict: .works, detail: "a person can be told and asked")
+            ? Finding(name: "terminal", verdict: .works, detail: "questions can be asked")
             : Finding(
-                name: "terminal", verdict: .limited, detail: "no terminal: nothing is asked",
-                cure: "none needed in scripts")
+                name: "terminal", verdict: .limited, detail: "no terminal: no questions are asked",
+                cure: "no cure needed in scripts")
     }
 
-    /// Only people nearby need a radio, so nothing here makes the machine unhealthy.
+    /// Only `nearby` needs a radio, so nothing here counts as missing.
     private func bluetooth() async -> [Finding] {
         #if os(Linux)
         do throws(RadioError) {

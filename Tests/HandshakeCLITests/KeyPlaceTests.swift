@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+extension CommandTests {
+    @Suite("Where the vault's key lies")
+    struct KeyPlaceTests {
+        private let command: Command
+
+        init() throws { command = try Command() }
+
+        private func files(below folder: String) throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: folder).filter { $0.hasSuffix(".key") }
+        }
+
+        private func vaultKey(_ done: FinishedCommand) -> [String: Any] {
+            let checks = done.json["checks"] as? [[String: Any]] ?? []
+            return checks.first { $0["name"] as? String == "vault key" } ?? [:]
+        }
+
+        @Test("a new vault's key lies in ~/.config/handshake/keys, not in the data, and the doctor says where")
+        func newVault() async throws {
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await command.signIn(at: sandbox).ending == .status(0))
+            #expect(try files(below: command.home).isEmpty)
+            let keys = try files(below: command.folder + "/.config/handshake/keys")
+            #expect(keys.count == 1)
+            let check = vaultKey(try await command.run("doctor", "--json"))
+            #expect(check["state"] as? String == "works")
+            #expect("\(check["detail"] ?? "")".contains(".config/handshake/keys/\(keys.first ?? "?")"))
+        }
+
+        @Test("HANDSHAKE_KEY_HOME says where with HANDSHAKE_HOME, XDG_CONFIG_HOME without it")
+        func places() async throws {
+            #expect(
+                try await command.run("accounts", environment: ["HANDSHAKE_KEY_HOME": command.folder + "/a"]).ending
+                    == .status(0))
+            #expect(try files(below: command.folder + "/a").count == 1)
+            let without = [
+                "HANDSHAKE_HOME": "", "XDG_CONFIG_HOME": command.folder + "/b", "XDG_DATA_HOME": command.folder + "/c",
+            ]
+            #expect(try await command.run("accounts", environment: without).ending == .status(0))
+            #expect(try files(below: command.folder + "/b/handshake").count == 1)
+        }
+
+        @Test("a key beside its vault, where earlier versions kept it, is moved, and the account still works")
+        func former() async throws {
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await command.signIn(at: sandbox).ending == .status(0))
+            let keys = command.folder + "/.config/handshake/keys"
+            let name = try #require(try files(below: keys).first)
+            try FileManager.default.moveItem(atPath: keys + "/" + name, toPath: command.home + "/vault.key")
+            let token = try await command.run("token", "recurse-center")
+            #expect(token.stdout == SandboxProcess.personalToken + "\n", "\(token)")
+            #expect(try files(below: command.home).isEmpty)
+            #expect(try files(below: keys) == [name])
+        }
+
+        @Test("a key that cannot be moved is used where it lies, and the doctor says so with the reason")
+        func immovable() async throws {
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await command.signIn(at: sandbox).ending == .status(0))
+            let keys = command.folder + "/.config/handshake/keys"
+            let name = try #require(try files(below: keys).first)
+            try FileManager.default.moveItem(atPath: keys + "/" + name, toPath: command.home + "/vault.key")
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: keys)
+            #expect(try await command.run("token", "recurse-center").ending == .status(0))
+            let check = vaultKey(try await command.run("doctor", "--json"))
+            #expect(check["state"] as? String == "limited")
+            #expect("\(check["cure"] ?? "")".contains("chmod go-w"))
+        }
+
+        @Test("without its key the vault is locked, with status 7, and nothing is deleted")
+        func lost() async throws {
+            #expect(try await command.run("accounts").ending == .status(0))
+            let keys = command.folder + "/.config/handshake/keys"
+            let name = try #require(try files(below: keys).first)
+            try FileManager.default.removeItem(atPath: keys + "/" + name)
+            let done = try await command.run("accounts", "--json")
+            #expect(done.ending == .status(7))
+            #expect(done.error["code"] as? String == "vault_locked")
+            #expect(try files(below: command.folder).isEmpty, "no new key is made for an old vault")
+        }
+    }
+}
