@@ -3,8 +3,8 @@ import Handshake
 import OAuth
 import Sandbox
 
-/// What the command's exit status says (the command's contract).
-struct ExitStatus: Sendable, Equatable {
+/// The command's exit status.
+struct ExitStatus: Sendable, Hashable {
     let rawValue: Int32
 
     static let done = ExitStatus(rawValue: 0)
@@ -60,14 +60,26 @@ struct CommandError: Error, Sendable {
     let status: ExitStatus
     let code: String
     let message: String
+    /// Whether the user has seen the message already, as a note: then it is not printed again.
+    var isShown = false
 
-    /// The command line asks for what cannot be.
+    /// The command line is wrong.
     static func usage(_ message: String) -> CommandError {
         CommandError(status: .usage, code: "usage", message: message)
     }
 
     /// The command line asks for something that this version does not have.
     static func notBuilt(_ what: String) -> CommandError {
-        CommandError(status: .usage, code: "not_built", message: "\(what) is not built yet; nothing was done")
+        CommandError(
+            status: .usage, code: "not_built", message: "This version does not have \(what). Nothing was done.")
+    }
+
+    /// The time of `--timeout` is over.
+    ///
+    /// - Parameter retry: the option that allows more time.
+    static func timedOut(_ what: String, retry: String) -> CommandError {
+        CommandError(
+            status: .network, code: "timed_out",
+            message: "\(what) Check the network, or run the command again with \(retry)")
     }
 }

@@ -6,16 +6,16 @@ import OAuth
 
 struct SendRequest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "request", abstract: "Send an authorized request and print the answer's content.",
-        discussion: "A status of 400 or more is printed too, and gives exit status 4.")
+        commandName: "request", abstract: "Send an authorized request and print the body of the response.",
+        discussion: "The body of a response with status 400 or more is printed too; the exit status is then 4.")
 
     @Argument(help: "GET, POST, …")
     var method: String
 
-    @Argument(help: "The whole address, or a path below the service's API.")
+    @Argument(help: "The URL, or a path below the service's API.")
     var url: String
 
-    @Option(help: "The account to send it for.")
+    @Option(help: "The account whose token authorizes the request.")
     var account: String
 
     @Option(name: .customShort("H"), help: ArgumentHelp("A header field; repeatable.", valueName: "Name: value"))
@@ -23,35 +23,42 @@ struct SendRequest: AsyncParsableCommand {
 
     @Option(
         name: .customShort("d"),
-        help: ArgumentHelp("The content, @FILE for a file's, @- for standard input's.", valueName: "data"))
+        help: ArgumentHelp("The body: text, @FILE for a file, or @- for standard input.", valueName: "data"))
     var data: String?
 
-    @Flag(name: .customShort("i"), help: "Print the status and the header fields before the content.")
+    @Flag(name: .customShort("i"), help: "Print the status and the header fields before the body.")
     var include = false
 
-    @Option(help: ArgumentHelp("The longest answer that is read.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("The longest body that is read.", valueName: "bytes"))
     var maxSize: Int = 64 << 20
 
-    @Option(help: ArgumentHelp("How long the answer may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The longest time for the whole command.", valueName: "seconds"))
     var timeout: Int = 60
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         guard let method = HTTPRequest.Method(method.uppercased()) else {
-            throw CommandError.usage("“\(method)” is not an HTTP method")
+            throw CommandError.usage("“\(quoted(method, limit: 80))” is not an HTTP method.")
         }
-        guard maxSize > 0 else { throw CommandError.usage("--max-size is positive") }
-        guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
-        let vault = try await common.openVault(try Settings.load())
-        let known = try await KnownAccount.open(account, in: vault)
-        let content = try readContent()
-        var headers = try readHeaders()
-        if content != nil, headers[.contentType] == nil { headers[.contentType] = "application/x-www-form-urlencoded" }
-        let response = try await known.use { account in
-            try await account.send(
-                method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
-                limits: TransferLimits(maximumContentLength: maxSize, deadline: .seconds(timeout)))
+        guard maxSize > 0 else { throw CommandError.usage("--max-size takes a number of bytes above 0.") }
+        let given = try readHeaders()
+        let response = try await CommandDeadline.run(timeout) {
+            CommandError.timedOut(
+                "No response came within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
+        } _: {
+            let vault = try await common.openVault(try Settings.load())
+            let known = try await KnownAccount.open(account, in: vault)
+            let content = try await readContent()
+            var headers = given
+            if content != nil, headers[.contentType] == nil {
+                headers[.contentType] = "application/x-www-form-urlencoded"
+            }
+            return try await known.use { [headers] account in
+                try await account.send(
+                    method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
+                    limits: TransferLimits(maximumContentLength: maxSize, deadline: .seconds(timeout)))
+            }
         }
         try print(response)
     }
@@ -87,27 +94,27 @@ struct SendRequest: AsyncParsableCommand {
         for line in header {
             let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else {
-                throw CommandError.usage("-H takes 'Name: value', not “\(quoted(line, limit: 80))”")
+                throw CommandError.usage("-H takes 'Name: value', not “\(quoted(line, limit: 80))”.")
             }
             let value = parts[1].trimmingCharacters(in: .whitespaces)
             guard HTTPField.isValidValue(value) else {
-                throw CommandError.usage("the value of \(name) has a character that a header cannot carry")
+                throw CommandError.usage("The value of the header “\(name)” has a character that HTTP does not allow.")
             }
             guard !["authorization", "host", "content-length", "transfer-encoding"].contains(name.canonicalName) else {
-                throw CommandError.usage("the header \(name) is set by the command itself")
+                throw CommandError.usage("The command sets the header “\(name)” itself. Leave it out.")
             }
             fields.append(HTTPField(name: name, value: value))
         }
         return fields
     }
 
-    private func readContent() throws -> [UInt8]? {
+    private func readContent() async throws -> [UInt8]? {
         guard let data else { return nil }
         guard data.hasPrefix("@") else { return Array(data.utf8) }
         let path = String(data.dropFirst())
-        if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
+        if path == "-" { return try await StandardInput.bytes() }
         guard let content = FileManager.default.contents(atPath: Settings.absolute(path)) else {
-            throw CommandError.usage("\(path) cannot be read")
+            throw CommandError.usage("The file “\(quoted(path, limit: 200))” cannot be read.")
         }
         return Array(content)
     }

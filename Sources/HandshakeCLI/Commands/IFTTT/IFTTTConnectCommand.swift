@@ -6,16 +6,16 @@ import OAuth
 
 struct IFTTTConnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "connect", abstract: "Turn a connection on, in the browser, and keep the user token.",
+        commandName: "connect", abstract: "Turn a connection on in the browser, and store the user token.",
         discussion: """
-            The address to return to has to be registered at IFTTT: http://127.0.0.1/connect_callback, with a port where IFTTT wants a \
-            fixed one. Whoever has no token is asked for an email address; off a terminal it comes from --email.
+            The redirect URI has to be registered at IFTTT: http://127.0.0.1/connect_callback, with a port where IFTTT wants a fixed \
+            one. A user without a token is asked for an email address; without a terminal, --email gives it.
             """)
 
-    @Option(help: "The user's email address, for whoever has no token yet.")
+    @Option(help: "The email address of a user who has no token yet.")
     var email: String?
 
-    @Option(help: "Open the system's browser, or print the address.")
+    @Option(help: "Open the system's browser, or print the URL.")
     var browser: LoginOptions.BrowserChoice = .system
 
     @Option(help: ArgumentHelp("loopback or loopback:PORT.", valueName: "redirect"))
@@ -23,20 +23,26 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("skip-configuration"),
-        help: "Leave IFTTT's configuration page out; the connection is then pending.")
+        help: "Skip IFTTT's configuration page; the connection is then pending.")
     var skipsConfiguration = false
 
-    @Option(help: ArgumentHelp("The language of IFTTT's pages, as in de or pt-BR.", valueName: "tag"))
+    @Option(help: ArgumentHelp("The language of IFTTT's pages, for example de or pt-BR.", valueName: "tag"))
     var locale: String?
 
-    @Option(help: ArgumentHelp("How long to wait for the user.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The longest time for the whole command.", valueName: "seconds"))
     var timeout = 300
 
     @OptionGroup var options: IFTTTOptions
 
     func run() async throws {
-        guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
-        let (connection, isPending) = try await IFTTTFailure.reported { try await activate() }
+        let waiting = SignInWait()
+        let (connection, isPending) = try await CommandDeadline.run(timeout) {
+            waiting.error(
+                "IFTTT did not answer within \(timeout) s.",
+                command: "handshake ifttt connect \(options.connection) --timeout \(min(86_400, timeout * 4))")
+        } _: {
+            try await IFTTTFailure.reported { try await activate(waiting) }
+        }
         if options.common.json {
             Output.result(
                 JSONText.object([
@@ -44,12 +50,14 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
                     ("pending", .bool(isPending)),
                 ]).text)
         } else {
-            let state = isPending ? "on, and does nothing until it is configured: handshake ifttt update" : "on"
+            let state =
+                isPending
+                ? "on, but does nothing until it is configured. Configure it with: handshake ifttt update" : "on"
             Output.note("\(quoted(connection.name, limit: 200)) is \(state).")
         }
     }
 
-    private func activate() async throws -> (Connection, isPending: Bool) {
+    private func activate(_ waiting: SignInWait) async throws -> (Connection, isPending: Bool) {
         let browser = try loopback()
         let invite = try await options.inviteCode()
         let hosts = try options.host.hosts()
@@ -64,7 +72,9 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
         let controller = ConnectController(
             ConnectActivation(configuration), tokens: tokens, surroundings: surroundings,
             through: .init(hosts: hosts))
-        let result = try await ActivationRun(controller: controller, email: email, timeout: .seconds(timeout)).result()
+        let result = try await ActivationRun(
+            controller: controller, email: email, timeout: .seconds(timeout), waiting: waiting
+        ).result()
         let vault = try await options.common.openVault(try Settings.load())
         try await Registrations(in: vault).remember(client, as: options.account)
         return result
@@ -74,7 +84,10 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
         var port: UInt16?
         if redirect != "loopback" {
             guard redirect.hasPrefix("loopback:"), let given = UInt16(redirect.dropFirst("loopback:".count)), given > 0
-            else { throw CommandError.usage("--redirect is loopback or loopback:PORT, not “\(redirect)”") }
+            else {
+                throw CommandError.usage(
+                    "--redirect takes loopback or loopback:PORT, not “\(quoted(redirect, limit: 80))”.")
+            }
             port = given
         }
         switch browser {
@@ -90,11 +103,12 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
     }
 }
 
-/// One activation from the first look to its end, told on the terminal as it really goes.
+/// One activation from its start to its end, with progress on the terminal.
 struct ActivationRun {
     let controller: ConnectController
     let email: String?
     let timeout: Duration
+    var waiting = SignInWait()
 
     /// The connection when it is on, also when it was on already.
     ///
@@ -138,7 +152,7 @@ struct ActivationRun {
             case .outcome(.failed(let failure), _): throw IFTTTFailure.commandError(failure)
             case .outcome(.cancelled, _): throw HandshakeError.signInAbandoned(.closed)
             case .refused: Output.note("A redirect that does not belong to this attempt was ignored.")
-            case .problem(let error): Output.note("The token could not be kept: \(error)")
+            case .problem(let error): Output.note("The token could not be stored: \(error)")
             case .activation, .outcome: break
             }
         }
@@ -146,16 +160,21 @@ struct ActivationRun {
     }
 
     private func react(to activation: ConnectActivation) async throws -> (Connection, isPending: Bool)? {
+        waiting.end()
         switch activation.state {
         case .connected, .pendingConfiguration:
             // On before anything was asked for: there is no outcome to wait for.
             guard let connection = activation.connection, activation.failure == nil else { return nil }
             return (connection, activation.state == .pendingConfiguration)
         case .loadingFailed: throw IFTTTFailure.commandError(activation.failure ?? .unreachable)
-        case .enteringEmail(let entry): try await enter(entry)
-        case .creatingAccount(let address): Output.note("IFTTT will make an account for \(address.rawValue).")
-        case .goingToService: Output.note("Waiting for you at IFTTT. A mail from there may have to be opened first.")
-        case .connecting: Output.note("Asking IFTTT whether it is on …")
+        case .enteringEmail(let entry):
+            waiting.begin()
+            try await enter(entry)
+        case .creatingAccount(let address): Output.note("IFTTT will create an account for \(address.rawValue).")
+        case .goingToService:
+            waiting.begin()
+            Output.note("Continue in the browser. IFTTT may send you a mail first; open the link in it.")
+        case .connecting: Output.note("Checking the connection at IFTTT …")
         default: break
         }
         return nil
@@ -165,12 +184,14 @@ struct ActivationRun {
         guard entry.isInvalid || email == nil else { return controller.send(.confirmEmail(entry.text)) }
         guard StandardInput.isTerminal else {
             throw CommandError.usage(
-                entry.isInvalid ? "--email is no email address" : "--email is missing: whose account is it at IFTTT?")
+                entry.isInvalid
+                    ? "--email is not a valid email address."
+                    : "--email is missing. Give the address of the user's IFTTT account.")
         }
         // Only an address is sent: a refused one would be told twice, now and when the button's notice is over.
         var isWrong = entry.isInvalid
         while true {
-            let question = isWrong ? "That is no email address. Your email address:" : "Your email address:"
+            let question = isWrong ? "Not a valid email address. Your email address:" : "Your email address:"
             let line = try await Prompt.filledLine(question, wanted: "the address")
             if EmailAddress(rawValue: line) != nil { return controller.send(.confirmEmail(line)) }
             isWrong = true

@@ -7,9 +7,9 @@ import Sequencing
 struct SequencingChain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chain", abstract: "Run one app chain on a file and print its report.",
-        discussion: "Without --file, an account with one own file uses that; on a terminal the command asks which one.")
+        discussion: "Without --file, the account's only own file is used; with several, a terminal is asked.")
 
-    @Argument(help: "The chain, as in Chain9 or 9.", transform: SequencingRunOptions.code)
+    @Argument(help: "The chain, for example Chain9 or 9.", transform: SequencingRunOptions.code)
     var chain: AppCode
 
     @OptionGroup var run: SequencingRunOptions
@@ -23,11 +23,11 @@ struct SequencingChains: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chains", abstract: "Run several app chains on a file in one request and print their reports.",
         discussion: """
-            The exit status is 4 when one of them has no report; the others are printed all the same. When all fail alike, \
-            it is the status of that error.
+            The exit status is 4 when one of them has no report; the other reports are printed. When all fail with the same error, \
+            the status is that error's.
             """)
 
-    @Argument(help: "The chains, as in Chain9 Chain88.", transform: SequencingRunOptions.code)
+    @Argument(help: "The chains, for example Chain9 Chain88.", transform: SequencingRunOptions.code)
     var chains: [AppCode]
 
     @OptionGroup var run: SequencingRunOptions
@@ -42,16 +42,22 @@ struct SequencingRunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The file's identifier.", valueName: "id"))
     var file: String?
 
-    @Option(help: ArgumentHelp("How long to wait for the reports.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The longest time for the whole command.", valueName: "seconds"))
     var timeout = 120
 
     @OptionGroup var options: SequencingOptions
 
     func execute(_ chains: [AppCode]) async throws {
-        guard timeout > 0 else { throw CommandError.usage("--timeout is positive") }
-        let last = try await options.use(polling: Polling(deadline: .seconds(timeout))) { genome in
-            let id = try await chooseFile(genome)
-            return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))
+        let last = try await CommandDeadline.run(timeout) {
+            CommandError.timedOut(
+                "The reports were not complete within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
+        } _: {
+            // A little less than all: the last answers name the jobs that go on at the service.
+            let polling = Polling(deadline: .seconds(timeout) - .milliseconds(500))
+            return try await options.use(polling: polling) { genome in
+                let id = try await chooseFile(genome)
+                return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))
+            }
         }
         if options.common.json {
             Output.result(JSONText.object([("chains", .array(zip(chains, last.chains).map(Self.json)))]).text)
@@ -78,7 +84,7 @@ struct SequencingRunOptions: ParsableArguments {
     /// A chain's code from the command line.
     static func code(_ text: String) throws -> AppCode {
         guard let code = AppCode(text) else {
-            throw ValidationError("“\(quoted(text, limit: 80))” is not the code of an app chain")
+            throw ValidationError("“\(quoted(text, limit: 80))” is not the code of an app chain, for example Chain9.")
         }
         return code
     }
@@ -98,7 +104,7 @@ struct SequencingRunOptions: ParsableArguments {
         guard errors.isEmpty else {
             throw CommandError(
                 status: .serviceError, code: "chains_failed",
-                message: "\(errors.count) of \(last.chains.count) chains have no report")
+                message: "\(errors.count) of \(last.chains.count) chains have no report. The reasons are above.")
         }
     }
 
@@ -146,7 +152,9 @@ extension SequencingRunOptions {
     private func chooseFile(_ genome: Sequencing) async throws -> FileID {
         if let file {
             guard let id = FileID(file) else {
-                throw CommandError.usage("“\(quoted(file, limit: 80))” is not the identifier of a file")
+                throw CommandError.usage(
+                    "“\(quoted(file, limit: 80))” is not the identifier of a file. List them with: handshake sequencing files"
+                )
             }
             return id
         }
@@ -156,8 +164,9 @@ extension SequencingRunOptions {
         guard FileQuestion.canBeAsked else {
             throw CommandError.usage(
                 files.isEmpty
-                    ? "the account has no files"
-                    : "name one of \(files.count) files with --file; list them with: handshake sequencing files")
+                    ? "The account has no files. Upload one at sequencing.com."
+                    : "The account has \(files.count) files. Choose one with --file ID. List them with: handshake sequencing files"
+            )
         }
         return try await FileQuestion.ask(own.isEmpty ? files : own).id
     }

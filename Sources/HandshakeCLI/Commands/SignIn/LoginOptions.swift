@@ -16,10 +16,10 @@ struct LoginOptions: ParsableArguments {
         case privateKeyJWT = "private-key-jwt"
     }
 
-    @Option(help: ArgumentHelp("The name to keep the account under; SERVICE unless stated.", valueName: "name"))
+    @Option(help: ArgumentHelp("The name of the account; SERVICE unless given.", valueName: "name"))
     var account: String?
 
-    @Option(help: ArgumentHelp("The server, to be found by discovery.", valueName: "url"))
+    @Option(help: ArgumentHelp("The issuer of the server, whose endpoints are discovered.", valueName: "url"))
     var issuer: String?
 
     @Option(
@@ -32,14 +32,14 @@ struct LoginOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with a token that you made at the service, or - for a line of standard input: no sign-in then.",
+            "A file with a personal token from the service, or - for a line of standard input; replaces the sign-in.",
             valueName: "file"))
     var tokenFile: String?
 
-    @Option(help: "How the client authenticates; the safest that the server allows unless stated.")
+    @Option(help: "How the client authenticates; the safest method that the server allows unless given.")
     var auth: AuthenticationChoice?
 
-    @Option(help: ArgumentHelp("A scope to ask for; repeatable.", valueName: "scope"))
+    @Option(help: ArgumentHelp("A scope to request; repeatable.", valueName: "scope"))
     var scope: [String] = []
 
     @Option(
@@ -47,19 +47,19 @@ struct LoginOptions: ParsableArguments {
         help: ArgumentHelp("An API that the token is for (RFC 8707); repeatable.", valueName: "uri"))
     var resource: [String] = []
 
-    @Option(help: ArgumentHelp("Another origin that may see the token; repeatable.", valueName: "url"))
+    @Option(help: ArgumentHelp("Another origin that may receive the token; repeatable.", valueName: "url"))
     var apiOrigin: [String] = []
 
-    @Option(help: ArgumentHelp("A further authorization parameter; repeatable.", valueName: "name=value"))
+    @Option(help: ArgumentHelp("An additional authorization parameter; repeatable.", valueName: "name=value"))
     var param: [String] = []
 
     @Option(help: ArgumentHelp("loopback, loopback:PORT or a redirect URI.", valueName: "redirect"))
     var redirect: String?
 
-    @Option(help: "Open the system's browser, or print the address.")
+    @Option(help: "Open the system's browser, or print the URL.")
     var browser: BrowserChoice?
 
-    @Option(help: "What is exchanged for a token.")
+    @Option(help: "The grant type.")
     var grant: Grant = .authorizationCode
 
     @Option(
@@ -73,10 +73,10 @@ struct LoginOptions: ParsableArguments {
 
     @Option(
         name: .customLong("base-url"),
-        help: ArgumentHelp("A built-in service at another address, such as a sandbox.", valueName: "url"))
+        help: ArgumentHelp("A built-in service at another origin, such as a sandbox.", valueName: "url"))
     var baseURL: String?
 
-    @Option(help: ArgumentHelp("How long to wait for the user.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The longest time for the whole sign-in.", valueName: "seconds"))
     var timeout: Int = 300
 
     // Of the contract, and to come: refused rather than ignored.
@@ -85,7 +85,7 @@ struct LoginOptions: ParsableArguments {
     @Option(help: .hidden) var par: String?
     @Flag(help: .hidden) var dpop = false
 
-    /// Refuses what is not built, and what cannot be. Not `validate()`, whose errors lose their status.
+    /// Refuses options that this version lacks or that contradict each other. Not `validate()`, whose errors lose their status.
     func check() throws {
         if key != nil { throw CommandError.notBuilt("--key") }
         if device { throw CommandError.notBuilt("--device") }
@@ -94,8 +94,8 @@ struct LoginOptions: ParsableArguments {
         if auth == .privateKeyJWT { throw CommandError.notBuilt("--auth private-key-jwt") }
         if tokenFile != nil, clientSecretFile != nil || redirect != nil || browser != nil || grant == .clientCredentials
         {
-            throw CommandError.usage("--token-file brings the token: nothing that belongs to a sign-in goes with it")
+            throw CommandError.usage(
+                "--token-file replaces the sign-in: leave out --client-secret-file, --redirect, --browser and --grant.")
         }
-        guard (1...86_400).contains(timeout) else { throw CommandError.usage("--timeout is 1 to 86400 seconds") }
     }
 }

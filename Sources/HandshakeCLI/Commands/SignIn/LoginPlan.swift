@@ -2,31 +2,30 @@ import Foundation
 import Handshake
 import OAuth
 
-/// What `login` is to do, after options, variables and settings have been weighed.
+/// What `login` does: options before variables before settings.
 struct LoginPlan {
     let client: Client
     let account: String
     let grant: LoginOptions.Grant
-    /// Where the token is that the user brings instead of signing in.
+    /// The file with the personal token that replaces the sign-in.
     let tokenFile: String?
     let browser: LoginOptions.BrowserChoice
-    let timeout: Duration
 
-    /// Plain `http:` is for this machine alone, and for those who write it: a server with an `https:` address cannot lead
-    /// to it by metadata or redirect.
+    /// Plain `http:` is allowed on loopback only, and only when the user wrote it: the metadata or redirect of an `https:` server
+    /// cannot lead to it.
     private static func security(for address: String?) -> TransportSecurity {
         address?.lowercased().hasPrefix("http:") == true ? .allowingInsecureLoopback : .httpsOnly
     }
 
     init(service name: String, options: LoginOptions, settings: Settings) async throws {
-        try options.check()
         let table = settings.service(name)
         let service = try Self.service(name, options: options, settings: settings, table: table)
         let known = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             throw CommandError.usage(
-                "--client-id is missing: register an app with \(service.displayName) and give its identifier"
-                    + (name == "recurse-center" ? " (https://www.recurse.com/settings/apps)" : ""))
+                "--client-id is missing. Register an app at \(service.displayName) and give its identifier with --client-id ID"
+                    + (name == "recurse-center" ? ". Apps are registered at https://www.recurse.com/settings/apps" : "")
+            )
         }
         let secretFile = settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile)
         let secret: Secret? =
@@ -52,16 +51,15 @@ struct LoginPlan {
             }
         account = options.account ?? name
         guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw CommandError.usage("an account's name has 1 to 200 characters and no space")
+            throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
         }
         grant = options.grant
         tokenFile = options.tokenFile
         let browserChoice = settings.choose(options.browser?.rawValue, "BROWSER_CHOICE", table.browser) ?? "system"
         guard let browser = LoginOptions.BrowserChoice(rawValue: browserChoice) else {
-            throw CommandError.usage("browser is system or print, not “\(browserChoice)”")
+            throw CommandError.usage("--browser takes system or print, not “\(quoted(browserChoice, limit: 80))”.")
         }
         self.browser = browser
-        timeout = .seconds(options.timeout)
     }
 
     private static func service(
@@ -69,21 +67,23 @@ struct LoginPlan {
     ) throws -> Service {
         if name == "ifttt" {
             throw CommandError.usage(
-                "IFTTT has no sign-in of its own; a connection brings the user token: handshake ifttt connect CONNECTION"
+                "IFTTT has no sign-in of its own. A connection provides the user token: handshake ifttt connect CONNECTION"
             )
         }
         let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
         if let service = Service.builtIn.first(where: { $0.name == name }) {
             guard [options.issuer, options.authorizeURL, options.tokenURL].allSatisfy({ $0 == nil }) else {
                 throw CommandError.usage(
-                    "\(name) is built in and knows its addresses; use --base-url for a sandbox, or another name for your server"
+                    "“\(name)” is built in, with its endpoints. Use --base-url for a sandbox, or another name for your server."
                 )
             }
             guard let baseURL else { return service }
             return try Service.builtIn(name, at: baseURL, security: security(for: baseURL)) ?? service
         }
         if baseURL != nil, options.baseURL != nil {
-            throw CommandError.usage("--base-url moves a built-in service; “\(name)” is none. Use --issuer")
+            throw CommandError.usage(
+                "--base-url is for built-in services, and “\(quoted(name, limit: 80))” is not one. Use --issuer URL instead."
+            )
         }
         let origins = try options.apiOrigin.map {
             try EndpointURL($0, security: security(for: $0), member: "api-origin").origin
@@ -110,7 +110,7 @@ struct LoginPlan {
                 name: name, authorizationServer: .described(server), apiOrigins: origins + [token.origin])
         default:
             throw CommandError.usage(
-                "“\(name)” is no built-in service; say where it is with --issuer URL, or with --authorize-url URL and --token-url URL"
+                "“\(quoted(name, limit: 80))” is not a built-in service. Give its server with --issuer URL, or with --authorize-url URL and --token-url URL."
             )
         }
     }
@@ -121,9 +121,9 @@ struct LoginPlan {
         case .some(.none): return nil
         case .basic where hasSecret: return .basic
         case .post where hasSecret: return .post
-        case .basic, .post: throw CommandError.usage("--auth \(text) needs --client-secret-file")
+        case .basic, .post: throw CommandError.usage("--auth \(text) needs the secret: --client-secret-file FILE")
         case .privateKeyJWT: throw CommandError.notBuilt("--auth private-key-jwt")
-        case nil: throw CommandError.usage("--auth is none, basic or post, not “\(text)”")
+        case nil: throw CommandError.usage("--auth takes none, basic or post, not “\(quoted(text, limit: 80))”.")
         }
     }
 
@@ -131,7 +131,7 @@ struct LoginPlan {
         guard let text, text != "loopback" else { return .loopback }
         guard text.hasPrefix("loopback:") else { return .uri(try RedirectURI(text)) }
         guard let port = UInt16(text.dropFirst("loopback:".count)), port > 0 else {
-            throw CommandError.usage("--redirect loopback:PORT takes a port from 1 to 65535")
+            throw CommandError.usage("--redirect loopback:PORT takes a port from 1 to 65535.")
         }
         return .loopback(port: port)
     }
@@ -141,10 +141,10 @@ struct LoginPlan {
         for pair in pairs {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw CommandError.usage("--param takes NAME=VALUE, not “\(pair)”")
+                throw CommandError.usage("--param takes NAME=VALUE, not “\(quoted(pair, limit: 80))”.")
             }
             guard parameters.updateValue(parts[1], forKey: parts[0]) == nil else {
-                throw CommandError.usage("--param \(parts[0]) is given twice")
+                throw CommandError.usage("--param “\(quoted(parts[0], limit: 80))” is given twice.")
             }
         }
         return parameters

@@ -2,9 +2,9 @@ import Foundation
 import Handshake
 import OAuth
 
-/// A token that the user made at the service and brought (`login --token-file`).
+/// A personal token that the user created at the service (`login --token-file`).
 struct PersonalToken {
-    /// What stands in the client's place: no app was registered for such a token.
+    /// The client identifier of accounts without a registered app.
     static let clientID = "personal-access-token"
 
     let token: Secret
@@ -14,12 +14,12 @@ struct PersonalToken {
         token = try await SecretLine.read(path, what: "token")
     }
 
-    /// Makes the account, once the service has taken the token.
+    /// Makes the account after the service has accepted the token.
     func signIn(_ client: Client, as name: String, in vault: any Vault) async throws -> Account {
         let grant = Grant(
             accessToken: token, expiresAt: nil, issuedAt: Date().timeIntervalSince1970, refreshToken: nil,
             scopes: client.scopes)
-        // Tried in a vault of its own: a wrong token does not replace an account that works.
+        // In a vault of its own, so that a wrong token does not replace a working account.
         let trial = try await Handshake(client, vault: MemoryVault()).adopt(grant, as: name)
         if client.service.identityEndpoint != nil {
             do {
@@ -27,7 +27,8 @@ struct PersonalToken {
             } catch HandshakeError.signInRequired {
                 throw CommandError(
                     status: .signInNeeded, code: "token_refused",
-                    message: "\(client.service.displayName) does not accept this token; make another one there")
+                    message:
+                        "\(client.service.displayName) rejected the token. Create another one there and sign in again.")
             }
         }
         return try await Handshake(client, vault: vault).adopt(grant, as: name)

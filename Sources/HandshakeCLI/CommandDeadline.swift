@@ -1,0 +1,67 @@
+import Handshake
+import Synchronization
+
+/// The time that `--timeout` gives a whole command: the network, the vault, the user and the clean-up.
+enum CommandDeadline {
+    /// How long a command that was told to stop may take to clean up.
+    private static let grace = Duration.seconds(1)
+
+    private enum Event<Result: Sendable>: Sendable {
+        case ended(Swift.Result<Result, any Error>)
+        case expired
+        case graceExpired
+    }
+
+    /// The seconds of `--timeout`, if a clock can hold them.
+    static func check(_ seconds: Int) throws(CommandError) {
+        guard (1...86_400).contains(seconds) else {
+            throw .usage("--timeout takes 1 to 86400 seconds, not \(seconds).")
+        }
+    }
+
+    /// Runs `body` for at most so many seconds.
+    ///
+    /// When they are over, `body` is cancelled and has one more second to clean up. Then this returns whether or not it has ended,
+    /// since a server that is silent must not hold the command.
+    ///
+    /// - Parameters:
+    ///   - expired: the error when time runs out; it is made at that moment.
+    /// - Throws: what `body` throws in time, `CancellationError`, or `expired`.
+    static func run<Result: Sendable>(
+        _ seconds: Int, on clock: any Clock<Duration> = ContinuousClock(), expired: @escaping @Sendable () -> any Error,
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try check(seconds)
+        let (events, report) = AsyncStream.makeStream(of: Event<Result>.self)
+        let work = Task {
+            do { report.yield(.ended(.success(try await body()))) } catch { report.yield(.ended(.failure(error))) }
+        }
+        let timer = Task {
+            try await clock.sleep(for: .seconds(seconds))
+            report.yield(.expired)
+            try await clock.sleep(for: Self.grace)
+            report.yield(.graceExpired)
+        }
+        defer { timer.cancel() }
+        // In a task of its own, which is not cancelled: `work` is, and its end is waited for.
+        let result = Task {
+            var error: (any Error)?
+            for await event in events {
+                switch event {
+                case .ended(.success(let result)): return result
+                case .ended(.failure(let failure)): throw error ?? failure
+                case .expired:
+                    error = expired()
+                    work.cancel()
+                case .graceExpired: throw error ?? CancellationError()
+                }
+            }
+            throw error ?? CancellationError()
+        }
+        return try await withTaskCancellationHandler {
+            try await result.value
+        } onCancel: {
+            work.cancel()
+        }
+    }
+}

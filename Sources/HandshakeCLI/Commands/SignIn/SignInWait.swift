@@ -1,0 +1,40 @@
+import Handshake
+import OAuth
+import Synchronization
+
+/// What a sign-in waits for: the service or the user. It decides what a timeout means.
+///
+/// A class, because the deadline asks from another task.
+final class SignInWait: Sendable {
+    private let isForUser = Atomic(false)
+
+    func begin() { isForUser.store(true, ordering: .relaxed) }
+    func end() { isForUser.store(false, ordering: .relaxed) }
+
+    /// The error when time ran out.
+    ///
+    /// - Parameters:
+    ///   - what: what happened when the service was waited for, as a sentence.
+    ///   - command: the command that allows more time.
+    func error(_ what: String, command: String) -> any Error {
+        if isForUser.load(ordering: .relaxed) { return HandshakeError.signInAbandoned(.timedOut) }
+        return CommandError(
+            status: .network, code: "timed_out",
+            message: "\(what) Check the network, or allow more time: \(quoted(command, limit: 400))")
+    }
+}
+
+/// A browser during whose page the user is waited for.
+struct WaitingBrowser<Shown: Browser>: Browser {
+    let browser: Shown
+    let wait: SignInWait
+
+    func show(_ page: SignInPage) async throws -> String? {
+        wait.begin()
+        defer { wait.end() }
+        if let redirect = try await browser.show(page) { return redirect }
+        // The redirect arrives at the listener, whose sign-in then cancels this.
+        try await Task.sleep(for: .seconds(86_400))
+        return nil
+    }
+}
