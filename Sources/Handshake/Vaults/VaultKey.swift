@@ -17,6 +17,8 @@ public struct VaultKey: Sendable, Codable {
         case beaconSeed = "beacon_seed"
         /// The keys by which a friend's rolling beacon is recognised: the components are a community and the friend's number.
         case beaconFriend = "beacon_friend"
+        /// The user's own number among people nearby: the components are a community and an account's name.
+        case ownNumber = "own_number"
         /// What a server keeps of a user who is turning a connection on or off: the components are the connection and a
         /// digest of the user.
         case activation

@@ -5,9 +5,9 @@ import Handshake
 import Nearby
 import OAuth
 
-/// Where the user is told who is near.
+/// Where alerts appear.
 enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
-    /// Notifications of the desktop; on the terminal where there is none.
+    /// As notifications of the desktop; without a desktop, in the terminal.
     case desktop
     case terminal
     case none
@@ -20,10 +20,10 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
         case .desktop:
             let environment = ProcessInfo.processInfo.environment
             guard let addresses = try? Address.session(environment: environment) else { return terminal }
-            // What programs read is told to them in any case, and once.
+            // Programs read the alert in the JSON output.
             let fallback: any Alerts = Output.isJSON ? NoAlerts() : terminal
             let desktop = DesktopAlerts(on: addresses, application: "Handshake", fallback: fallback) { page in
-                // A page that cannot be opened is no reason to stop watching.
+                // Watching goes on when a page cannot be opened.
                 guard let address = try? EndpointURL(page, security: .allowingInsecureLoopback) else { return }
                 try? SystemBrowser(environment: environment).open(address)
             }

@@ -6,66 +6,63 @@ import Sandbox
 
 /// Tells the user what went wrong, and turns it into an exit status.
 enum Failure {
+    /// What is printed of an error, and the exit status.
+    struct Report: Sendable, Hashable {
+        let status: ExitStatus
+        let code: String
+        let message: String
+    }
+
     /// Writes an error to standard error, as text or as JSON.
     static func report(_ error: any Error) -> ExitStatus {
         if error is CancellationError { return ExitStatus(signal: SIGINT) }
-        guard let (status, code, message) = describe(error) else {
-            return reportUsage(error)
-        }
+        guard let report = report(of: error) else { return reportUsage(error) }
         if Output.isJSON {
-            Output.error(
-                JSONText.object([
-                    (
-                        "error",
-                        .object([
-                            ("status", .integer(Int64(status.rawValue))), ("code", .string(code)),
-                            ("message", .string(message)),
-                        ])
-                    )
-                ]).text)
-        } else {
+            print(report)
+        } else if (error as? CommandError)?.isShown != true || Output.isQuiet {
             // The message may quote a file or a server.
-            Output.error("handshake: \(quoted(message, limit: 8192))")
+            Output.error("handshake: \(quoted(report.message, limit: 8192))")
         }
-        return status
+        return report.status
     }
 
-    private static func describe(_ error: any Error) -> (ExitStatus, code: String, message: String)? {
+    private static func print(_ report: Report) {
+        let members: [(String, JSONText)] = [
+            ("status", .integer(Int64(report.status.rawValue))), ("code", .string(report.code)),
+            ("message", .string(report.message)),
+        ]
+        Output.error(JSONText.object([("error", .object(members))]).text)
+    }
+
+    /// The report of an error of this package; nil for one of the argument parser's.
+    static func report(of error: any Error) -> Report? {
         switch error {
-        case let error as HandshakeError: (ExitStatus(error), error.code, error.description)
-        case let error as OAuthError: (ExitStatus(error), error.code, error.description)
-        case let error as VaultError: (.vault, error.code, error.description)
-        case let error as TransportError: (ExitStatus(.network(error)), error.code, error.description)
-        case let error as CommandError: (error.status, error.code, error.message)
-        case let error as FaultRuleError: (.usage, "usage", "\(error)")
-        case let error as SandboxError: (.defect, "sandbox", "\(error)")
+        case let error as HandshakeError:
+            Report(status: ExitStatus(error), code: error.code, message: error.description)
+        case let error as OAuthError: Report(status: ExitStatus(error), code: error.code, message: error.description)
+        case let error as VaultError: Report(status: .vault, code: error.code, message: error.description)
+        case let error as TransportError:
+            Report(status: ExitStatus(.network(error)), code: error.code, message: error.description)
+        case let error as CommandError: Report(status: error.status, code: error.code, message: error.message)
+        case let error as FaultRuleError: Report(status: .usage, code: "usage", message: "\(error)")
+        case let error as SandboxError: Report(status: .defect, code: "sandbox", message: "\(error)")
         default: nil
         }
     }
 
-    /// The argument parser's own answers: help and version are results, everything else is a wrong command line.
+    /// The argument parser's own errors: help and version are results, everything else is a wrong command line.
     private static func reportUsage(_ error: any Error) -> ExitStatus {
         let code = HandshakeCommand.exitCode(for: error)
-        let message = HandshakeCommand.fullMessage(for: error)
         if code == .success {
-            Output.result(message)
+            Output.result(HandshakeCommand.fullMessage(for: error))
             return .done
         }
         let status = code == .validationFailure ? ExitStatus.usage : .defect
         if Output.isJSON {
-            Output.error(
-                JSONText.object([
-                    (
-                        "error",
-                        .object([
-                            ("status", .integer(Int64(status.rawValue))),
-                            ("code", .string(status == .usage ? "usage" : "defect")),
-                            ("message", .string(HandshakeCommand.message(for: error))),
-                        ])
-                    )
-                ]).text)
+            let word = status == .usage ? "usage" : "defect"
+            print(Report(status: status, code: word, message: HandshakeCommand.message(for: error)))
         } else {
-            Output.error(message)
+            Output.error(HandshakeCommand.fullMessage(for: error))
         }
         return status
     }

@@ -7,7 +7,7 @@ indirect enum JSONText {
     case array([JSONText])
     case string(String)
     case integer(Int64)
-    /// A measured number, to two places; what JSON cannot say is null.
+    /// A measured number, to two places; null when it is not finite.
     case decimal(Double)
     /// A number as a service spelled it.
     case number(String)
@@ -68,7 +68,7 @@ indirect enum JSONText {
         return quoted + "\""
     }
 
-    /// Not what steers a terminal or turns the direction of its text: JSON is read by people too.
+    /// Whether a character is shown as it is: none that controls a terminal or changes the direction of text.
     private static func mayBeShown(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
         switch scalar.properties.generalCategory {

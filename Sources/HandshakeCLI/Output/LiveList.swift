@@ -16,7 +16,7 @@ struct LiveList {
     mutating func draw(_ people: [NearbyPerson], status: String) {
         let rows = max(2, Terminal.rows - 1)
         let lines = Self.lines(people, status: status, columns: Terminal.columns, rows: rows)
-        // Up to the first line of the last drawing, each line anew, and nothing left below.
+        // Up to the first line of the last drawing; redraw each line and clear what is below.
         let height = height
         let up = height > 0 ? "\u{1B}[\(height)A\r" : "\r"
         Output.result(bytes: Array((up + lines.map { "\u{1B}[K\($0)\n" }.joined() + "\u{1B}[J").utf8))
@@ -29,7 +29,7 @@ struct LiveList {
         return widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
     }
 
-    /// Lets what is printed next stand above the next drawing.
+    /// Removes the list, so that what is printed next stands above the next drawing.
     mutating func interrupt() {
         let height = height
         guard height > 0 else { return }
@@ -37,9 +37,9 @@ struct LiveList {
         widths = []
     }
 
-    /// The lines to draw. Names come from strangers and are made harmless.
+    /// The lines to draw. Names come from the service and are escaped.
     static func lines(_ people: [NearbyPerson], status: String, columns: Int, rows: Int) -> [String] {
-        let head = people.isEmpty ? "Nobody near" : people.count == 1 ? "1 person near" : "\(people.count) people near"
+        let head = people.isEmpty ? "No one near" : people.count == 1 ? "1 person near" : "\(people.count) people near"
         var lines = ["\(head) · \(quoted(status, limit: 200))".clipped(to: columns - 1)]
         let room = max(1, rows - 1)
         let shown = people.count > room ? room - 1 : people.count

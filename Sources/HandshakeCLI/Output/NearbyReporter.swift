@@ -6,45 +6,44 @@ import OAuth
 import Radio
 import Synchronization
 
-/// Shows what happens nearby: a live list on a terminal, lines elsewhere, JSON when asked.
+/// Shows what happens nearby: a live list on a terminal, lines elsewhere, JSON with `--json`.
 ///
-/// A class with a lock, because the radio, the watch and the alerts tell it things at once: lines must not mix, and a radio's
+/// A class with a lock, because the radio, the watch and the alerts report concurrently: lines must not mix, and a radio's
 /// reports keep their order.
 final class NearbyReporter: Sendable {
     private let state: Mutex<NearbyReport>
     private let availability = RadioAvailability()
+    /// Whether there is a live list, which shows a radio's failure only until the next one.
+    private let isLive: Bool
 
     /// - Parameters:
-    ///   - json: whether programs read along.
+    ///   - json: whether to print JSON.
     ///   - now: seconds since 1970, on the clock of what is reported.
     init(json: Bool, now: @escaping @Sendable () -> Double = { Now.seconds }) {
-        state = Mutex(
-            NearbyReport(isJSON: json, now: now, isLive: !json && Terminal.canRedraw && isatty(STDOUT_FILENO) == 1))
+        isLive = !json && Terminal.canRedraw && isatty(STDOUT_FILENO) == 1
+        state = Mutex(NearbyReport(isJSON: json, now: now, isLive: isLive))
     }
 
     /// What the watch says.
     func note(_ update: NearbyUpdate) { state.withLock { $0.note(update) } }
 
-    /// What the radio says while it listens.
-    func note(_ event: ScanEvent) {
-        availability.note(event)
+    /// What the radio does while people are watched.
+    func note(_ event: RadioWatchEvent) {
+        switch event {
+        case .listening(let status), .sending(let status): availability.note(status)
+        case .sendingFailed, .damage: break
+        }
         state.withLock { $0.note(event) }
     }
 
-    /// What the radio says while it sends.
-    func note(sending status: RadioStatus) {
-        availability.note(status)
-        state.withLock { $0.radio(status, isSending: true) }
-    }
-
-    /// That nobody can be asked any more who people are. It is told once.
+    /// That the service no longer accepts the account. It is told once.
     func note(signInEnded error: HandshakeError) { state.withLock { $0.note(signInEnded: error) } }
 
     /// What the user is told.
     func show(_ alert: Alert) { state.withLock { $0.show(alert) } }
 
     /// - Throws: why nothing could be heard or sent, when it could not at any time.
-    func requireRadio() throws(RadioError) { try availability.requireOnce() }
+    func requireRadio() throws(CommandError) { try availability.requireOnce(isShown: !isLive) }
 
     /// Takes the live list away; what was told stays.
     func end() { state.withLock { $0.end() } }
@@ -79,17 +78,21 @@ private struct NearbyReport: ~Copyable, Sendable {
         case .introduced(let person, let known):
             tell("introduced", person, known, "Number \(person) is \(name(person, known)).", inLiveList: false)
         case .nobody(let person):
-            tell("nobody", person, nil, "Nobody has the number \(person).", inLiveList: false)
+            tell(
+                "nobody", person, nil, "The Recurse Center has no person with the number \(person).", inLiveList: false)
             proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
         case .trouble(let error): trouble(error.code, error.description)
         }
     }
 
-    mutating func note(_ event: ScanEvent) {
+    mutating func note(_ event: RadioWatchEvent) {
         switch event {
-        case .advertisement: break
-        case .status(let status): radio(status, isSending: false)
+        case .listening(let status): radio(status, isSending: false)
+        case .sending(let status): radio(status, isSending: true)
+        case .sendingFailed(let error):
+            sending = "not sending"
+            trouble(error.code, "Others cannot notice you: \(error.description). Listening goes on.")
         case .damage(let error): trouble("damaged_recording", "\(error)")
         }
     }
@@ -97,7 +100,7 @@ private struct NearbyReport: ~Copyable, Sendable {
     mutating func note(signInEnded error: HandshakeError) {
         guard !hasToldOfSignIn else { return }
         hasToldOfSignIn = true
-        trouble(error.code, "names do not come any more: \(error.description)")
+        trouble(error.code, "People appear as numbers from now on: \(error.description)")
     }
 
     mutating func show(_ alert: Alert) {
@@ -105,13 +108,14 @@ private struct NearbyReport: ~Copyable, Sendable {
             line([
                 ("event", .string("alert")), ("person", .integer(Int64(alert.person.value))),
                 ("name", .optional(alert.known?.name)), ("batch", .optional(alert.known?.batch)),
-                ("photo", .optional(alert.known?.photo)), ("proximity", .string(alert.proximity.word)),
+                ("photo", .optional(alert.known?.photo)), ("page", .optional(alert.known?.page)),
+                ("proximity", .string(alert.proximity.word)),
                 ("update", .bool(alert.isUpdate)),
             ])
         } else {
-            text(
-                "\(isLive ? "\u{07}" : "")\(quoted(alert.title, limit: 200))\(alert.body.map { ": \(quoted($0, limit: 200))" } ?? "")"
-            )
+            let facts = [alert.body, alert.known?.page].compactMap { $0.map { quoted($0, limit: 200) } }
+            let rest = facts.isEmpty ? "" : ": " + facts.joined(separator: ", ")
+            text("\(isLive ? "\u{07}" : "")\(quoted(alert.title, limit: 200))\(rest)")
         }
     }
 
@@ -123,7 +127,7 @@ private struct NearbyReport: ~Copyable, Sendable {
         sending.map { "\(listening), \($0)" } ?? listening
     }
 
-    mutating func radio(_ status: RadioStatus, isSending: Bool) {
+    private mutating func radio(_ status: RadioStatus, isSending: Bool) {
         let (state, word, detail): (String, String, String?) =
             switch status {
             case .listening(let method): ("listening", "listening", method.rawValue)

@@ -9,7 +9,7 @@ enum Output {
     /// Whether only errors are shown.
     static let isQuiet = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--quiet")
 
-    /// Whether a person reads along.
+    /// Whether standard error is a terminal.
     static let isTerminal = isatty(2) == 1
 
     /// One line of a result, complete when this returns.
@@ -32,12 +32,12 @@ enum Output {
         write(Array((line + "\n").utf8), to: 2)
     }
 
-    /// Puts a piece of a line onto the terminal.
+    /// Draws a piece of a line on the terminal.
     static func draw(_ piece: String) {
         write(Array(piece.utf8), to: 2)
     }
 
-    /// Whether a part of the result could not be written: then the command is no success.
+    /// Whether a part of the result could not be written. The command then fails.
     static var isIncomplete: Bool { failure.load(ordering: .relaxed) != 0 }
 
     /// Why, in the system's words.

@@ -1,9 +1,9 @@
 import Radio
 import Synchronization
 
-/// Whether a radio ever worked while a command ran: one that waited for it in vain has done nothing, and must not say that it is done.
+/// Whether a radio ever worked while a command ran. One that waited for it in vain has done nothing, and must not report success.
 ///
-/// A class, because the radio tells it from other tasks.
+/// A class, because the radio reports from other tasks.
 final class RadioAvailability: Sendable {
     private let state = Mutex<(worked: Bool, failure: RadioError?)>((false, nil))
 
@@ -17,9 +17,12 @@ final class RadioAvailability: Sendable {
         }
     }
 
+    /// - Parameter isShown: whether the user has seen each failure when it happened.
     /// - Throws: why the radio was not available, when it was not at any time.
-    func requireOnce() throws(RadioError) {
+    func requireOnce(isShown: Bool) throws(CommandError) {
         let (worked, failure) = state.withLock { $0 }
-        if !worked, let failure { throw failure }
+        guard !worked, let failure else { return }
+        throw CommandError(
+            status: NearbyFailure.status(failure), code: failure.code, message: failure.description, isShown: isShown)
     }
 }

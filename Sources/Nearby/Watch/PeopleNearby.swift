@@ -44,7 +44,7 @@ public struct PeopleNearby: Sendable {
         case recorded
     }
 
-    private let pace: Pace
+    let pace: Pace
 
     /// Prepares a watch.
     ///

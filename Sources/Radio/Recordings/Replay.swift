@@ -41,8 +41,8 @@ public struct Replay: Radio {
         case fatal
     }
 
-    /// A longer pause between two packets is cut to this: a clock that leapt while it was recorded does not stop the replay for
-    /// days.
+    /// A longer pause between two packets is cut to this, at every pace: a clock that jumped while it was recorded, or a packet
+    /// with any time at all, must not keep the replay busy for days.
     public static let longestPause = Duration.seconds(600)
 
     let source: Source
@@ -140,7 +140,7 @@ private actor ReplayReading {
             }
         } else {
             try Task.checkCancellation()
-            await timeline.advance(by: Swift.max(pause, .zero))
+            await timeline.advance(by: Swift.min(Swift.max(pause, .zero), Replay.longestPause))
         }
         timeline.set(time)
     }

@@ -3,29 +3,31 @@ import Beacons
 import Foundation
 import Handshake
 import Nearby
+import OAuth
 import Radio
 import RecurseCenter
 
-/// `handshake nearby …`: who of one's community is near.
+/// `handshake nearby …`: which members of the community are near.
 struct NearbyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nearby",
-        abstract: "Notice fellow Recursers over Bluetooth: live, logged, announced once an hour.",
+        abstract: "Notice other Recursers nearby over Bluetooth.",
         discussion: """
-            `watch` listens and tells who is near; it sends nothing unless --advertise says so. What is sent can be heard by \
-            everybody: a rolling identifier means something only to friends who were given keys (see `share`), a static one \
-            lets strangers follow you. To be seen is never proof: anybody can send anything.
+            `watch` listens and tells who is near; it sends nothing without --advertise. Every device in range can receive what \
+            you send: only friends to whom you gave keys (see `share`) recognise a rolling identifier, but a static one lets \
+            strangers follow you. A beacon is no proof of identity: any device can send any number.
             """,
         subcommands: [
             NearbyWatch.self, NearbyScan.self, NearbyAdvertise.self, NearbyReplay.self, NearbyLog.self,
-            NearbyForget.self, NearbyShare.self, NearbyBefriend.self, NearbyUnfriend.self,
+            NearbyShow.self, NearbyForget.self, NearbyFriends.self, NearbyShare.self, NearbyBefriend.self,
+            NearbyUnfriend.self,
         ])
 
     /// What the numbers in beacons mean.
     static let community = Service.recurseCenter.name
 }
 
-/// Gives the kits' errors their place among the command's exit statuses.
+/// The exit statuses of the kits' errors.
 enum NearbyFailure {
     static func reported<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
@@ -35,11 +37,14 @@ enum NearbyFailure {
             throw CommandError(
                 status: error.isDamage ? .vault : .usage, code: error.code, message: error.description)
         } catch let error as RadioError {
-            throw CommandError(
-                status: error.isOfTheCommandLine ? .usage : .defect, code: error.code, message: error.description)
+            throw CommandError(status: status(error), code: error.code, message: error.description)
         } catch let error as BeaconsError {
             throw CommandError(status: .usage, code: "invalid_input", message: "\(error)")
         }
+    }
+
+    static func status(_ error: RadioError) -> ExitStatus {
+        error.isOfTheCommandLine ? .usage : .defect
     }
 }
 
@@ -48,7 +53,7 @@ extension NearbyError {
 }
 
 extension RadioError {
-    /// Whether another command line would help: a file or an adapter that is not there.
+    /// Whether another command line would help: a file or an adapter that does not exist.
     fileprivate var isOfTheCommandLine: Bool {
         switch self {
         case .file, .input, .noAdapter(named: .some), .unsendable: true
@@ -57,7 +62,7 @@ extension RadioError {
     }
 }
 
-/// The calendar clock as beacons have it.
+/// The calendar clock as beacons use it.
 enum Now {
     static var timestamp: Timestamp { Timestamp.now() }
     static var seconds: Double { Timestamp.now().secondsSince1970 }
@@ -67,7 +72,7 @@ enum Now {
 enum PersonArgument {
     static func parse(_ text: String) throws -> UserNumber {
         guard let number = Int(text), let person = try? UserNumber(number) else {
-            throw ValidationError("a person is a number from 1 to 2147483647")
+            throw ValidationError("A person is a number from 1 to 2147483647, not “\(quoted(text, limit: 40))”.")
         }
         return person
     }

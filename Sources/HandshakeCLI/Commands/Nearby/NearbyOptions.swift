@@ -6,24 +6,42 @@ import Nearby
 import OAuth
 import RecurseCenter
 
-/// What the commands accept that ask the Recurse Center who somebody is.
+/// The options of commands that ask the Recurse Center who a person is.
 struct NearbyOptions: ParsableArguments {
-    @Option(help: "The account that is asked who somebody is.")
+    @Option(help: "The account that is asked for names and photos.")
     var account = "recurse-center"
 
     @OptionGroup var common: CommonOptions
 
-    /// One's own number: as given, or as the service says.
+    /// The user's own number: as given, or as the service says.
     ///
-    /// - Throws: when it is neither given nor to be had from the service.
+    /// - Throws: ``CommandError`` of status 3 when it is not known.
     func ownNumber(_ given: UserNumber?, in vault: any Vault) async throws -> UserNumber {
         if let given { return given }
-        guard let center = try await center(in: vault) else {
-            throw CommandError(
-                status: .signInNeeded, code: "sign_in_required",
-                message: "your own number is not known; sign in with: handshake login \(account), or give --me")
+        if let center = try await center(in: vault), let own = try await ownNumber(center, in: vault) { return own }
+        throw CommandError(
+            status: .signInNeeded, code: "sign_in_required",
+            message:
+                "Your own number is not known. Sign in with: handshake login recurse-center, or give it with --me NUMBER"
+        )
+    }
+
+    /// The user's own number as the service says; without a network, as it last said. Nil when it is not known.
+    func ownNumber(_ center: RecurseCenter, in vault: any Vault) async throws -> UserNumber? {
+        let memory = OwnNumber(in: vault, community: NearbyCommand.community, account: account)
+        return try await NearbyFailure.reported {
+            do {
+                let own = try UserNumber(Int(truncatingIfNeeded: try await center.profile(.me).id.number))
+                if try await memory.known() != own { try await memory.remember(own) }
+                return own
+            } catch RecurseCenterError.account(.network) {
+                return try await memory.known()
+            } catch let error as RecurseCenterError {
+                throw RecurseCenterOptions.commandError(error)
+            } catch let error as BeaconsError {
+                throw CommandError(status: .serviceError, code: "number_too_large", message: "\(error)")
+            }
         }
-        return try await Self.ownNumber(center)
     }
 
     /// The kit for the account; nil when there is no such account.
@@ -32,23 +50,14 @@ struct NearbyOptions: ParsableArguments {
         let known = try await KnownAccount.open(account, in: vault)
         guard known.client.service.name == Service.recurseCenter.name else {
             throw CommandError.usage(
-                "\(account) is an account of \(known.client.service.displayName), not of the Recurse Center")
+                "“\(account)” is an account of \(known.client.service.displayName), not of the Recurse Center. List your accounts with: handshake accounts"
+            )
         }
         return RecurseCenter(known.account, retry: RetryPolicy(deadline: .seconds(10)))
     }
-
-    static func ownNumber(_ center: RecurseCenter) async throws -> UserNumber {
-        do {
-            return try UserNumber(Int(truncatingIfNeeded: try await center.profile(.me).id.number))
-        } catch let error as RecurseCenterError {
-            throw RecurseCenterOptions.commandError(error)
-        } catch let error as BeaconsError {
-            throw CommandError(status: .serviceError, code: "number_too_large", message: "\(error)")
-        }
-    }
 }
 
-/// Who people are, as the Recurse Center says: remembered on this machine, with their photos.
+/// Who people are, as the Recurse Center says: cached on this machine, with their photos.
 struct Acquaintances: Sendable {
     private let directory: ProfileDirectory
     private let photos: PhotoCache
@@ -59,15 +68,14 @@ struct Acquaintances: Sendable {
     ///   - center: whom to ask; nil asks nobody.
     ///   - home: the command's folder; profiles and photos of an account rest below it.
     ///   - account: the account's name.
-    ///   - signInEnded: is told each time the service does not know the user any more.
+    ///   - signInEnded: is told each time the service no longer accepts the account.
     init(
         _ center: RecurseCenter?, home: String, account: String,
         signInEnded: @escaping @Sendable (HandshakeError) -> Void = { _ in }
     ) throws {
         self.center = center
         self.signInEnded = signInEnded
-        // A name may hold anything; a folder's may not.
-        let folder = home + "/people/" + Data(account.utf8).map { String(format: "%02x", $0) }.joined()
+        let folder = Self.folder(home: home, account: account)
         do {
             directory = try ProfileDirectory(folder: folder + "/profiles") { id in
                 guard let center else { throw RecurseCenterError.unknownPerson(.id(id)) }
@@ -79,11 +87,22 @@ struct Acquaintances: Sendable {
         }
     }
 
+    /// Where profiles and photos of an account are cached. An account's name may hold characters that a folder's may not.
+    private static func folder(home: String, account: String) -> String {
+        home + "/people/" + Data(account.utf8).map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// The cached profile of a person and when it was fetched; nil when there is none.
+    func cached(_ id: PersonID) async -> ProfileDirectory.Entry? {
+        await directory.known(id)
+    }
+
+    /// Says who a person is.
     func introduce(_ number: UserNumber) async -> Introduction {
         guard let center, let id = PersonID(Int64(number.value)) else { return .nobody }
         do {
             let profile = try await directory.entry(id).profile
-            // A photo is a nicety: whoever has none, or cannot have it now, is met all the same.
+            // A person without a photo, or whose photo cannot be had now, is announced all the same.
             let photo = try? await photos.photo(of: profile, from: center)
             return .known(
                 Person(

@@ -1,18 +1,20 @@
 import ArgumentParser
 import Beacons
 import Foundation
+import Nearby
 import OAuth
 import Radio
 
 struct NearbyScan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scan", abstract: "Show the beacons that are heard, whoever they are, until interrupted.",
-        discussion: "Nothing is kept and nobody is asked. With --json one object a line for each beacon and second.")
+        commandName: "scan", abstract: "Show all beacons that are heard, until interrupted.",
+        discussion:
+            "Nothing is stored and no service is asked. With --json one object a line for each beacon and second.")
 
     @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
     var duration: Double?
 
-    @Option(help: ArgumentHelp("Also write everything that is heard to a file, for `replay`.", valueName: "file"))
+    @Option(help: ArgumentHelp("Record everything that is heard in a new file, for `replay`.", valueName: "file"))
     var record: String?
 
     @Flag(help: "Print the result as JSON, one object a line, and errors as JSON too.")
@@ -42,7 +44,7 @@ struct NearbyScan: AsyncParsableCommand {
                     for beacon in update.beacons { Output.result(Self.line(beacon, json: isJSON)) }
                 }
             }
-            try availability.requireOnce()
+            try availability.requireOnce(isShown: true)
         }
     }
 
@@ -83,9 +85,9 @@ struct NearbyScan: AsyncParsableCommand {
 struct NearbyAdvertise: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise", abstract: "Let others notice you, until interrupted, without listening.",
-        discussion: "`watch --advertise` does both at once.")
+        discussion: "`watch --advertise` listens and sends.")
 
-    @Option(help: "Your own number; without it the Recurse Center is asked.", transform: PersonArgument.parse)
+    @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
     var me: UserNumber?
 
     @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
@@ -97,7 +99,7 @@ struct NearbyAdvertise: AsyncParsableCommand {
 
     func validate() throws {
         guard sending.sends else {
-            throw ValidationError("say what to send: --advertise rolling or --advertise static")
+            throw ValidationError("Say what to send: --advertise rolling or --advertise static.")
         }
         try TimeLimit.validate(duration)
     }
@@ -110,14 +112,14 @@ struct NearbyAdvertise: AsyncParsableCommand {
             guard let broadcasts = try await sending.broadcasts(of: own, in: vault) else { return }
             let radio = try adapter.radio()
             try await TimeLimit.run(duration) {
-                try await radio.advertise(broadcasts) { reporter.note(sending: $0) }
+                try await radio.advertise(broadcasts) { reporter.note(.sending($0)) }
             }
             try reporter.requireRadio()
         }
     }
 }
 
-/// Ends what goes on for ever after a time that the user asked for.
+/// The time after which a command that would go on until it is interrupted ends by itself.
 enum TimeLimit {
     /// A year: what a `Duration` cannot hold would end the process.
     private static let longest = 31_536_000.0
@@ -125,11 +127,11 @@ enum TimeLimit {
     static func validate(_ seconds: Double?) throws {
         guard let seconds else { return }
         guard seconds > 0, seconds <= longest else {
-            throw ValidationError("--duration is more than 0, and at most 31536000 seconds, a year")
+            throw ValidationError("--duration takes more than 0 and at most 31536000 seconds, a year.")
         }
     }
 
-    /// Runs `body` for at most so many seconds; to be ended by that is no error.
+    /// Runs `body` for at most so many seconds. The end of that time is no error.
     static func run(_ seconds: Double?, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let work = Task { try await body() }
         let limit = seconds.map { seconds in

@@ -7,25 +7,28 @@ import OAuth
 
 struct NearbyShare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "share", abstract: "Print keys by which a friend recognises your rolling beacon on the next days.",
+        commandName: "share",
+        abstract: "Print keys with which a friend recognises your rolling beacon on the next days.",
         discussion: """
-            Whoever has them recognises you on these days, and can pretend to be you: give them to friends only, and not in \
-            the open. Not to give new ones later is to take it back; --renew makes all that were given out worthless.
+            A person who has the keys recognises you on these days and can imitate your beacon: give them to friends only, over a \
+            private channel. They expire by themselves; --renew makes all keys that you have given out worthless.
             """)
 
-    @Option(help: "Your own number; without it the Recurse Center is asked.", transform: PersonArgument.parse)
+    @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
     var me: UserNumber?
 
-    @Option(help: ArgumentHelp("For how many days, from today on, 1 to 31.", valueName: "number"))
+    @Option(help: ArgumentHelp("For how many days from today, 1 to 31.", valueName: "number"))
     var days = 7
 
-    @Flag(help: "Make a new secret first, so that keys given out before are worthless.")
+    @Flag(help: "Make a new secret first: keys that you gave out before no longer work.")
     var renew = false
 
     @OptionGroup var options: NearbyOptions
 
     func validate() throws {
-        guard (1...RollingKeys.mostDays).contains(days) else { throw ValidationError("--days is 1 to 31") }
+        guard (1...RollingKeys.mostDays).contains(days) else {
+            throw ValidationError("--days takes 1 to 31, not \(days).")
+        }
     }
 
     func run() async throws {
@@ -42,8 +45,8 @@ struct NearbyShare: AsyncParsableCommand {
 
 struct NearbyBefriend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "befriend", abstract: "Take the keys that a friend printed with `share`.",
-        discussion: "They say whose they are: take them from that person only.")
+        commandName: "befriend", abstract: "Add the keys that a friend printed with `share`.",
+        discussion: "The keys say whose they are, and nothing proves it: take them from that person only.")
 
     @Argument(help: "The file, or - for standard input.")
     var file: String
@@ -53,7 +56,9 @@ struct NearbyBefriend: AsyncParsableCommand {
     func run() async throws {
         let data = try KeyFile.read(file)
         guard let shared = try? JSONDecoder().decode(RollingKeys.Shared.self, from: data) else {
-            throw CommandError.usage("\(quoted(file, limit: 200)) is not what `nearby share` prints")
+            throw CommandError.usage(
+                "“\(quoted(file, limit: 200))” does not hold keys. Your friend prints them with: handshake nearby share"
+            )
         }
         let vault = try await common.openVault(try Settings.load())
         try await NearbyFailure.reported {
@@ -65,7 +70,7 @@ struct NearbyBefriend: AsyncParsableCommand {
                     ("person", .integer(Int64(shared.person.value))), ("days", .integer(Int64(shared.count))),
                 ]).text)
         } else {
-            Output.note("Person \(shared.person) is recognised on \(shared.count) days.")
+            Output.note("Number \(shared.person) is recognised on \(shared.count) days.")
         }
     }
 
@@ -78,11 +83,11 @@ struct NearbyBefriend: AsyncParsableCommand {
             } else if let opened = FileHandle(forReadingAtPath: path) {
                 handle = opened
             } else {
-                throw CommandError.usage("\(quoted(path, limit: 200)) cannot be read")
+                throw CommandError.usage("The file “\(quoted(path, limit: 200))” cannot be read.")
             }
             let data = (try? handle.read(upToCount: 1 << 16)) ?? Data()
             guard !data.isEmpty else {
-                throw CommandError.usage("\(quoted(path, limit: 200)) is empty or cannot be read")
+                throw CommandError.usage("The file “\(quoted(path, limit: 200))” is empty or cannot be read.")
             }
             return data
         }
@@ -91,7 +96,7 @@ struct NearbyBefriend: AsyncParsableCommand {
 
 struct NearbyUnfriend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unfriend", abstract: "Forget a friend's keys.")
+        commandName: "unfriend", abstract: "Remove a friend's keys.")
 
     @Argument(help: ArgumentHelp("The friend's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber
@@ -106,7 +111,8 @@ struct NearbyUnfriend: AsyncParsableCommand {
         if common.json {
             Output.result(JSONText.object([("forgotten", .bool(existed))]).text)
         } else {
-            Output.note(existed ? "Forgotten." : "There were no keys of person \(person).")
+            Output.note(
+                existed ? "The keys of number \(person) are removed." : "There were no keys of number \(person).")
         }
     }
 }

@@ -1,0 +1,57 @@
+import Beacons
+import Handshake
+import Nearby
+import OAuth
+import RecurseCenter
+
+/// The people who can be recognised, and the service that is asked about the rest.
+struct NearbyCircle: Sendable {
+    /// The user's own number; nil when it is not known.
+    let own: UserNumber?
+    let recognition: Recognition
+    let whoIs: PeopleNearby.WhoIs
+
+    /// - Parameters:
+    ///   - me: the user's own number, as the command line has it.
+    ///   - signInEnded: is told when the service no longer accepts the account.
+    static func form(
+        me: UserNumber?, options: NearbyOptions, settings: Settings, vault: any Vault,
+        signInEnded: @escaping @Sendable (HandshakeError) -> Void
+    ) async throws -> NearbyCircle {
+        let center = try await options.center(in: vault)
+        var own = me
+        if own == nil, let center {
+            own = try await options.ownNumber(center, in: vault)
+            if own == nil {
+                Output.note(
+                    "Your own number is not known yet and the network is down, so your own beacon would count as another person. "
+                        + "Give your number with --me NUMBER.")
+            }
+        }
+        if center == nil {
+            Output.note(
+                "People appear as numbers. To see names, sign in: handshake login recurse-center"
+                    + (options.account == "recurse-center" ? "" : " --account \(quoted(options.account, limit: 80))"))
+        }
+        let acquaintances = try center.map {
+            try Acquaintances($0, home: settings.home, account: options.account, signInEnded: signInEnded)
+        }
+        return NearbyCircle(
+            own: own, recognition: try await recognition(own: own, in: vault),
+            whoIs: { await acquaintances?.introduce($0) ?? .unreachable })
+    }
+
+    private static func recognition(own: UserNumber?, in vault: any Vault) async throws -> Recognition {
+        let keys = RollingKeys(in: vault, community: NearbyCommand.community)
+        return try await NearbyFailure.reported {
+            var (friends, damaged) = try await keys.friends()
+            for error in damaged { Output.note(quoted("\(error)")) }
+            // The user's own beacon, heard by another adapter, is recognised as the user's.
+            if let own, try await keys.existingSeed() != nil {
+                let mine = try await keys.share(own, days: RollingKeys.mostDays, from: Now.timestamp)
+                friends += try mine.dayKeys().map { (own, $0) }
+            }
+            return Recognition(friends: friends)
+        }
+    }
+}

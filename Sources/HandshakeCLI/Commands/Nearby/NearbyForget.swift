@@ -1,0 +1,54 @@
+import ArgumentParser
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+
+struct NearbyForget: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget", abstract: "Remove a person and all encounters from this machine.",
+        discussion: "The name, the photo and everything else are removed, also from a `watch` that is running.")
+
+    @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
+    var person: UserNumber?
+
+    @Flag(help: "Everyone.")
+    var everyone = false
+
+    @Option(help: "The account that was asked for names and photos.")
+    var account = "recurse-center"
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard (person == nil) == everyone else { throw ValidationError("Give one person's number or --everyone.") }
+    }
+
+    func run() async throws {
+        let settings = try Settings.load()
+        let vault = try await common.openVault(settings)
+        let log = EncounterLog(in: vault, community: NearbyCommand.community)
+        try await Acquaintances(nil, home: settings.home, account: account).forget(person)
+        let count = try await NearbyFailure.reported {
+            if let person { return try await log.forget(person) ? 1 : 0 }
+            return try await log.forgetEveryone()
+        }
+        // A record that cannot be read cannot be assigned to a person, and stays: that is no success.
+        if everyone,
+            let error = try await NearbyFailure.reported({ try await log.contents(at: Now.seconds) }).damaged.first
+        {
+            throw CommandError(
+                status: .vault, code: error.code,
+                message: "Removed \(count) people, but not what cannot be read: \(quoted("\(error)"))")
+        }
+        if common.json {
+            Output.result(JSONText.object([("forgotten", .integer(Int64(count)))]).text)
+        } else {
+            Output.note(
+                count == 0
+                    ? "There were no encounters to remove."
+                    : "Removed \(count == 1 ? "1 person" : "\(count) people") and all encounters.")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import Beacons
+import Foundation
+import Handshake
+import Nearby
+import OAuth
+import RecurseCenter
+
+struct NearbyShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show what this machine knows of a person: profile, encounters, keys.",
+        discussion: "No service is asked, so it works without a network.")
+
+    @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
+    var person: UserNumber
+
+    @Option(help: "The account that was asked for names and photos.")
+    var account = "recurse-center"
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let settings = try Settings.load()
+        let vault = try await common.openVault(settings)
+        let log = EncounterLog(in: vault, community: NearbyCommand.community)
+        let (history, days) = try await NearbyFailure.reported {
+            let friends = try await RollingKeys(in: vault, community: NearbyCommand.community).friends()
+            return (try await log.history(of: person), friends.keys.filter { $0.0 == person }.map(\.1.day))
+        }
+        let profile = try await cachedProfile(home: settings.home)
+        guard history != nil || profile != nil || !days.isEmpty else {
+            throw CommandError(
+                status: .usage, code: "unknown_person",
+                message: "This machine knows nothing of number \(person). People you met are in: handshake nearby log")
+        }
+        let facts = PersonFacts(
+            person: person, known: history?.known, profile: profile, encounters: history?.encounters ?? [],
+            friendUntil: days.max())
+        if common.json {
+            Output.result(facts.json.text)
+        } else {
+            for line in facts.lines { Output.result(line) }
+        }
+    }
+
+    private func cachedProfile(home: String) async throws -> Profile? {
+        guard let id = PersonID(Int64(person.value)) else { return nil }
+        return try await Acquaintances(nil, home: home, account: account).cached(id)?.profile
+    }
+}
+
+struct NearbyFriends: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "friends", abstract: "List the friends whose rolling beacon is recognised, and until when.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let vault = try await common.openVault(try Settings.load())
+        let log = EncounterLog(in: vault, community: NearbyCommand.community)
+        let (friends, damaged) = try await NearbyFailure.reported {
+            let (keys, damaged) = try await RollingKeys(in: vault, community: NearbyCommand.community).friends()
+            var friends: [(person: UserNumber, name: String?, until: RollingDay)] = []
+            for (person, keys) in Dictionary(grouping: keys, by: \.0) {
+                guard let until = keys.map(\.1.day).max() else { continue }
+                friends.append((person, try await log.history(of: person)?.known?.name, until))
+            }
+            return (friends.sorted { $0.person < $1.person }, damaged)
+        }
+        for error in damaged { Output.note(quoted("\(error)")) }
+        if common.json {
+            let members = friends.map { friend in
+                JSONText.object([
+                    ("person", .integer(Int64(friend.person.value))), ("name", .optional(friend.name)),
+                    ("until", .string(friend.until.date)),
+                ])
+            }
+            return Output.result(JSONText.object([("friends", .array(members))]).text)
+        }
+        guard !friends.isEmpty else {
+            return Output.note("There are no friends' keys. A friend prints them with: handshake nearby share")
+        }
+        let rows = friends.map { [$0.person.description, $0.name ?? "", $0.until.date] }
+        for line in Table.lines([["NUMBER", "NAME", "RECOGNISED UNTIL"]] + rows) { Output.result(line) }
+    }
+}
+
+/// What is known of a person, to be printed.
+struct PersonFacts {
+    let person: UserNumber
+    /// As the log has it.
+    let known: Person?
+    /// As the service last said.
+    let profile: Profile?
+    let encounters: [Encounter]
+    /// The last day on which the person's rolling beacon is recognised.
+    let friendUntil: RollingDay?
+
+    private var name: String? { profile?.name ?? known?.name }
+    private var batch: String? { profile.map(\.batchLabel).flatMap { $0.isEmpty ? nil : $0 } ?? known?.batch }
+    private var duration: Double { encounters.map(\.duration).reduce(0, +) }
+    private var last: Double? { encounters.map(\.lastSeen).max() }
+
+    var lines: [String] {
+        let rows = [
+            ["Number", person.description], ["Name", name ?? ""], ["Batch", batch ?? ""],
+            ["Email", profile?.email ?? ""], ["GitHub", profile?.github ?? ""], ["Page", known?.page ?? ""],
+            ["Photo", known?.photo ?? ""],
+            ["Encounters", encounters.isEmpty ? "none" : "\(encounters.count), \(Span.text(duration)) in all"],
+            ["Last seen", last.map { Moment.text($0) } ?? ""],
+            ["Closest", encounters.compactMap(\.closest).min().map(Span.metres) ?? ""],
+            ["Friend until", friendUntil?.date ?? ""],
+        ]
+        return Table.lines(rows.filter { !$0[1].isEmpty })
+    }
+
+    var json: JSONText {
+        .object([
+            ("person", .integer(Int64(person.value))), ("name", .optional(name)), ("batch", .optional(batch)),
+            ("email", .optional(profile?.email)), ("github", .optional(profile?.github)),
+            ("page", .optional(known?.page)), ("photo", .optional(known?.photo)),
+            ("encounters", .integer(Int64(encounters.count))), ("duration_seconds", .seconds(duration)),
+            ("last_seen", .seconds(last)),
+            ("closest_metres", encounters.compactMap(\.closest).min().map { .decimal($0) } ?? .null),
+            ("friend_until", .optional(friendUntil?.date)),
+        ])
+    }
+}
+
+extension RollingDay {
+    /// The day as in `2026-11-22`, in UTC as the keys have it.
+    fileprivate var date: String {
+        var time = time_t(number) * 86_400
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        return String(
+            format: "%04d-%02d-%02d", Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
+    }
+}

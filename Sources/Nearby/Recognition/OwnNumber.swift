@@ -1,0 +1,52 @@
+public import Beacons
+public import Handshake
+
+/// The user's own number in a community, sealed in a vault, so that it is known without a network.
+///
+/// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
+public struct OwnNumber: Sendable {
+    private let vault: any Vault
+    private let key: VaultKey
+
+    /// - Parameters:
+    ///   - vault: where the number is stored.
+    ///   - community: what the number means, as for ``EncounterLog``.
+    ///   - account: the account whose user has the number.
+    public init(in vault: any Vault, community: String, account: String) {
+        self.vault = vault
+        key = VaultKey(.ownNumber, [community, account])
+    }
+
+    /// The number, as remembered; nil when there is none.
+    public func known() async throws -> UserNumber? {
+        try await wrapped {
+            guard let bytes = try await vault.record(key) else { return nil }
+            guard let number = Int(String(decoding: bytes, as: UTF8.self)).flatMap({ try? UserNumber($0) }) else {
+                throw VaultError.damaged(what: "your own number", reason: "it is not a number from 1 to 2147483647")
+            }
+            return number
+        }
+    }
+
+    /// Remembers the number.
+    public func remember(_ number: UserNumber) async throws {
+        try await wrapped {
+            try await vault.update(key) { try await $0.replace(with: Array(number.description.utf8)) }
+        }
+    }
+
+    /// Forgets the number.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult public func forget() async throws -> Bool {
+        try await wrapped { try await vault.remove(key) }
+    }
+
+    private func wrapped<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as VaultError {
+            throw NearbyError.vault(error)
+        }
+    }
+}
