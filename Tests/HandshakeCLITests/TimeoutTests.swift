@@ -1,5 +1,5 @@
-import ClockFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import HandshakeCLI

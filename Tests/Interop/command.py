@@ -55,6 +55,13 @@ class Finished:
         return self
 
 
+def secret_file(path: Path, text: str) -> Path:
+    """A file that only its owner can read: the command refuses any other as a secret."""
+    path.touch(0o600)
+    path.write_text(text)
+    return path
+
+
 class Running:
     """A command that is still at work; its output is collected line by line."""
 

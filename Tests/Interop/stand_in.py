@@ -1,6 +1,7 @@
 """`handshake sandbox` as a process of its own: the service for the commands of one kit, with faults on demand."""
 
 import json
+import time
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -66,6 +67,13 @@ class StandIn:
 
     def revoke_refresh_tokens(self) -> None:
         self._control("POST", "revoke-refresh-tokens")
+
+    def wait_for_request(self, seconds: float = 30) -> None:
+        """Returns when something was asked of the service since the test began."""
+        end = time.monotonic() + seconds
+        while not self._control("GET", "requests").strip():
+            assert time.monotonic() < end, "no request came"
+            time.sleep(0.02)
 
     def requests(self, path: str) -> list[dict[str, Any]]:
         """What was asked of this path since the test began."""

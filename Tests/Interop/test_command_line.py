@@ -163,12 +163,13 @@ def test_a_home_that_cannot_be_used_is_the_vaults_status(handshake: Handshake, t
 
 def test_the_key_gone_means_a_locked_vault_and_nothing_is_deleted(handshake: Handshake, django: Stranger) -> None:
     handshake.signed_in("mine", django, "--scope", "openid")
-    keys = [f for f in handshake.home.rglob("*") if f.is_file() and f.suffix == ".key"]
-    assert keys, "the key lies apart from the data"
+    assert not [f for f in handshake.home.rglob("*") if f.suffix == ".key"], "the key lies with the data"
+    keys = list((handshake.home.parent / ".config/handshake/keys").glob("*.key"))
+    assert len(keys) == 1
     moved = [(key, key.rename(handshake.home.parent / key.name)) for key in keys]
     assert handshake.run("token", "mine").status == 7
     for key, place in moved:
-        key.unlink(missing_ok=True)
+        assert not key.exists(), "a new key was made for an old vault"
         place.rename(key)
     assert django.is_active(handshake.token("mine"))
 

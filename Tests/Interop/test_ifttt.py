@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from command import Finished, Handshake, Running, binary
+from command import Finished, Handshake, Running, binary, secret_file
 from connect_pages import Visitor
 from terminal import Terminal
 
@@ -51,9 +51,7 @@ def ifttt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.fixture
 def key(ifttt: Service, tmp_path: Path) -> str:
-    file = tmp_path / "service.key"
-    file.write_text(ifttt.connect["partners"][0]["service_key"] + "\n")
-    return str(file)
+    return str(secret_file(tmp_path / "service.key", ifttt.connect["partners"][0]["service_key"] + "\n"))
 
 
 def connecting(handshake: Handshake, ifttt: Service, *options: str, connection: str = CONNECTION) -> Running:
@@ -129,7 +127,7 @@ def test_a_mistyped_address_is_asked_for_once_more_and_never_again(handshake: Ha
     try:
         terminal.expect("Your email address:")
         terminal.type("no address\n")
-        terminal.expect("That is no email address. Your email address:")
+        terminal.expect("Not a valid email address. Your email address:")
         time.sleep(2.5)  # whoever types takes longer than a button's notice lasts
         terminal.type(f"{EDSGER}\n")
         terminal.expect("/access/api/")
@@ -214,8 +212,7 @@ def test_what_show_prints_of_a_configuration_is_what_update_takes(handshake: Han
 def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nobody(
         handshake: Handshake, ifttt: Service, key: str, tmp_path: Path) -> None:
     secret = Path(key).read_text()
-    access = tmp_path / "access"
-    access.write_text(ifttt.account("ada")["partner_access_token"])
+    access = secret_file(tmp_path / "access", ifttt.account("ada")["partner_access_token"])
     arguments = ("ifttt", "token", CONNECTION, "--user", "garden-1001", "--service-key-file", "-", "--access-token-file", str(access),
                  "--base-url", ifttt.origin)
     done = handshake.run(*arguments, stdin=secret).ok()
@@ -226,8 +223,7 @@ def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nob
 
 
 def test_a_service_key_typed_on_a_terminal_is_asked_for_and_not_shown(handshake: Handshake, ifttt: Service, key: str, tmp_path: Path) -> None:
-    access = tmp_path / "access"
-    access.write_text(ifttt.account("ada")["partner_access_token"])
+    access = secret_file(tmp_path / "access", ifttt.account("ada")["partner_access_token"])
     terminal = Terminal([str(handshake.path), "ifttt", "token", CONNECTION, "--user", "garden-1001", "--service-key-file", "-",
                          "--access-token-file", str(access), "--base-url", ifttt.origin], handshake.environment, columns=2000)
     try:

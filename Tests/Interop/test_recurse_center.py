@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from command import Finished, Handshake, Running
+from command import Finished, Handshake, Running, secret_file
 from hub import TOKEN, Hub, start
 from strangers import http
 
@@ -45,8 +45,7 @@ def hub(handshake: Handshake) -> Iterator[Hub]:
 
 
 def test_a_personal_access_token_is_an_account(hub: Hub, tmp_path: Path) -> None:
-    file = tmp_path / "token.txt"
-    file.write_text(TOKEN + "\nanother line\n")
+    file = secret_file(tmp_path / "token.txt", TOKEN + "\nanother line\n")
     done = hub.handshake.run("login", "recurse-center", "--base-url", hub.origin, "--token-file", str(file), "--json").ok()
     assert done.json["subject"] == "759" and done.json["expires_at"] is None and done.json["refreshable"] is False
     assert hub.handshake.token("recurse-center") == TOKEN
@@ -71,9 +70,17 @@ def test_nothing_of_a_sign_in_goes_with_a_token_file(handshake: Handshake, optio
     assert done.status == 64 and done.error["code"] == "usage"
 
 
-@pytest.mark.parametrize("file", ["/does/not/exist", "/dev/null"])
-def test_a_token_file_without_a_token_is_a_wrong_command_line(handshake: Handshake, file: str) -> None:
-    assert handshake.run("login", "recurse-center", "--token-file", file).status == 64
+def test_a_token_file_without_a_token_is_a_wrong_command_line(handshake: Handshake, tmp_path: Path) -> None:
+    for file in ("/does/not/exist", str(secret_file(tmp_path / "empty", ""))):
+        assert handshake.run("login", "recurse-center", "--token-file", file).status == 64
+
+
+def test_a_token_file_that_is_no_file_or_that_others_can_read_is_refused(handshake: Handshake, tmp_path: Path) -> None:
+    shared = secret_file(tmp_path / "shared", TOKEN + "\n")
+    shared.chmod(0o644)
+    for file in ("/dev/null", str(shared)):
+        done = handshake.run("login", "recurse-center", "--token-file", file, "--json")
+        assert done.status == 7 and done.error["code"] == "secret_file_denied" and TOKEN not in done.stderr
 
 
 def test_a_code_from_the_page_signs_in(hub: Hub) -> None:

@@ -209,7 +209,7 @@ def test_how_a_chain_ends_without_a_report_is_told_by_name(ada: Handshake, chain
 
 
 def test_a_chain_that_does_not_end_is_given_up_in_time(ada: Handshake) -> None:
-    refused(ada.run("sequencing", "chain", "Chain906", "--file", "227001", "--timeout", "1", "--json"), 4, "job_deadline")
+    refused(ada.run("sequencing", "chain", "Chain906", "--file", "227001", "--timeout", "1", "--json"), 6, "job_deadline")
 
 
 def test_a_file_of_somebody_else_is_as_unknown_as_none(ada: Handshake) -> None:
@@ -558,10 +558,10 @@ def test_a_redirect_to_elsewhere_is_not_followed(ada: Handshake, genome: StandIn
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_ctrl_c_ends_every_command_with_130(ada: Handshake, genome: StandIn, folder: Path, name: str) -> None:
+def test_ctrl_c_ends_every_command_that_waits_for_the_service_with_130(ada: Handshake, genome: StandIn, folder: Path, name: str) -> None:
     genome.fault("* => delay 30")
     running = started(ada, genome, name, folder)
-    time.sleep(0.3)
+    genome.wait_for_request()
     done = interrupted(running)
     assert done.status == 130 and done.stdout == "" and "Cancellation" not in done.stderr
     assert parts(folder) == []

@@ -24,7 +24,7 @@ struct KnownAccount {
         return KnownAccount(account: account, client: client, handshake: handshake)
     }
 
-    /// Runs a body; when it finds an account's record damaged, the error says how to be rid of it.
+    /// Runs a body; the error of a damaged record says how to remove the account.
     static func naming<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -38,16 +38,39 @@ struct KnownAccount {
         guard case .damaged = error else { return error }
         return CommandError(
             status: .vault, code: error.code,
-            message: "\(error); handshake logout \(name) --local removes it, and then you can sign in again")
+            message:
+                "\(error). Remove the account with: handshake logout \(name) --local Then sign in again with: handshake login \(name)"
+        )
     }
 
-    /// Uses the account. When that fails or is interrupted, a refresh that is running is let finish before the process ends.
+    /// Uses the account. When that fails or is interrupted, a running refresh is completed before the process ends.
     func use<Result>(_ body: (Account) async throws -> Result) async throws -> Result {
         do {
             return try await body(account)
         } catch {
             await handshake.finishRefreshes()
-            throw error
+            throw advised(error)
+        }
+    }
+
+    /// The error with the command that cures it, when a sign-in does.
+    func advised(_ error: any Error) -> any Error {
+        guard let error = error as? HandshakeError else { return error }
+        let name = account.status.id.name
+        let service = client.service.name
+        let login = "handshake login \(service)" + (name == service ? "" : " --account \(name)")
+        switch error {
+        case .signInRequired:
+            return CommandError(
+                status: .signInNeeded, code: error.code,
+                message: "The session of “\(name)” has ended: \(error). Sign in again with: \(login)")
+        case .demanded(.scopes(let scopes), _) where !scopes.isEmpty:
+            let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
+            let options = scopes.map { " --scope \($0)" }.joined()
+            return CommandError(
+                status: .serviceError, code: error.code,
+                message: "The token lacks the scope \(names). Sign in again with: \(login)\(options)")
+        default: return error
         }
     }
 
@@ -55,6 +78,6 @@ struct KnownAccount {
     static func absent(_ name: String) -> CommandError {
         CommandError(
             status: .signInNeeded, code: "sign_in_required",
-            message: "there is no account “\(name)”; sign in with: handshake login \(name)")
+            message: "There is no account “\(name)”. Sign in with: handshake login \(name)")
     }
 }

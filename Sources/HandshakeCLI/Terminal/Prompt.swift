@@ -1,6 +1,6 @@
 import OAuth
 
-/// Questions to the user: asked only on a terminal, else answered by the lines of standard input.
+/// Questions to the user on a terminal; elsewhere the lines of standard input are the answers.
 enum Prompt {
     /// The answer to a question, as it was typed.
     ///
@@ -8,8 +8,8 @@ enum Prompt {
     static func line(_ question: String, wanted: String) async throws -> String {
         if StandardInput.isTerminal { Output.error(question) }
         if let line = try await StandardInput.line() { return line }
-        guard StandardInput.isTerminal else { throw CommandError.usage("standard input ends before \(wanted)") }
-        throw CommandError(status: .abandoned, code: "no_answer", message: "there was no answer; nothing was done")
+        guard StandardInput.isTerminal else { throw CommandError.usage("Standard input ended before \(wanted).") }
+        throw CommandError(status: .abandoned, code: "no_answer", message: "There was no answer. Nothing was done.")
     }
 
     /// An answer that is not empty; a terminal is asked again, standard input is not.
@@ -23,7 +23,7 @@ enum Prompt {
     /// An answer that is not shown while it is typed.
     static func password(_ question: String, wanted: String) async throws -> Secret {
         guard StandardInput.isTerminal else { return Secret(try await line(question, wanted: wanted)) }
-        // Before the question: an answer may come as soon as it can be seen.
+        // Before the question is shown, since the answer may come immediately.
         Terminal.hideInput()
         defer {
             Terminal.showInput()

@@ -3,10 +3,10 @@ import Synchronization
 
 /// What the user types or pipes in.
 enum StandardInput {
-    /// Whether a person sits there, who may be asked.
+    /// Whether standard input is a terminal, so that a user can answer.
     static let isTerminal = isatty(STDIN_FILENO) == 1
 
-    /// The longest line that is taken.
+    /// The longest line that is read, in bytes.
     private static let longestLine = 1 << 20
 
     /// What has been read beyond the last line: a pipe gives several at once.
@@ -37,6 +37,20 @@ enum StandardInput {
         return text
     }
 
+    /// All bytes that are left.
+    ///
+    /// - Throws: ``CommandError`` beyond 64 MiB; `CancellationError`.
+    static func bytes() async throws -> [UInt8] {
+        while true {
+            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            guard poll(&input, 1, 0) != 0 else {
+                try await Task.sleep(for: .milliseconds(20))
+                continue
+            }
+            guard try readMore(limit: 64 << 20) else { return takeRest() ?? [] }
+        }
+    }
+
     private static func takeLine() -> [UInt8]? {
         unread.withLock { unread in
             guard let end = unread.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
@@ -54,7 +68,7 @@ enum StandardInput {
     }
 
     /// Reads a piece; false at the end.
-    private static func readMore() throws -> Bool {
+    private static func readMore(limit: Int = longestLine) throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 65_536)
         let count = read(STDIN_FILENO, &piece, piece.count)
         if count < 0 && errno == EINTR { return true }
@@ -63,13 +77,15 @@ enum StandardInput {
             unread += piece[..<count]
             return unread.count
         }
-        guard length <= longestLine else { throw CommandError.usage("a line of standard input is longer than 1 MiB") }
+        guard length <= limit else {
+            throw CommandError.usage("Standard input, or a line of it, is longer than \(limit >> 20) MiB.")
+        }
         return true
     }
 
     private static func text(_ line: [UInt8]) throws -> String {
         guard let text = String(validating: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
-        else { throw CommandError.usage("standard input is not text in UTF-8") }
+        else { throw CommandError.usage("Standard input is not text in UTF-8.") }
         return text
     }
 }

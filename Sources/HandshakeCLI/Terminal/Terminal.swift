@@ -3,7 +3,7 @@ import Synchronization
 
 /// The terminal that the command runs on.
 enum Terminal {
-    /// Whether lines can be drawn over: a terminal that is called dumb cannot.
+    /// Whether lines can be redrawn, which a terminal of type `dumb` cannot.
     static let canRedraw = Output.isTerminal && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
     /// How many columns standard error has now; 80 when it does not say.
@@ -23,7 +23,7 @@ enum Terminal {
     /// How the terminal was before ``hideInput()``.
     private static let before = Mutex<termios?>(nil)
 
-    /// Shows nothing of what is typed, until ``showInput()``. What was typed before the question is no answer to it.
+    /// Hides what is typed until ``showInput()``. What was typed before is discarded: it does not answer the question.
     static func hideInput() {
         before.withLock { before in
             var settings = termios()
@@ -34,7 +34,7 @@ enum Terminal {
         }
     }
 
-    /// Makes the terminal as it was. Called on every way out, so that no shell is left blind.
+    /// Restores the terminal. Called on every exit, so that no shell is left without echo.
     static func showInput() {
         before.withLock { before in
             guard var settings = before.take() else { return }

@@ -27,7 +27,7 @@ struct Accounts: AsyncParsableCommand {
                 failures.append(error)
             }
         }
-        // The list of what is damaged knows no names.
+        // The listing has no names of damaged records.
         failures += damaged.filter { !named.contains($0) }
         print(rows, isComplete: failures.isEmpty)
         for failure in failures.dropLast() { _ = Failure.report(failure) }
@@ -43,7 +43,7 @@ struct Accounts: AsyncParsableCommand {
             return
         }
         guard !rows.isEmpty else {
-            if isComplete { Output.note("There are no accounts. Make one with: handshake login SERVICE") }
+            if isComplete { Output.note("There are no accounts. Sign in with: handshake login SERVICE") }
             return
         }
         let table =
@@ -57,7 +57,7 @@ struct Accounts: AsyncParsableCommand {
         for line in Table.lines(table) { Output.result(line) }
     }
 
-    /// What may be said of an account, in the order it is printed.
+    /// What is printed of an account, in order; no secrets.
     static func members(of status: AccountStatus, name: String) -> [(String, JSONText)] {
         [
             ("account", .string(name)), ("service", .string(status.id.service)), ("issuer", .string(status.id.issuer)),

@@ -43,7 +43,7 @@ struct Inspect: AsyncParsableCommand {
         return members
     }
 
-    /// Whether the server's addresses were found or written by hand.
+    /// Whether the server's endpoints were discovered or given by hand.
     private static func origin(of server: Service.AuthorizationServer, known: AuthorizationServerMetadata?) -> String {
         switch server {
         case .discovered: (known?.source ?? .discovered).rawValue

@@ -4,12 +4,12 @@ import OAuth
 
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Void the account's tokens at the service where it can, then forget the account.")
+        abstract: "Revoke the account's tokens where the service can, then remove the account.")
 
     @Argument(help: "The account.")
     var account: String
 
-    @Flag(help: "Only forget; the tokens live on until they expire.")
+    @Flag(help: "Only remove the account here; the tokens stay valid until they expire.")
     var local = false
 
     @OptionGroup var common: CommonOptions
@@ -22,8 +22,8 @@ struct Logout: AsyncParsableCommand {
         if let failure = report.failure {
             throw CommandError(
                 status: ExitStatus(failure), code: failure.code,
-                message: "\(failure); the account is kept so that handshake logout \(account) can finish, "
-                    + "or handshake logout \(account) --local forgets it")
+                message: "\(failure). The account was not removed. Try again with: handshake logout \(account) "
+                    + "Or remove it without revoking: handshake logout \(account) --local")
         }
     }
 
@@ -31,7 +31,7 @@ struct Logout: AsyncParsableCommand {
         try await KnownAccount.open(account, in: vault).account.signOut()
     }
 
-    /// Asks no service, and so needs to read nothing either: what is damaged goes too.
+    /// Removes the account without the service, also a damaged one.
     private func forget(in vault: any Vault) async throws -> SignOutReport {
         do {
             guard let client = try await Registrations(in: vault).client(named: account) else {
@@ -39,7 +39,7 @@ struct Logout: AsyncParsableCommand {
             }
             try await Handshake(client, vault: vault).forget(account)
         } catch HandshakeError.vault(.damaged) {
-            // The client is not known any more, but accounts are found by their names.
+            // The client is unreadable, but accounts can be found by their names.
             for key in try await vault.keys(of: .account).keys where AccountID(key)?.name == account {
                 try await vault.remove(key)
             }
@@ -61,10 +61,10 @@ struct Logout: AsyncParsableCommand {
         if !report.revoked.isEmpty { Output.note("Revoked: \(report.revoked.map(\.words).joined(separator: ", ")).") }
         if !report.notRevocable.isEmpty {
             Output.note(
-                "The service cannot revoke: \(report.notRevocable.map(\.words).joined(separator: ", ")). It lives until it expires."
+                "The service cannot revoke \(report.notRevocable.map(\.words).joined(separator: " and ")), which stays valid until it expires."
             )
         }
-        if report.isForgotten { Output.note("The account \(account) is forgotten.") }
+        if report.isForgotten { Output.note("The account “\(account)” was removed.") }
     }
 }
 

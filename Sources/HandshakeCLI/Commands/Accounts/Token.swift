@@ -4,9 +4,9 @@ import OAuth
 
 struct Token: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print a fresh access token, refreshing it when needed.",
+        abstract: "Print a valid access token, refreshed if necessary.",
         discussion:
-            "Give it to a program through a pipe or a variable, not as an argument, which every process can read.")
+            "Pass it to a program through a pipe or a variable. Other processes can read arguments.")
 
     @Argument(help: "The account.")
     var account: String

@@ -9,8 +9,8 @@ struct IFTTTCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ifttt", abstract: "Use IFTTT Connect: turn connections on and off, configure and run them.",
         discussion: """
-            show, connect, disconnect and token act for the user who has connected. options, update, run, perform, test and notify \
-            act for the partner's server and need its service key, from a file or from standard input. url prints an address.
+            show, connect, disconnect and token act for the connected user. options, update, run, perform, test and notify act for \
+            the partner's server and need its service key, from a file or from standard input. url prints a URL.
             """,
         subcommands: [
             IFTTTShow.self, IFTTTConnectCommand.self, IFTTTDisconnect.self, IFTTTFieldOptions.self, IFTTTUpdate.self,
@@ -22,7 +22,7 @@ struct IFTTTCommand: AsyncParsableCommand {
 struct IFTTTHostOptions: ParsableArguments {
     @Option(
         name: .customLong("base-url"),
-        help: ArgumentHelp("A sandbox's address, instead of the service.", valueName: "url"))
+        help: ArgumentHelp("A sandbox's origin instead of the service.", valueName: "url"))
     var baseURL: String?
 
     @OptionGroup var common: CommonOptions
@@ -39,10 +39,10 @@ struct IFTTTHostOptions: ParsableArguments {
 
 /// What the commands about one connection accept.
 struct IFTTTOptions: ParsableArguments {
-    @Argument(help: "The connection's identifier, as in aB3dE5fG.", transform: Self.connection)
+    @Argument(help: "The connection's identifier, for example aB3dE5fG.", transform: Self.connection)
     var connection: ConnectionID
 
-    @Option(help: "The account that keeps the user's token.")
+    @Option(help: "The account with the user's token.")
     var account = "ifttt"
 
     @Option(
@@ -58,7 +58,8 @@ struct IFTTTOptions: ParsableArguments {
 
     static func connection(_ text: String) throws -> ConnectionID {
         guard let id = ConnectionID(rawValue: text) else {
-            throw ValidationError("“\(quoted(text, limit: 80))” is not the identifier of a connection")
+            throw ValidationError(
+                "“\(quoted(text, limit: 80))” is not the identifier of a connection, for example aB3dE5fG.")
         }
         return id
     }
@@ -93,7 +94,9 @@ struct IFTTTOptions: ParsableArguments {
     var absent: CommandError {
         CommandError(
             status: .signInNeeded, code: "sign_in_required",
-            message: "no user token is kept as “\(account)”; connect with: handshake ifttt connect \(connection)")
+            message:
+                "There is no account “\(account)” with a user token. Connect with: handshake ifttt connect \(connection)"
+        )
     }
 
     /// What `--invite-code-file` names. Asked for once in a command: standard input has the line once.
@@ -102,7 +105,7 @@ struct IFTTTOptions: ParsableArguments {
         return try await SecretLine.read(inviteCodeFile, what: "invite code")
     }
 
-    /// The calls of a user; without a token, those of nobody.
+    /// The API for a user; without a token, anonymous.
     func api(_ tokens: UserTokens?, invite: Secret?) throws -> ConnectAPI {
         ConnectAPI(
             ConnectAPI.Caller(userToken: { try await tokens?.token() }, inviteCode: { invite }), at: try host.hosts())
@@ -136,7 +139,7 @@ struct IFTTTServiceOptions: ParsableArguments {
     }
 }
 
-/// Gives the kit's errors their place among the command's exit statuses.
+/// Maps the kit's errors to exit statuses.
 enum IFTTTFailure {
     static func reported<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {

@@ -3,15 +3,15 @@ import IFTTTConnect
 
 struct IFTTTNotify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notify", abstract: "Tell IFTTT that there is news, so that it asks the partner at once.",
-        discussion: "1 to 1000 users and trigger identities at a time. It is a hint: IFTTT decides when it asks.")
+        commandName: "notify", abstract: "Tell IFTTT about new data, so that it asks the partner immediately.",
+        discussion: "1 to 1000 users and trigger identities in one call. It is a hint: IFTTT decides when it asks.")
 
-    @Option(help: ArgumentHelp("The partner's own identifier of a user who has news; repeatable.", valueName: "id"))
+    @Option(help: ArgumentHelp("The partner's identifier of a user with new data; repeatable.", valueName: "id"))
     var user: [String] = []
 
     @Option(
         name: .customLong("trigger-identity"),
-        help: ArgumentHelp("A trigger identity, as IFTTT names it to the partner; repeatable.", valueName: "id"))
+        help: ArgumentHelp("A trigger identity, as IFTTT sends it to the partner; repeatable.", valueName: "id"))
     var triggerIdentity: [String] = []
 
     @OptionGroup var key: IFTTTKeyOptions
@@ -20,12 +20,14 @@ struct IFTTTNotify: AsyncParsableCommand {
     func run() async throws {
         let targets: [ConnectService.RealtimeTarget] =
             user.map { .user($0) } + triggerIdentity.map { .trigger(identity: $0) }
-        guard !targets.isEmpty else { throw CommandError.usage("who has news? Name a --user or a --trigger-identity") }
+        guard !targets.isEmpty else { throw CommandError.usage("Give at least one --user or --trigger-identity.") }
         try await IFTTTFailure.reported { try await key.service(at: try host.hosts()).notify(targets) }
         if host.common.json {
             Output.result(JSONText.object([("notified", .integer(Int64(targets.count)))]).text)
         } else {
-            Output.note("IFTTT knows of \(targets.count).")
+            Output.note(
+                "IFTTT was told about \(targets.count == 1 ? "1 user or trigger" : "\(targets.count) users and triggers")."
+            )
         }
     }
 }

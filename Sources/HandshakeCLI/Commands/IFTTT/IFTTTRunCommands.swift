@@ -7,19 +7,19 @@ import OAuth
 struct IFTTTRunOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A value that takes the place of the stored one, this once; repeatable.", valueName: "name=value"))
+            "A value instead of the stored one, for this call; repeatable.", valueName: "name=value"))
     var field: [String] = []
 
     @Option(
         name: .customLong("field-json"),
         help: ArgumentHelp(
-            "The same with a value that is no text: a place, as in {\"lat\":52.5,\"lng\":13.4,\"radius\":200}, or a list of choices, as in [\"a\",\"b\"].",
+            "The same for a value that is not text: a place, as in {\"lat\":52.5,\"lng\":13.4,\"radius\":200}, or a list of choices, as in [\"a\",\"b\"].",
             valueName: "name=json"))
     var fieldJSON: [String] = []
 
     @Option(
         name: .customLong("user-feature"),
-        help: ArgumentHelp("Which of the user's configurations; the first unless stated.", valueName: "id"))
+        help: ArgumentHelp("Which of the user's configurations; the first unless given.", valueName: "id"))
     var userFeature: String?
 
     @OptionGroup var service: IFTTTServiceOptions
@@ -30,10 +30,10 @@ struct IFTTTRunOptions: ParsableArguments {
         {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw CommandError.usage("\(option) takes NAME=\(form), not “\(quoted(pair, limit: 80))”")
+                throw CommandError.usage("\(option) takes NAME=\(form), not “\(quoted(pair, limit: 80))”.")
             }
             guard fields.updateValue(try read(parts[1], parts[0]), forKey: parts[0]) == nil else {
-                throw CommandError.usage("the field \(quoted(parts[0], limit: 80)) is given twice")
+                throw CommandError.usage("The field “\(quoted(parts[0], limit: 80))” is given twice.")
             }
         }
         for pair in field { try set(pair, "--field", "VALUE") { text, _ in .text(text) } }
@@ -47,7 +47,7 @@ struct IFTTTRunOptions: ParsableArguments {
         } catch let error as ConnectError {
             throw CommandError.usage("--field-json \(error)")
         } catch let error as JSONValue.SyntaxError {
-            throw CommandError.usage("--field-json \(quoted(field, limit: 80)): that is not JSON: \(error)")
+            throw CommandError.usage("--field-json “\(quoted(field, limit: 80))” is not valid JSON: \(error)")
         }
     }
 }
@@ -70,23 +70,23 @@ struct IFTTTRun: AsyncParsableCommand {
         if run.service.options.common.json {
             Output.result(JSONText.object([("action", .string("\(action)")), ("ran", .bool(true))]).text)
         } else {
-            Output.note("\(action) was run.")
+            Output.note("IFTTT ran \(action).")
         }
     }
 }
 
 struct IFTTTPerform: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "perform", abstract: "Perform a query of a connection and print what it finds, page by page.",
+        commandName: "perform", abstract: "Perform a query of a connection and print its rows.",
         discussion: "With --json each row is one JSON object on a line of its own.")
 
     /// The most rows that one page is asked for; more come page by page.
     private static let longestPage = 50
 
-    @Option(help: ArgumentHelp("How many rows at most; all unless stated.", valueName: "number"))
+    @Option(help: ArgumentHelp("The most rows; all unless given.", valueName: "number"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("A complex ingredient that is to come as a list; repeatable.", valueName: "name"))
+    @Option(help: ArgumentHelp("A complex ingredient to return as a list; repeatable.", valueName: "name"))
     var include: [String] = []
 
     @OptionGroup var run: IFTTTRunOptions
@@ -96,7 +96,7 @@ struct IFTTTPerform: AsyncParsableCommand {
     var query: ComponentSlug
 
     func run() async throws {
-        guard limit.map({ $0 > 0 }) ?? true else { throw CommandError.usage("--limit is positive") }
+        guard limit.map({ $0 > 0 }) ?? true else { throw CommandError.usage("--limit takes a number of 1 or more.") }
         let options = try run.options()
         try await IFTTTFailure.reported {
             let page = QueryPage.Request(limit: limit.map { min($0, Self.longestPage) }, includes: include)
@@ -109,7 +109,7 @@ struct IFTTTPerform: AsyncParsableCommand {
                 // Before the next row is asked for, which may be on another page.
                 if count == limit { break }
             }
-            if count == 0 { Output.note("\(query) found nothing.") }
+            if count == 0 { Output.note("\(query) has no rows.") }
         }
     }
 
@@ -139,7 +139,7 @@ struct IFTTTTest: AsyncParsableCommand {
 
     @Option(
         name: .customLong("user-feature"),
-        help: ArgumentHelp("Which of the user's configurations; the first unless stated.", valueName: "id"))
+        help: ArgumentHelp("Which of the user's configurations; the first unless given.", valueName: "id"))
     var userFeature: String?
 
     @OptionGroup var service: IFTTTServiceOptions
@@ -157,7 +157,7 @@ struct IFTTTTest: AsyncParsableCommand {
         if service.options.common.json {
             Output.result(JSONText.object([("trigger", .string("\(trigger)")), ("tested", .bool(true))]).text)
         } else {
-            Output.note("\(trigger) was tested; the webhook is on its way to the partner.")
+            Output.note("IFTTT tests \(trigger) and sends the partner a webhook.")
         }
     }
 }

@@ -6,9 +6,9 @@ import OAuth
 struct IFTTTFieldOptions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "options",
-        abstract: "List what can be chosen for the fields of a trigger, query, action or feature.",
+        abstract: "List the choices for the fields of a trigger, query, action or feature.",
         discussion: """
-            The names are in: handshake ifttt show CONNECTION. --feature beside one of the others asks for it as part of that feature.
+            handshake ifttt show CONNECTION lists the names. --feature together with another option selects that feature's part.
             """)
 
     @Option(help: ArgumentHelp("A trigger, as in location.exit_region_location.", valueName: "slug"))
@@ -35,7 +35,7 @@ struct IFTTTFieldOptions: AsyncParsableCommand {
             let members = fields.map { ($0.key, JSONText.array($0.value.map(Self.json))) }
             return Output.result(JSONText.object([("options", .object(members))]).text)
         }
-        guard !fields.isEmpty else { return Output.note("There is nothing to choose.") }
+        guard !fields.isEmpty else { return Output.note("There are no choices.") }
         let rows = fields.flatMap { name, options in
             options.map { [name, $0.value, $0.label ?? "", $0.group ?? ""] }
         }
@@ -49,7 +49,7 @@ struct IFTTTFieldOptions: AsyncParsableCommand {
             try action.map { .action(try ComponentSlug(argument: $0), feature: feature) },
         ].compactMap(\.self)
         guard parts.count <= 1, let owner = parts.first ?? feature.map(FieldOwner.feature) else {
-            throw CommandError.usage("name one of --trigger, --query and --action, or --feature, or both")
+            throw CommandError.usage("Give one of --trigger, --query and --action, or --feature, or both.")
         }
         return owner
     }
@@ -65,7 +65,7 @@ struct IFTTTUpdate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Replace how a user has configured a connection.",
         discussion: """
-            What the configuration leaves out is removed. A pending connection works afterwards.
+            What the configuration leaves out is removed. A pending connection is active afterwards.
 
             The configuration is a JSON object such as
               {"user_features": [{"feature_id": "ft01", "enabled": true,
@@ -109,16 +109,16 @@ struct IFTTTUpdate: AsyncParsableCommand {
             return try UserConnection(document: try JSONValue(parsing: try await content()))
         } catch let error as ConnectError {
             throw CommandError.usage(
-                "\(quoted(configuration, limit: 200)): \(error); see its form with: handshake help ifttt update")
+                "“\(quoted(configuration, limit: 200))”: \(error). See the format with: handshake help ifttt update")
         } catch let error as JSONValue.SyntaxError {
-            throw CommandError.usage("\(quoted(configuration, limit: 200)) is not JSON: \(error)")
+            throw CommandError.usage("“\(quoted(configuration, limit: 200))” is not valid JSON: \(error)")
         }
     }
 
     private func content() async throws -> [UInt8] {
         if configuration == "-" { return Array(try await StandardInput.rest().utf8) }
         guard let content = FileManager.default.contents(atPath: Settings.absolute(configuration)) else {
-            throw CommandError.usage("\(quoted(configuration, limit: 200)) cannot be read")
+            throw CommandError.usage("The file “\(quoted(configuration, limit: 200))” cannot be read.")
         }
         return Array(content)
     }
@@ -129,7 +129,7 @@ extension ComponentSlug {
     init(argument text: String) throws {
         guard let slug = ComponentSlug(text) else {
             throw CommandError.usage(
-                "“\(quoted(text, limit: 80))” is no service and name, as in lumen_garden.start_drip")
+                "“\(quoted(text, limit: 80))” is not SERVICE.NAME, for example lumen_garden.start_drip.")
         }
         self = slug
     }

@@ -7,8 +7,8 @@ struct IFTTTShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a connection: its services, features, and whether it is on for the user.",
         discussion: """
-            Without a kept token it is shown as to anybody; its status is then unknown. The names of triggers, queries and actions are \
-            those that options, run, perform and test take; a configuration's identifier is what --user-feature takes.
+            Without a user token the status is unknown. options, run, perform and test take the names of triggers, queries and \
+            actions; --user-feature takes the identifier of a configuration.
             """)
 
     @OptionGroup var options: IFTTTOptions
@@ -26,7 +26,7 @@ struct IFTTTShow: AsyncParsableCommand {
         }
     }
 
-    /// For people. What comes from the service is made harmless.
+    /// For users. What comes from the service is escaped.
     static func lines(_ connection: Connection) -> [String] {
         let services = connection.services.map { $0.name + ($0.isPrimary ? " (owner)" : "") }.joined(separator: ", ")
         var rows = [
@@ -159,7 +159,7 @@ extension Connection.Component {
 struct IFTTTDisconnect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect", abstract: "Turn a connection off.",
-        discussion: "On a terminal the command asks first, unless --yes is given. The user token is kept.")
+        discussion: "On a terminal the command asks first, unless --yes is given. The user token stays stored.")
 
     @Flag(help: "Do not ask.")
     var yes = false
@@ -187,17 +187,18 @@ struct IFTTTDisconnect: AsyncParsableCommand {
         let answer = try await Prompt.line(
             "Disconnect “\(quoted(connection.name, limit: 200))”? [y/N]", wanted: "the answer")
         guard ["y", "yes"].contains(answer.lowercased()) else {
-            throw CommandError(status: .abandoned, code: "kept", message: "nothing was done; it is still connected")
+            throw CommandError(
+                status: .abandoned, code: "kept", message: "Nothing was done. The connection is still on.")
         }
     }
 }
 
 struct IFTTTToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Print the user token: the kept one, or one for a user of the partner.",
+        commandName: "token", abstract: "Print the stored user token, or request one for a user of the partner.",
         discussion: """
-            With --service-key-file, --user and --access-token-file it is asked for in the partner's name and not kept. Give it to a \
-            program through a pipe or a variable, not as an argument, which every process can read.
+            With --service-key-file, --user and --access-token-file it is requested for the partner and not stored. Pass it to a \
+            program through a pipe or a variable. Other processes can read arguments.
             """)
 
     @Option(
@@ -236,7 +237,7 @@ struct IFTTTToken: AsyncParsableCommand {
             return try await service.userToken(
                 for: user, accessToken: try await SecretLine.read(access, what: "access token"))
         default:
-            throw CommandError.usage("--service-key-file, --user and --access-token-file belong together")
+            throw CommandError.usage("--service-key-file, --user and --access-token-file have to be given together.")
         }
     }
 }

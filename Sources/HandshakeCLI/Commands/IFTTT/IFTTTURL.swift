@@ -4,10 +4,10 @@ import OAuth
 
 struct IFTTTURL: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "url", abstract: "Print the address that turns a connection on from a mail or a web page.",
+        commandName: "url", abstract: "Print the URL that turns a connection on from a mail or a web page.",
         discussion: """
-            With --oauth-code-file and --service-key-file it holds a code, so that the user need not sign in to the partner: it works \
-            once, within 48 hours, and is for that user alone. Without them nothing is asked of IFTTT.
+            With --oauth-code-file and --service-key-file it contains a code, so that the user need not sign in to the partner: it \
+            works once, within 48 hours, for that user only. Without them no request is sent.
             """)
 
     @Option(help: "The user's email address.")
@@ -15,12 +15,12 @@ struct IFTTTURL: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where the user comes back: a registered address, https or on loopback.", valueName: "url"))
+            "The redirect URI: registered, https or on loopback.", valueName: "url"))
     var redirect: String?
 
     @Flag(
         name: .customLong("skip-configuration"),
-        help: "Leave IFTTT's configuration page out; needs --redirect, and the connection is then pending.")
+        help: "Skip IFTTT's configuration page; needs --redirect, and the connection is then pending.")
     var skipsConfiguration = false
 
     @Option(
@@ -52,12 +52,12 @@ struct IFTTTURL: AsyncParsableCommand {
 
     private func address() async throws -> String {
         guard let email = EmailAddress(rawValue: email) else {
-            throw CommandError.usage("--email is no email address")
+            throw CommandError.usage("--email: not a valid email address.")
         }
         var url = ConnectURL(connection, email: email, at: try host.hosts())
         url.redirect = try redirect.map { try ReturnAddress($0) }
         url.skipsConfiguration = skipsConfiguration
-        // A code works once: whatever else is wrong is better known before it is used up.
+        // A code works once: other errors have to come before it is used.
         _ = try url.url
         url.provisionalCode = try await provisionalCode(at: url.hosts)
         return try url.url
@@ -70,7 +70,7 @@ struct IFTTTURL: AsyncParsableCommand {
             // In this order, when both come on standard input.
             let service = ConnectService(key: try await SecretLine.read(key, what: "service key"), at: hosts)
             return try await service.provisionalCode(for: try await SecretLine.read(code, what: "OAuth code"))
-        default: throw CommandError.usage("--service-key-file and --oauth-code-file belong together")
+        default: throw CommandError.usage("--service-key-file and --oauth-code-file have to be given together.")
         }
     }
 }

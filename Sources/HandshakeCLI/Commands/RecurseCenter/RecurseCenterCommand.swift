@@ -8,7 +8,7 @@ struct RecurseCenterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recurse-center",
         abstract: "Use the Recurse Center: profiles, search, batches, visits to the hub.",
-        discussion: "Sign in first: handshake login recurse-center.",
+        discussion: "Sign in first: handshake login recurse-center",
         subcommands: [
             RecurseCenterMe.self, RecurseCenterProfile.self, RecurseCenterSearch.self, RecurseCenterBatches.self,
             RecurseCenterVisit.self,
@@ -22,18 +22,19 @@ struct RecurseCenterOptions: ParsableArguments {
 
     @OptionGroup var common: CommonOptions
 
-    /// Uses the kit for the account, and gives its errors their place among the command's exit statuses.
+    /// Uses the kit for the account, and maps its errors to exit statuses.
     func use<Result>(_ body: (RecurseCenter) async throws -> Result) async throws -> Result {
         let vault = try await common.openVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         guard known.client.service.name == Service.recurseCenter.name else {
             throw CommandError.usage(
-                "\(account) is an account of \(known.client.service.displayName), not of the Recurse Center")
+                "“\(account)” is an account of \(known.client.service.displayName), not of the Recurse Center. List your accounts with: handshake accounts"
+            )
         }
         do {
             return try await known.use { try await body(RecurseCenter($0, retry: RetryPolicy(deadline: .seconds(20)))) }
         } catch let error as RecurseCenterError {
-            throw Self.commandError(error)
+            throw known.advised(Self.commandError(error))
         }
     }
 
@@ -54,12 +55,12 @@ struct RecurseCenterOptions: ParsableArguments {
     }
 }
 
-/// How the commands print what the service told.
+/// How the commands print what the service answers.
 enum RecurseCenterText {
     static func print(_ profile: Profile, json: Bool) {
         if json { return Output.result(Self.json(profile).text) }
         let rows = [
-            ["Name", profile.name], ["Batch", profile.batchLabel], ["E-mail", profile.email ?? ""],
+            ["Name", profile.name], ["Batch", profile.batchLabel], ["Email", profile.email ?? ""],
             ["GitHub", profile.github ?? ""], ["Place", profile.location?.name ?? ""],
             ["Company", profile.company ?? ""], ["Number", profile.id.description],
         ]

@@ -15,23 +15,36 @@ struct RecurseCenterMe: AsyncParsableCommand {
 }
 
 struct RecurseCenterProfile: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "profile", abstract: "Show somebody's profile.")
+    static let configuration = CommandConfiguration(
+        commandName: "profile", abstract: "Show a person's profile.",
+        discussion: "Without a network the cached profile of a person whom `nearby` has met is shown.")
 
-    @Argument(help: "The person's number or e-mail address.")
+    @Argument(help: "The person's number or email address.")
     var id: String
 
     @OptionGroup var options: RecurseCenterOptions
 
     func run() async throws {
-        let profile = try await options.use { try await $0.profile(ProfileReference(id)) }
-        RecurseCenterText.print(profile, json: options.common.json)
+        do {
+            let profile = try await options.use { try await $0.profile(ProfileReference(id)) }
+            RecurseCenterText.print(profile, json: options.common.json)
+        } catch let error as HandshakeError {
+            guard case .network = error, let entry = try await cached() else { throw error }
+            Output.note("The Recurse Center cannot be reached. This is the profile of \(Moment.text(entry.fetchedAt)).")
+            RecurseCenterText.print(entry.profile, json: options.common.json)
+        }
+    }
+
+    private func cached() async throws -> ProfileDirectory.Entry? {
+        guard let id = Int64(id).flatMap({ PersonID($0) }) else { return nil }
+        return try await Acquaintances(nil, home: try Settings.load().home, account: options.account).cached(id)
     }
 }
 
 struct RecurseCenterSearch: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "search", abstract: "Look for people.")
+    static let configuration = CommandConfiguration(commandName: "search", abstract: "Search for people.")
 
-    @Argument(help: "Words of a name; may be left out where another choice is made.")
+    @Argument(help: "Words of a name; optional with another choice.")
     var text: String?
 
     @Option(help: ArgumentHelp("Only people of this batch.", valueName: "number"))
@@ -43,10 +56,10 @@ struct RecurseCenterSearch: AsyncParsableCommand {
     @Option(help: "Only recurser, resident, facilitator or faculty.", transform: Self.word)
     var role: ProfileSearch.Role?
 
-    @Option(help: "Only people who are there now (current), or were when you were (overlap).", transform: Self.word)
+    @Option(help: "Only people who are there now (current), or were there with you (overlap).", transform: Self.word)
     var scope: ProfileSearch.Scope?
 
-    @Option(help: "At most so many people.")
+    @Option(help: "The most people to list.")
     var limit = 100
 
     @OptionGroup var options: RecurseCenterOptions
@@ -74,24 +87,29 @@ struct RecurseCenterSearch: AsyncParsableCommand {
     private static func word<Word: RawRepresentable & CaseIterable>(_ text: String) throws -> Word
     where Word.RawValue == String {
         guard let word = Word(rawValue: text) else {
-            throw ValidationError("expected one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw ValidationError("Expected one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return word
     }
 
     private func search() throws -> ProfileSearch {
-        guard limit > 0 else { throw CommandError.usage("--limit is at least 1") }
+        guard limit > 0 else { throw CommandError.usage("--limit takes a number of 1 or more.") }
         var search = ProfileSearch(text, role: role, scope: scope)
         if let batch {
-            guard let id = BatchID(batch) else { throw CommandError.usage("--batch is a positive number") }
+            guard let id = BatchID(batch) else {
+                throw CommandError.usage(
+                    "--batch takes a batch's number. List them with: handshake recurse-center batches")
+            }
             search.batch = id
         }
         if let location {
-            guard let id = LocationID(location) else { throw CommandError.usage("--location is a positive number") }
+            guard let id = LocationID(location) else {
+                throw CommandError.usage("--location takes a location's number.")
+            }
             search.location = id
         }
         guard search != ProfileSearch() else {
-            throw CommandError.usage("say whom to look for: a text, --batch, --location, --role or --scope")
+            throw CommandError.usage("Say whom to search for: words of a name, --batch, --location, --role or --scope.")
         }
         return search
     }

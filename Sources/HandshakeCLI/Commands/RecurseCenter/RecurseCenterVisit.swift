@@ -5,24 +5,28 @@ import RecurseCenter
 
 struct RecurseCenterVisit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "visit", abstract: "Check in at the hub for today, or check out again.",
-        discussion: "Today is New York's. However often you check in, there is one visit a day.")
+        commandName: "visit", abstract: "Check in at the hub for today, or check out.",
+        discussion: "Idempotent: one visit a day, by New York time.")
 
     @Flag(name: [.customLong("out"), .customLong("delete")], help: "Check out: remove the visit.")
     var out = false
 
-    @Option(help: ArgumentHelp("What to note; an empty text clears the notes.", valueName: "text"))
+    @Option(help: ArgumentHelp("Notes for the visit; an empty text clears them.", valueName: "text"))
     var notes: String?
 
-    @Option(help: ArgumentHelp("Another day.", valueName: "yyyy-mm-dd"))
+    @Option(help: ArgumentHelp("Another day than today.", valueName: "yyyy-mm-dd"))
     var date: String?
 
     @OptionGroup var options: RecurseCenterOptions
 
     func run() async throws {
-        if out, notes != nil { throw CommandError.usage("--notes does not go with --out, which removes the visit") }
+        if out, notes != nil {
+            throw CommandError.usage("--out removes the visit, so --notes cannot be given with it.")
+        }
         let stated = try date.map { text in
-            guard let date = CalendarDate(text) else { throw CommandError.usage("--date is a day as YYYY-MM-DD") }
+            guard let date = CalendarDate(text) else {
+                throw CommandError.usage("--date takes a day as YYYY-MM-DD, as in 2026-11-22.")
+            }
             return date
         }
         try await options.use { center in

@@ -8,13 +8,13 @@ import Sequencing
 struct Demo: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Start a sandbox, sign in to every service, show who the user is and what the genes say, and turn a connection on.",
+            "Start a sandbox, sign in to every service, show the user and a genetic report, and turn a connection on.",
         discussion: """
-            Nothing leaves this machine and nothing is kept. --headless does it without a browser, and takes the first sample file. \
-            Otherwise the command asks, on a terminal, which of the sandbox's genetic files to use.
+            Nothing leaves this machine and nothing is stored. --headless needs no browser and uses the first sample file. \
+            Otherwise a terminal is asked which of the sandbox's genetic files to use.
             """)
 
-    @Flag(help: "Without a browser: the sandbox's own user signs in.")
+    @Flag(help: "Without a browser: the sandbox's user signs in.")
     var headless = false
 
     @Flag(help: "Print the result as one JSON object.")
@@ -56,7 +56,7 @@ struct Demo: AsyncParsableCommand {
             try await account.refresh()
             let identity = try await account.identity()
             let refreshes = account.status.generation - before
-            Output.note("\(client.service.displayName): signed in, refreshed, and asked who the user is.")
+            Output.note("\(client.service.displayName): signed in, refreshed the token, asked for the user.")
             let genes =
                 service.name == .sequencing ? try await DemoGenes.read(Sequencing(account), asks: !headless) : nil
             let profile = service.name == .recurseCenter ? try await profile(of: account) : nil

@@ -21,7 +21,8 @@ struct RunSandbox: AsyncParsableCommand {
     var fault: [String] = []
 
     @Option(
-        help: ArgumentHelp("How long access tokens live; each service's own time unless stated.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "How long access tokens are valid; each service's own time unless given.", valueName: "seconds"))
     var tokenLifetime: Int?
 
     @Flag(help: "The Recurse Center says \"unauthorized\" as in 2014: with status 200.")
@@ -32,17 +33,17 @@ struct RunSandbox: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("log-whole-requests"),
-        help: "Keep headers and bodies in the request log too, secrets and all (GET /_sandbox/requests).")
+        help: "Log whole requests with headers, bodies and secrets (GET /_sandbox/requests).")
     var logsWholeRequests = false
 
     @Flag(help: "Print nothing but results and errors.")
     var quiet = false
 
     func run() async throws {
-        guard (0...65_532).contains(port) else { throw CommandError.usage("--port is 0 to 65532") }
-        if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime is at least 1 second") }
+        guard (0...65_532).contains(port) else { throw CommandError.usage("--port takes 0 to 65532.") }
+        if let tokenLifetime, tokenLifetime < 1 { throw CommandError.usage("--token-lifetime takes 1 second or more.") }
         guard !(legacyErrors && maskAs404) else {
-            throw CommandError.usage("--legacy-errors and --mask-as-404 exclude each other")
+            throw CommandError.usage("--legacy-errors and --mask-as-404 cannot be given together.")
         }
         let rules = try fault.map { rule throws(FaultRuleError) in try FaultRule(parsing: rule) }
         let sandbox = try await Sandbox.start(
@@ -71,6 +72,6 @@ struct RunSandbox: AsyncParsableCommand {
             }
             for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
         }
-        Output.note("Nothing here is real. Stop with Ctrl-C.")
+        Output.note("All accounts and secrets are fictitious. Stop with Ctrl-C.")
     }
 }

@@ -4,7 +4,7 @@ import Sequencing
 
 /// Asks at the terminal which file to use.
 enum FileQuestion {
-    /// Whether there is a person who sees the question and can answer it.
+    /// Whether a user sees the question and can answer it.
     static let canBeAsked = StandardInput.isTerminal && Output.isTerminal
 
     /// How many files are listed at once; the rest is found by words.
@@ -20,12 +20,17 @@ enum FileQuestion {
             let question = "Which file? 1 to \(files.count), or words to search for:"
             let answer = try await Prompt.line(question, wanted: "the choice of a file")
                 .trimmingCharacters(in: .whitespaces)
-            if let number = Int(answer), files.indices.contains(number - 1) { return files[number - 1] }
-            if let id = FileID(answer), let file = files.first(where: { $0.id == id }) { return file }
+            if let file = file(answer, of: files) { return file }
             let found = Set(GeneticFile.matching(files, search: answer).map(\.id))
-            if found.isEmpty { Output.error("No file fits “\(quoted(answer, limit: 80))”.") }
+            if found.isEmpty { Output.error("No file matches “\(quoted(answer, limit: 80))”.") }
             show(files.indices.filter { found.contains(files[$0].id) }, of: files)
         }
+    }
+
+    /// The file that an answer names by its number in the list or by its identifier; nil for words.
+    static func file(_ answer: String, of files: [GeneticFile]) -> GeneticFile? {
+        if let number = Int(answer), number > 0, number <= files.count { return files[number - 1] }
+        return FileID(answer).flatMap { id in files.first { $0.id == id } }
     }
 
     private static func show(_ places: [Int], of files: [GeneticFile]) {

@@ -5,8 +5,8 @@ import Sequencing
 
 struct SequencingBeacon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "beacon", abstract: "Ask beacons whether anyone has been seen with a variant.",
-        discussion: "No account is needed. The answer is printed as it came.")
+        commandName: "beacon", abstract: "Ask genetic beacons whether a variant has been observed.",
+        discussion: "No account is needed. The answer is printed as received.")
 
     @Argument(help: "The chromosome's number.")
     var chromosome: Int
@@ -14,7 +14,7 @@ struct SequencingBeacon: AsyncParsableCommand {
     @Argument(help: "The position.")
     var position: Int64
 
-    @Argument(help: "The allele, as in A.")
+    @Argument(help: "The allele, for example A.")
     var allele: String
 
     @Flag(help: "Ask the service's own beacon instead of other institutions'.")

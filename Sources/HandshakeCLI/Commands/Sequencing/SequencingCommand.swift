@@ -7,7 +7,7 @@ import Sequencing
 struct SequencingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sequencing", abstract: "Use Sequencing.com: genetic files, app chains, reports, imports.",
-        discussion: "Sign in first: handshake login sequencing.",
+        discussion: "Sign in first: handshake login sequencing",
         subcommands: [
             SequencingFiles.self, SequencingChain.self, SequencingChains.self, SequencingReportFile.self,
             SequencingBeacon.self, SequencingRegister.self, SequencingResetPassword.self, SequencingImport.self,
@@ -29,7 +29,8 @@ struct SequencingOptions: ParsableArguments {
         let known = try await KnownAccount.open(account, in: vault)
         guard known.client.service.name == Service.sequencing.name else {
             throw CommandError.usage(
-                "\(account) is an account of \(known.client.service.displayName), not of Sequencing.com")
+                "“\(account)” is an account of \(known.client.service.displayName), not of Sequencing.com. List your accounts with: handshake accounts"
+            )
         }
         return try await known.use { account in
             try await SequencingFailure.reported { try await body(Sequencing(account, polling: polling)) }
@@ -41,7 +42,7 @@ struct SequencingOptions: ParsableArguments {
 struct SequencingHostOptions: ParsableArguments {
     @Option(
         name: .customLong("base-url"),
-        help: ArgumentHelp("A sandbox's address, instead of the service.", valueName: "url"))
+        help: ArgumentHelp("A sandbox's origin instead of the service.", valueName: "url"))
     var baseURL: String?
 
     @Flag(help: "Print the result as one JSON object, and errors as JSON too.")
@@ -57,7 +58,7 @@ struct SequencingHostOptions: ParsableArguments {
     }
 }
 
-/// Gives the kit's errors their place among the command's exit statuses.
+/// Maps the kit's errors to exit statuses.
 enum SequencingFailure {
     static func reported<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
@@ -77,8 +78,8 @@ enum SequencingFailure {
         switch error {
         case .account(let error): ExitStatus(error)
         case .input: .usage
-        case .service, .unknownChain, .unknownFile, .unsuccessful, .failed, .cancelled, .deadline, .answerMissing:
-            .serviceError
+        case .service, .unknownChain, .unknownFile, .unsuccessful, .failed, .cancelled, .answerMissing: .serviceError
+        case .deadline: .network
         case .malformed: .refused
         case .disk: .defect
         }

@@ -6,7 +6,7 @@ import Sequencing
 struct SequencingFiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "files", abstract: "List genetic files.",
-        discussion: "Without a choice of files, all are listed: the account's own and the service's samples.")
+        discussion: "Without an option, all files are listed: the account's own and the service's samples.")
 
     @Flag(help: "Every file (the default).")
     var all = false
@@ -26,7 +26,7 @@ struct SequencingFiles: AsyncParsableCommand {
     @Flag(help: "Files of altruists.")
     var altruist = false
 
-    @Option(help: ArgumentHelp("Only files in which every word occurs.", valueName: "text"))
+    @Option(help: ArgumentHelp("Only files that contain every word.", valueName: "text"))
     var search: String?
 
     @Option(help: "How the list is ordered: service, name, newest, oldest or category.", transform: Self.order)
@@ -44,9 +44,9 @@ struct SequencingFiles: AsyncParsableCommand {
                 JSONText.object([("files", .array(shown.map(Self.json))), ("unreadable", unreadable)]).text)
             return
         }
-        for error in list.unreadable { Output.note("One entry is not shown: \(error)") }
+        for error in list.unreadable { Output.note("One file cannot be shown: \(error)") }
         guard !shown.isEmpty else {
-            let why = files.isEmpty ? "There are no such files." : "None of \(files.count) files fits the search."
+            let why = files.isEmpty ? "There are no such files." : "None of \(files.count) files matches the search."
             return Output.note(why)
         }
         let rows = shown.map { file in
@@ -71,7 +71,8 @@ struct SequencingFiles: AsyncParsableCommand {
 
     private static func order(_ text: String) throws -> FileSelector.Order {
         guard let order = FileSelector.Order(rawValue: text) else {
-            throw ValidationError("the order is \(FileSelector.Order.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw ValidationError(
+                "--order takes one of \(FileSelector.Order.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return order
     }

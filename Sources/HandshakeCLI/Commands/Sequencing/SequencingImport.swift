@@ -6,10 +6,10 @@ import Sequencing
 
 struct SequencingImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Bring genetic data from 23andMe or Ancestry into the account.",
+        commandName: "import", abstract: "Import genetic data from 23andMe or Ancestry into the account.",
         discussion: """
-            Sequencing.com needs the login and the password at the other service, and passes them on to it. They are read from the terminal, \
-            or as lines of standard input, and kept nowhere. Standard input gives: login, password, then the answer to the security question \
+            Sequencing.com needs the login and the password of the other service, and passes them on. They are read from the terminal, \
+            or as lines of standard input, and not stored. Standard input gives: login, password, then the answer to the security question \
             or the link from Ancestry's mail. Downloading the data yourself and uploading it on the site needs no password.
             """)
 
@@ -23,7 +23,7 @@ struct SequencingImport: AsyncParsableCommand {
     @Argument(help: "23andme or ancestry.")
     var source: Source
 
-    @Flag(help: "Wait until the new file is in the list, at most ten minutes.")
+    @Flag(help: "Wait until the new file is in the list, at most 10 minutes.")
     var wait = false
 
     @OptionGroup var options: SequencingOptions
@@ -47,7 +47,7 @@ struct SequencingImport: AsyncParsableCommand {
             "Login at \(source == .ancestry ? "Ancestry" : "23andMe"):", wanted: "the login")
         let credentials = try ThirdPartyImport.Credentials(
             login: login,
-            password: try await Prompt.password("Password there (not shown, not kept):", wanted: "the password"))
+            password: try await Prompt.password("Password there (not shown, not stored):", wanted: "the password"))
         switch source {
         case .twentyThreeAndMe:
             let before = try await known(genome)
@@ -64,7 +64,7 @@ struct SequencingImport: AsyncParsableCommand {
             case .ended(let outcome): return (outcome, [])
             case .linkMailed(let session):
                 let link = try await Prompt.filledLine(
-                    "Ancestry has sent a mail. Paste the link from it:", wanted: "the link from Ancestry's mail")
+                    "Ancestry has sent you a mail. Paste its link:", wanted: "the link from Ancestry's mail")
                 let before = try await known(genome)
                 return (try await imports.download(link.trimmingCharacters(in: .whitespaces), in: session), before)
             }
@@ -88,7 +88,7 @@ struct SequencingImport: AsyncParsableCommand {
                 JSONText.object([("outcome", .string("started")), ("files", .array(files.map(SequencingFiles.json)))])
                     .text)
         } else if files.isEmpty {
-            Output.note("The import has started. The file will be in the list: handshake sequencing files --uploaded")
+            Output.note("The import has started. The new file will appear in: handshake sequencing files --uploaded")
         } else {
             for file in files { Output.result("\(file.id)  \(quoted(file.name, limit: 200))") }
         }
@@ -97,12 +97,12 @@ struct SequencingImport: AsyncParsableCommand {
     private static func refusal(_ outcome: ThirdPartyImport.Outcome) -> CommandError {
         let (code, message) =
             switch outcome {
-            case .started: ("started", "the import has started")
-            case .badCredentials: ("bad_credentials", "the other service does not take this login and password")
-            case .badAnswer: ("bad_answer", "the answer to the security question is wrong; begin again")
-            case .badURL: ("bad_url", "the link does not lead to a download")
+            case .started: ("started", "The import has started.")
+            case .badCredentials: ("bad_credentials", "The other service rejected the login and password.")
+            case .badAnswer: ("bad_answer", "The answer to the security question is wrong. Start the import again.")
+            case .badURL: ("bad_url", "The link does not lead to a download. Copy it whole from the mail.")
             case .serverError(let number):
-                ("import_failed", "the import failed at the service (\(number)); try again later")
+                ("import_failed", "The import failed at the service (error \(number)). Try again later.")
             }
         return CommandError(status: .serviceError, code: code, message: message)
     }

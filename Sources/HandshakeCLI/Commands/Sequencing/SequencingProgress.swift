@@ -2,7 +2,7 @@ import Foundation
 import Sequencing
 import Synchronization
 
-/// A line on the terminal that is drawn over and over; nothing at all where nobody reads along.
+/// A progress line that is redrawn on the terminal; nothing is drawn elsewhere.
 ///
 /// A class, because it remembers what it has drawn: a transfer tells of every piece, and most change nothing that can be
 /// seen.

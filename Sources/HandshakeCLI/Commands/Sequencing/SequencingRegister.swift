@@ -5,7 +5,7 @@ import Sequencing
 
 struct SequencingRegister: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "register", abstract: "Open an account at Sequencing.com; the rest comes by mail.")
+        commandName: "register", abstract: "Create an account at Sequencing.com, confirmed by a mail.")
 
     @OptionGroup var request: SequencingRegistrationOptions
 
@@ -16,7 +16,7 @@ struct SequencingRegister: AsyncParsableCommand {
 
 struct SequencingResetPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset-password", abstract: "Ask Sequencing.com for a new password; the rest comes by mail.")
+        commandName: "reset-password", abstract: "Reset a password at Sequencing.com, confirmed by a mail.")
 
     @OptionGroup var request: SequencingRegistrationOptions
 
@@ -27,7 +27,7 @@ struct SequencingResetPassword: AsyncParsableCommand {
 
 /// What the two commands about accounts share.
 struct SequencingRegistrationOptions: ParsableArguments {
-    @Argument(help: "The address of electronic mail.")
+    @Argument(help: "The email address.")
     var email: String
 
     @Option(name: .customLong("client-id"), help: ArgumentHelp("The app's identifier at the service.", valueName: "id"))
@@ -40,7 +40,7 @@ struct SequencingRegistrationOptions: ParsableArguments {
     ) async throws {
         let settings = try Settings.load()
         guard let id = settings.choose(clientID, "CLIENT_ID", settings.service("sequencing").clientID) else {
-            throw CommandError.usage("--client-id is missing: the identifier that Sequencing.com gave to the app")
+            throw CommandError.usage("--client-id is missing. Give the identifier of your app at Sequencing.com.")
         }
         let outcome = try await SequencingFailure.reported {
             let email = try Sequencing.EmailAddress(email)
@@ -51,12 +51,12 @@ struct SequencingRegistrationOptions: ParsableArguments {
             if options.json {
                 Output.result(JSONText.object([("outcome", .string("mail_sent")), ("email", .string(email))]).text)
             } else {
-                Output.note("Sequencing.com has sent mail to \(email). The link in it completes the request.")
+                Output.note("Sequencing.com has sent a mail to \(email). Open its link to complete the request.")
             }
         case .refused(let code, let messages):
             throw CommandError(
                 status: .serviceError, code: "refused",
-                message: "Sequencing.com refused (\(code)): \(messages.joined(separator: " "))")
+                message: "Sequencing.com refused the request (\(code)): \(messages.joined(separator: " "))")
         }
     }
 }

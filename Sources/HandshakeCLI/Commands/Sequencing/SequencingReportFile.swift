@@ -6,7 +6,7 @@ import Sequencing
 struct SequencingReportFile: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report-file", abstract: "Save a report's file.",
-        discussion: "The file appears under its name only when it is complete.")
+        discussion: "The file gets its name only when it is complete.")
 
     @Argument(help: "The file's number: the value of a Pdf property.")
     var id: Int64
@@ -14,7 +14,7 @@ struct SequencingReportFile: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: ArgumentHelp("Where to save it.", valueName: "path"))
     var output: String
 
-    @Flag(help: "Replace a file that is there.")
+    @Flag(help: "Replace an existing file.")
     var force = false
 
     @OptionGroup var options: SequencingOptions
@@ -30,7 +30,7 @@ struct SequencingReportFile: AsyncParsableCommand {
         if options.common.json {
             Output.result(JSONText.object([("id", .integer(id)), ("path", .string(path))]).text)
         } else {
-            Output.note("Saved as \(quoted(path, limit: 4096)).")
+            Output.note("Saved as “\(quoted(path, limit: 4096))”.")
         }
     }
 }

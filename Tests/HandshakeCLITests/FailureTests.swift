@@ -1,0 +1,48 @@
+import Handshake
+import Nearby
+import OAuth
+import Testing
+
+@testable import HandshakeCLI
+
+@Suite("Exit statuses")
+struct FailureTests {
+    @Test("each kind of error has its status and a code that stays the same")
+    func statuses() throws {
+        let issuer = try Issuer("https://example.test", security: .httpsOnly)
+        let account = AccountID(
+            Client(
+                service: try Service(name: "x", authorizationServer: .discovered(issuer, security: .httpsOnly)), id: "c"
+            ),
+            name: "mine")
+        let rows: [(any Error, Int32, String)] = [
+            (HandshakeError.configuration(member: "redirect", problem: "p"), 64, "invalid_configuration"),
+            (HandshakeError.signInAbandoned(.denied), 2, "access_denied"),
+            (HandshakeError.signInAbandoned(.timedOut), 2, "timed_out"),
+            (HandshakeError.signInRequired(account, .refreshRejected), 3, "sign_in_required"),
+            (HandshakeError.demanded(.scopes(["external"]), status: 403), 4, "insufficient_scope"),
+            (HandshakeError.refreshUncertain(account, nil), 6, "refresh_uncertain"),
+            (HandshakeError.contentNotReplayable, 1, "content_not_replayable"),
+            (OAuthError.unmatchedRedirect(problem: "p"), 5, "unmatched_redirect"),
+            (VaultError.locked("l"), 7, "vault_locked"),
+            (VaultError.denied(what: "w", reason: "r"), 7, "vault_denied"),
+            (CommandError.usage("u"), 64, "usage"),
+            (CommandError.notBuilt("--key"), 64, "not_built"),
+            (CommandError.timedOut("t.", retry: "--timeout 4"), 6, "timed_out"),
+            (KnownAccount.absent("mine"), 3, "sign_in_required"),
+        ]
+        for (error, status, code) in rows {
+            let report = try #require(Failure.report(of: error), "\(error)")
+            #expect(report.status.rawValue == status, "\(error)")
+            #expect(report.code == code, "\(error)")
+            #expect(!report.message.isEmpty)
+        }
+        #expect(Failure.report(of: CancellationError()) == nil)
+    }
+
+    @Test("an account that does not exist is named, with the command that makes it")
+    func absent() {
+        let message = KnownAccount.absent("mine").message
+        #expect(message.contains("“mine”") && message.contains("handshake login mine"))
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+extension CommandTests {
+    @Suite("Results, errors and statuses")
+    struct OutputTests {
+        private let command: Command
+
+        init() throws { command = try Command() }
+
+        @Test("help and version are results with status 0")
+        func help() async throws {
+            for arguments in [["--help"], ["login", "--help"], ["nearby", "show", "--help"], ["--version"]] {
+                let done = try await command.start(arguments).finish()
+                #expect(done.ending == .status(0) && !done.stdout.isEmpty && done.stderr.isEmpty, "\(done)")
+            }
+        }
+
+        @Test("an error is one line on standard error, with --json one object, and nothing is a result")
+        func errors() async throws {
+            let text = try await command.run("token", "nobody")
+            #expect(text.ending == .status(3) && text.stdout.isEmpty)
+            #expect(text.stderr.hasPrefix("handshake: ") && text.stderr.split(separator: "\n").count == 1)
+            let json = try await command.run("token", "nobody", "--json")
+            #expect(json.ending == .status(3) && json.stdout.isEmpty)
+            #expect(json.error["status"] as? Int == 3 && json.error["code"] as? String == "sign_in_required")
+            let usage = try await command.run("bogus", "--json")
+            #expect(usage.ending == .status(64) && usage.error["code"] as? String == "usage")
+        }
+
+        @Test("a user is greeted by name and batch, and the account is used, listed and signed out")
+        func account() async throws {
+            let sandbox = try await SandboxProcess(command)
+            let login = try await command.signIn(at: sandbox)
+            #expect(login.ending == .status(0) && login.stdout.isEmpty, "\(login)")
+            #expect(login.stderr.contains(/Signed in to Recurse Center as .+ \(.+\)\./), "\(login)")
+            let again = try await command.signIn(at: sandbox, "--json")
+            #expect(again.json["subject"] as? String == "759" && again.json["account"] as? String == "recurse-center")
+            let accounts = try await command.run("accounts", "--json")
+            let list = accounts.json["accounts"] as? [[String: Any]] ?? []
+            #expect(list.map { $0["state"] as? String } == ["signed_in"])
+            let response = try await command.run(
+                "request", "GET", "profiles/me", "--account", "recurse-center", "--json")
+            #expect(response.json["status"] as? Int == 200, "\(response)")
+            #expect(try await command.run("logout", "recurse-center", "--json").json["forgotten"] as? Bool == true)
+            #expect(try await command.run("token", "recurse-center").ending == .status(3))
+        }
+
+        @Test("a recording with a packet of any time at all ends, and a log is in local time")
+        func replay() async throws {
+            let frame = "1aff4c0002153ee761a0f73711e3a3ac0800200c9a6600010024c5"
+            let times = [Date().timeIntervalSince1970 - 60, Date().timeIntervalSince1970 - 55, 4_000_000_000, 9e15]
+            let lines = times.map { #"{"t": \#($0), "addr": "D0:00:00:00:02:F7", "rssi": -59, "ad": "\#(frame)"}"# }
+            let file = try command.file("recording.jsonl", lines.joined(separator: "\n"))
+            let done = try await command.run(
+                "nearby", "replay", file, "--at-once", "--json", "--keep", "--me", "1")
+            #expect(done.ending == .status(0), "\(done)")
+            let log = try await command.run("nearby", "log", environment: ["TZ": "Asia/Kolkata"])
+            #expect(log.stdout.contains("+05:30"), "\(log)")
+            let show = try await command.run("nearby", "show", "36", "--json")
+            #expect(show.json["person"] as? Int == 36, "\(show)")
+            #expect(
+                try await command.run("nearby", "show", "37", "--json").error["code"] as? String == "unknown_person")
+        }
+
+        @Test("friends are listed with the day until which they are recognised")
+        func friends() async throws {
+            let keys = try await command.run("nearby", "share", "--me", "36", "--days", "2")
+            let befriended = try await command.start(["nearby", "befriend", "-"], input: keys.stdout).finish()
+            #expect(befriended.ending == .status(0), "\(befriended)")
+            let friends = try await command.run("nearby", "friends", "--json").json["friends"] as? [[String: Any]]
+            #expect(friends?.map { $0["person"] as? Int } == [36])
+            #expect((friends?.first?["until"] as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil)
+        }
+
+        @Test("a radio that never worked is told of once")
+        func oneError() async throws {
+            let done = try await command.run(
+                "nearby", "watch", "--duration", "1", "--me", "36",
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(command.folder)/no-bus"])
+            #expect(done.ending == .status(1), "\(done)")
+            #expect(done.stderr.ranges(of: "no-bus").count == 1, "\(done)")
+        }
+    }
+}

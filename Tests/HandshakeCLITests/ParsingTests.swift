@@ -1,0 +1,77 @@
+import ArgumentParser
+import Handshake
+import Testing
+
+@testable import HandshakeCLI
+
+@Suite("The command line")
+struct ParsingTests {
+    @Test(
+        "every command of the contract is parsed",
+        arguments: [
+            [
+                "login", "github", "--issuer", "https://example.test", "--client-id", "app", "--scope", "a", "--scope",
+                "b",
+            ],
+            ["accounts", "--json"], ["token", "github"],
+            ["request", "GET", "user", "--account", "github", "-H", "A: b"],
+            ["inspect", "github"], ["logout", "github", "--local"], ["doctor"],
+            ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
+            ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
+            ["sequencing", "beacon", "1", "10000", "A"], ["sequencing", "register", "ada@example.test"],
+            ["sequencing", "reset-password", "ada@example.test"], ["sequencing", "import", "23andme", "--wait"],
+            ["recurse-center", "me"], ["recurse-center", "profile", "759"], ["recurse-center", "search", "ada"],
+            ["recurse-center", "batches"], ["recurse-center", "visit", "--notes", "pairing"],
+            ["ifttt", "show", "aB3dE5fG"], ["ifttt", "connect", "aB3dE5fG"],
+            ["ifttt", "disconnect", "aB3dE5fG", "--yes"],
+            ["ifttt", "url", "aB3dE5fG", "--email", "ada@example.test"], ["ifttt", "token", "aB3dE5fG"],
+            ["nearby", "watch", "--duration", "5"], ["nearby", "scan"], ["nearby", "log", "--csv"],
+            ["nearby", "advertise", "--advertise", "rolling"], ["nearby", "replay", "x", "--at-once"],
+            ["nearby", "show", "36"], ["nearby", "forget", "--everyone"], ["nearby", "friends"],
+            ["nearby", "share", "--days", "2"], ["nearby", "befriend", "-"], ["nearby", "unfriend", "36"],
+            ["sandbox", "--port", "0"], ["demo", "--headless"],
+        ])
+    func commands(_ arguments: [String]) throws {
+        _ = try HandshakeCommand.parseAsRoot(arguments)
+    }
+
+    @Test(
+        "a wrong command line is status 64 with a message",
+        arguments: [
+            ["bogus"], ["token"], ["token", "one", "two"], ["login"], ["accounts", "--colour"],
+            ["nearby", "forget"], ["nearby", "forget", "36", "--everyone"], ["nearby", "show", "0"],
+            ["nearby", "show", "\u{1B}[31m"], ["nearby", "watch", "--duration", "nan"],
+            ["nearby", "watch", "--advertise", "static"], ["nearby", "advertise"],
+            ["nearby", "log", "--csv", "--json"], ["nearby", "share", "--days", "32"],
+            ["ifttt", "show", "not an id"], ["sequencing", "chain", "nine lives"],
+        ])
+    func wrong(_ arguments: [String]) {
+        let error = #expect(throws: (any Error).self) {
+            var command = try HandshakeCommand.parseAsRoot(arguments)
+            if !(command is any AsyncParsableCommand) { try command.run() }
+        }
+        guard let error else { return }
+        #expect(HandshakeCommand.exitCode(for: error) == .validationFailure)
+        #expect(!HandshakeCommand.message(for: error).isEmpty)
+    }
+
+    @Test("options of a sign-in reach its plan, before variables and settings")
+    func loginPlan() async throws {
+        let command = try HandshakeCommand.parseAsRoot([
+            "login", "mine", "--issuer", "https://option.example", "--client-id", "app", "--scope", "a b", "--scope",
+            "c",
+            "--redirect", "loopback:8080", "--browser", "print", "--account", "work",
+        ])
+        let login = try #require(command as? Login)
+        var file = Settings.File()
+        file.services = ["mine": .init(issuer: "https://file.example", clientID: "other", auth: "none")]
+        let settings = Settings(
+            home: "/nowhere", environment: ["HANDSHAKE_ISSUER": "https://variable.example"], file: file)
+        let plan = try await LoginPlan(service: login.service, options: login.options, settings: settings)
+        #expect(plan.client.id == "app")
+        #expect("\(plan.client.service.authorizationServer.issuer)" == "https://option.example")
+        #expect(plan.client.scopes == ["a", "b", "c"])
+        #expect(plan.account == "work")
+        #expect(plan.browser == .print)
+    }
+}
