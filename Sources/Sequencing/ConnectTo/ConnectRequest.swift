@@ -17,15 +17,15 @@ public struct ConnectRequest: Sendable, Hashable {
         /// The URL that the service downloads: http, https or ftp.
         public let url: String
         /// The hash algorithm; `0` is the only known value.
-        public let hashType: String
+        public let digestType: String
         /// The hash, or `0`.
-        public let hashValue: String
+        public let digest: String
         /// The length in bytes, if known.
         public let size: Int64?
 
         /// - Throws: ``SequencingError/input(member:problem:)`` for an empty name or a URL that cannot be downloaded.
         public init(
-            name: String, kind: Kind = .geneticData, url: String, hashType: String = "0", hashValue: String = "0",
+            name: String, kind: Kind = .geneticData, url: String, digestType: String = "0", digest: String = "0",
             size: Int64? = nil
         ) throws(SequencingError) {
             guard !name.isEmpty else { throw .input(member: "name", problem: "must not be empty") }
@@ -37,8 +37,8 @@ public struct ConnectRequest: Sendable, Hashable {
             self.name = name
             self.kind = kind
             self.url = url
-            self.hashType = hashType
-            self.hashValue = hashValue
+            self.digestType = digestType
+            self.digest = digest
             self.size = size
         }
     }

@@ -81,8 +81,8 @@ public struct LegacyConnectCodec: Sendable {
         func member(_ name: String, _ value: String) -> String { "\"\(name)\":\(JSONValue.string(value).json)" }
         let files = request.files.map { file in
             let members = [
-                ("name", file.name), ("type", file.kind.rawValue), ("url", file.url), ("hashType", file.hashType),
-                ("hashValue", file.hashValue), ("size", String(file.size ?? 0)),
+                ("name", file.name), ("type", file.kind.rawValue), ("url", file.url), ("hashType", file.digestType),
+                ("hashValue", file.digest), ("size", String(file.size ?? 0)),
             ]
             return "{" + members.map { member($0.0, $0.1) }.joined(separator: ",") + "}"
         }
