@@ -1,3 +1,4 @@
+#if Sandbox
 import Sequencing
 
 /// Advice for each weather condition, by melanoma risk and vitamin D (dossier 5.8).
@@ -94,3 +95,4 @@ struct AdviceTable {
         return cells
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Sandbox
 import Handshake
 import OAuth
 import Sandbox
@@ -80,3 +81,4 @@ private struct SandboxBrowser: Browser {
         try await sandbox.approve(page.url)
     }
 }
+#endif

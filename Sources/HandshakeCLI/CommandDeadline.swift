@@ -1,3 +1,4 @@
+#if CommandLine
 import Handshake
 import Synchronization
 
@@ -65,3 +66,4 @@ enum CommandDeadline {
         }
     }
 }
+#endif

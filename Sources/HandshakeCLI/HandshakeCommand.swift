@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -47,3 +48,4 @@ struct HandshakeCommand: AsyncParsableCommand {
         Foundation.exit(status.rawValue)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Dispatch
 import Foundation
 import Synchronization
@@ -66,3 +67,4 @@ enum Interruption {
         errno = error
     }
 }
+#endif

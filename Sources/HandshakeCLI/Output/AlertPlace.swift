@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import DBus
 import Foundation
@@ -51,3 +52,4 @@ private struct BothAlerts: Alerts {
         await second?.show(alert)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 /// How much room text takes on a terminal (Unicode Standard Annex 11: wide characters take two columns).
 extension String {
     /// The columns that the text takes.
@@ -40,3 +41,4 @@ extension Unicode.Scalar {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -83,3 +84,4 @@ struct CommandError: Error, Sendable {
             message: "\(what) Check the network, or run the command again with \(retry)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -67,3 +68,4 @@ enum Failure {
         return status
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import OAuth
 
@@ -86,3 +87,4 @@ indirect enum JSONText {
         .joined()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Beacons
 import Foundation
 import Nearby
@@ -77,3 +78,4 @@ struct LiveList {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Beacons
 import Foundation
 import Handshake
@@ -227,3 +228,4 @@ extension Proximity {
         }
     }
 }
+#endif

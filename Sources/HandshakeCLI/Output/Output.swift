@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Synchronization
 
@@ -58,3 +59,4 @@ enum Output {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 
 /// Lengths of time and space for people.
@@ -14,3 +15,4 @@ enum Span {
         value < 1 ? String(format: "%.1f m", value) : String(format: "%.0f m", value)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import OAuth
 
@@ -38,3 +39,4 @@ enum Moment {
         return "\(date) \(clock) \(parts.tm_gmtoff < 0 ? "-" : "+")\(padded(minutes / 60)):\(padded(minutes % 60))"
     }
 }
+#endif

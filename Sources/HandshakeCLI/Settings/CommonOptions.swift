@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 
@@ -17,3 +18,4 @@ struct CommonOptions: ParsableArguments {
         try await VaultChoice(vault, settings: settings).open().vault
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Handshake
 import OAuth
 
@@ -81,3 +82,4 @@ struct KnownAccount {
             message: "There is no account “\(name)”. Sign in with: handshake login \(name)")
     }
 }
+#endif

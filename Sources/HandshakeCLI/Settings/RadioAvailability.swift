@@ -1,3 +1,4 @@
+#if CommandLine
 import Radio
 import Synchronization
 
@@ -26,3 +27,4 @@ final class RadioAvailability: Sendable {
             status: NearbyFailure.status(failure), code: failure.code, message: failure.description, isShown: isShown)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 
 /// What the command knows before its options: the home folder, `config.toml` there, and the `HANDSHAKE_…` variables.
@@ -56,3 +57,4 @@ struct Settings {
         return whole.count > 1 && whole.hasSuffix("/") ? String(whole.dropLast()) : whole
     }
 }
+#endif

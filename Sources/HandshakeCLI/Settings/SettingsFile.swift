@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import OAuth
 import TOMLKit
@@ -132,3 +133,4 @@ extension Settings.File {
         return type is any Collection.Type ? "a list or a table" : "of another type"
     }
 }
+#endif

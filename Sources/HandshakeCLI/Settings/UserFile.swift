@@ -1,3 +1,4 @@
+#if CommandLine
 import Handshake
 import OAuth
 
@@ -33,3 +34,4 @@ enum UserFile {
         }
     }
 }
+#endif

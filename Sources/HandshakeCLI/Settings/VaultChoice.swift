@@ -1,3 +1,4 @@
+#if CommandLine
 import DBus
 import Foundation
 import Handshake
@@ -134,3 +135,4 @@ struct VaultChoice {
         try? Address.session(environment: settings.environment)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import OAuth
 
 /// Questions to the user on a terminal; elsewhere the lines of standard input are the answers.
@@ -32,3 +33,4 @@ enum Prompt {
         return Secret(try await line(question, wanted: wanted))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import OAuth
 
 /// A secret on one line of a file or of standard input; never on the command line, where every process can read it.
@@ -23,3 +24,4 @@ enum SecretLine {
         return Secret(text)
     }
 }
+#endif

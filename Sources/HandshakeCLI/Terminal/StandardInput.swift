@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Synchronization
 
@@ -89,3 +90,4 @@ enum StandardInput {
         return text
     }
 }
+#endif

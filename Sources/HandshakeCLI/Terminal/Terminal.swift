@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Synchronization
 
@@ -42,3 +43,4 @@ enum Terminal {
         }
     }
 }
+#endif

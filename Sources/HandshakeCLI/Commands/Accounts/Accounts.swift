@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -79,3 +80,4 @@ extension AccountStatus.State {
         }
     }
 }
+#endif

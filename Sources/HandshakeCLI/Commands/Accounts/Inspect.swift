@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -69,3 +70,4 @@ extension JSONText {
         if case .string(let text) = self { text } else { text }
     }
 }
+#endif

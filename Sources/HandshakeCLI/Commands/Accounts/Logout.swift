@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -77,3 +78,4 @@ extension RevocationRequest.TokenKind {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import HTTPTypes
@@ -119,3 +120,4 @@ struct SendRequest: AsyncParsableCommand {
         return Array(content)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -28,3 +29,4 @@ struct Token: AsyncParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -207,3 +208,4 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 }
+#endif

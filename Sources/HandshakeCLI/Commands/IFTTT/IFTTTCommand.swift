@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -184,3 +185,4 @@ enum IFTTTFailure {
         }
     }
 }
+#endif

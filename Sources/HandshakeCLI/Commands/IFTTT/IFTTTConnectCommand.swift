@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -198,3 +199,4 @@ struct ActivationRun {
         }
     }
 }
+#endif

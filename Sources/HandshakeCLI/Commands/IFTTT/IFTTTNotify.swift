@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import IFTTTConnect
 
@@ -31,3 +32,4 @@ struct IFTTTNotify: AsyncParsableCommand {
         }
     }
 }
+#endif

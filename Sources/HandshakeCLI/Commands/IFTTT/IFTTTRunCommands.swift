@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import IFTTTConnect
@@ -161,3 +162,4 @@ struct IFTTTTest: AsyncParsableCommand {
         }
     }
 }
+#endif

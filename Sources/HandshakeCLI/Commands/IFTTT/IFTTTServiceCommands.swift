@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import IFTTTConnect
@@ -134,3 +135,4 @@ extension ComponentSlug {
         self = slug
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import IFTTTConnect
@@ -241,3 +242,4 @@ struct IFTTTToken: AsyncParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import IFTTTConnect
 import OAuth
@@ -74,3 +75,4 @@ struct IFTTTURL: AsyncParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Beacons
 import Handshake
 import Nearby
@@ -55,3 +56,4 @@ struct NearbyCircle: Sendable {
         }
     }
 }
+#endif

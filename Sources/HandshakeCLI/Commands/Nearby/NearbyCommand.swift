@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -77,3 +78,4 @@ enum PersonArgument {
         return person
     }
 }
+#endif

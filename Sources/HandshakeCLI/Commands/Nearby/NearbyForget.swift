@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -52,3 +53,4 @@ struct NearbyForget: AsyncParsableCommand {
         }
     }
 }
+#endif

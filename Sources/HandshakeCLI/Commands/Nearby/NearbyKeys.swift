@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -116,3 +117,4 @@ struct NearbyUnfriend: AsyncParsableCommand {
         }
     }
 }
+#endif

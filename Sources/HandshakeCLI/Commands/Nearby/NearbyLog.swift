@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -57,3 +58,4 @@ struct NearbyLog: AsyncParsableCommand {
         for line in Table.lines([head] + rows) { Output.result(line) }
     }
 }
+#endif

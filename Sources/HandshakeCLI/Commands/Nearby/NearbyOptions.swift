@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -146,3 +147,4 @@ extension RecurseCenter {
         return "\(root.origin)/directory/\(path)"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -69,3 +70,4 @@ struct NearbyReplay: AsyncParsableCommand {
         }
     }
 }
+#endif

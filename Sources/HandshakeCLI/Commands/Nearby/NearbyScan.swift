@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -152,3 +153,4 @@ enum TimeLimit {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Beacons
 import Foundation
@@ -143,3 +144,4 @@ struct NearbySending: ParsableArguments {
         }
     }
 }
+#endif

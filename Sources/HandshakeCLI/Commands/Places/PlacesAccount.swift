@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Geofences
@@ -112,3 +113,4 @@ struct PlacesAccountOptions: ParsableArguments {
         }
     }
 }
+#endif

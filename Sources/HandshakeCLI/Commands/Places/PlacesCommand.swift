@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Geofences
@@ -132,3 +133,4 @@ enum PlacesPrinter {
             ? "\(Int(distance.magnitude.rounded())) m" : String(format: "%.1f km", distance.magnitude / 1_000)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Geofences
@@ -92,3 +93,4 @@ struct PlacesMap: AsyncParsableCommand {
         }
     }
 }
+#endif

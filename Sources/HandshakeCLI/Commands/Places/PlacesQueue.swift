@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Geofences
@@ -54,3 +55,4 @@ struct PlacesQueue: AsyncParsableCommand {
         }
     }
 }
+#endif

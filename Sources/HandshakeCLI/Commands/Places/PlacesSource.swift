@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import OAuth
 import Positions
@@ -35,3 +36,4 @@ enum PlacesSource {
         #endif
     }
 }
+#endif

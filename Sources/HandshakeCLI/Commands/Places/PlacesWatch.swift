@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Geofences
@@ -147,3 +148,4 @@ private final class PlacesRun {
         }
     }
 }
+#endif

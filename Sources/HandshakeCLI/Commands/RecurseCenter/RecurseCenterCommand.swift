@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -95,3 +96,4 @@ enum RecurseCenterText {
         ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -135,3 +136,4 @@ struct RecurseCenterBatches: AsyncParsableCommand {
         for line in Table.lines([["NUMBER", "NAME", "SHORT", "FROM", "TO"]] + rows) { Output.result(line) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -55,3 +56,4 @@ struct RecurseCenterVisit: AsyncParsableCommand {
         Output.result("\(words) on \(day), \(quoted(me.name, limit: 200))\(quoted(noted, limit: 500))")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -158,3 +159,4 @@ private struct SandboxUserAgent: Browser {
         try await sandbox.approve(page.url)
     }
 }
+#endif

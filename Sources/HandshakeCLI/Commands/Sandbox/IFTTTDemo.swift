@@ -1,3 +1,4 @@
+#if CommandLine
 import Handshake
 import IFTTTConnect
 import OAuth
@@ -58,3 +59,4 @@ private struct SandboxVisitor: ConnectBrowser {
         try await sandbox.activate(destination.url)
     }
 }
+#endif

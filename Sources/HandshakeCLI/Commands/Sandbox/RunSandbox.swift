@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import Sandbox
@@ -75,3 +76,4 @@ struct RunSandbox: AsyncParsableCommand {
         Output.note("All accounts and secrets are fictitious. Stop with Ctrl-C.")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Handshake
 import OAuth
@@ -49,3 +50,4 @@ extension Result where Failure == SequencingError {
         }
     }
 }
+#endif

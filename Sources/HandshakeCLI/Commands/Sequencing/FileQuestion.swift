@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import OAuth
 import Sequencing
@@ -47,3 +48,4 @@ enum FileQuestion {
         if places.count > mostShown { Output.error("… and \(places.count - mostShown) more") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -36,3 +37,4 @@ struct SequencingBeacon: AsyncParsableCommand {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -171,3 +172,4 @@ extension SequencingRunOptions {
         return try await FileQuestion.ask(own.isEmpty ? files : own).id
     }
 }
+#endif

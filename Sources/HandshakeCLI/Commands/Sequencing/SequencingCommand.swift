@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -85,3 +86,4 @@ enum SequencingFailure {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -87,3 +88,4 @@ struct SequencingFiles: AsyncParsableCommand {
         ])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -107,3 +108,4 @@ struct SequencingImport: AsyncParsableCommand {
         return CommandError(status: .serviceError, code: code, message: message)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Sequencing
 import Synchronization
@@ -90,3 +91,4 @@ struct ByteUnit {
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
+#endif

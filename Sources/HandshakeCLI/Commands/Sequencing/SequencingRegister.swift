@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -60,3 +61,4 @@ struct SequencingRegistrationOptions: ParsableArguments {
         }
     }
 }
+#endif

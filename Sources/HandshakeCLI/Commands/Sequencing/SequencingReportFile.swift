@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Handshake
 import OAuth
@@ -34,3 +35,4 @@ struct SequencingReportFile: AsyncParsableCommand {
         }
     }
 }
+#endif

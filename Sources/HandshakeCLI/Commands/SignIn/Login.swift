@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 import Foundation
 import Handshake
@@ -130,3 +131,4 @@ enum RedirectQuestion {
         return try await StandardInput.line()?.trimmingCharacters(in: .whitespaces)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import ArgumentParser
 
 /// The options of `login`.
@@ -99,3 +100,4 @@ struct LoginOptions: ParsableArguments {
         }
     }
 }
+#endif

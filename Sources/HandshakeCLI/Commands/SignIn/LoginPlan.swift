@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Handshake
 import OAuth
@@ -150,3 +151,4 @@ struct LoginPlan {
         return parameters
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Foundation
 import Handshake
 import OAuth
@@ -34,3 +35,4 @@ struct PersonalToken {
         return try await Handshake(client, vault: vault).adopt(grant, as: name)
     }
 }
+#endif

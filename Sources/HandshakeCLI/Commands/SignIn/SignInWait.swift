@@ -1,3 +1,4 @@
+#if CommandLine
 import Handshake
 import OAuth
 import Synchronization
@@ -38,3 +39,4 @@ struct WaitingBrowser<Shown: Browser>: Browser {
         return nil
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if CommandLine
 import Handshake
 import OAuth
 import RecurseCenter
@@ -31,3 +32,4 @@ struct SignedInUser {
         }
     }
 }
+#endif
