@@ -19,6 +19,7 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
         case .none: return NoAlerts()
         case .terminal: return terminal
         case .desktop:
+            #if Desktop && os(Linux)
             let environment = ProcessInfo.processInfo.environment
             guard let addresses = try? Address.session(environment: environment) else { return terminal }
             // Programs read the alert in the JSON output.
@@ -29,6 +30,9 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
                 try? SystemBrowser(environment: environment).open(address)
             }
             return BothAlerts(first: desktop, second: Output.isJSON ? terminal : nil)
+            #else
+            return terminal
+            #endif
         }
     }
 }

@@ -165,7 +165,7 @@ struct Doctor: AsyncParsableCommand {
 
     /// Only `nearby` needs a radio, so nothing here counts as missing.
     private func bluetooth() async -> [Finding] {
-        #if os(Linux)
+        #if Desktop && os(Linux)
         do throws(RadioError) {
             let radio = try BlueZRadio(environment: ProcessInfo.processInfo.environment)
             return await radio.diagnosis().findings.map(Self.finding)
@@ -173,7 +173,7 @@ struct Doctor: AsyncParsableCommand {
             return [Finding(name: "bluetooth bus", verdict: .limited, detail: error.fault, cure: error.cure)]
         }
         #else
-        return AppleRadio().diagnosis().findings.map(Self.finding)
+        return await AppleRadio().diagnosis().findings.map(Self.finding)
         #endif
     }
 

@@ -72,7 +72,7 @@ struct NearbyAdapter: ParsableArguments {
     var switchOn = false
 
     func radio() throws -> any Radio {
-        #if os(Linux)
+        #if Desktop && os(Linux)
         return try BlueZRadio(
             environment: ProcessInfo.processInfo.environment,
             options: .init(adapter: adapter, switchesOn: switchOn))
