@@ -109,25 +109,19 @@ extension String {
     ///
     /// Comparing, hashing and normalizing such a text takes linear time; a longer run of marks makes it quadratic.
     var streamSafe: String {
-        var scalars = UnicodeScalarView()
+        var output = ""
+        var start = unicodeScalars.startIndex
         var run = 0
-        var isChanged = false
-        var index = unicodeScalars.startIndex
-        while index < unicodeScalars.endIndex {
+        for index in unicodeScalars.indices {
             let scalar = unicodeScalars[index]
             let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
             run = isMark ? run + 1 : 0
-            if run > Self.maximumMarks {
-                if !isChanged {
-                    isChanged = true
-                    scalars.append(contentsOf: unicodeScalars[..<index])
-                }
-                scalars.append("\u{34F}")
-                run = 1
-            }
-            if isChanged { scalars.append(scalar) }
-            index = unicodeScalars.index(after: index)
+            guard run > Self.maximumMarks else { continue }
+            output += Substring(unicodeScalars[start..<index])
+            output.unicodeScalars.append("\u{34F}")
+            start = index
+            run = 1
         }
-        return isChanged ? String(scalars) : self
+        return start == unicodeScalars.startIndex ? self : output + Substring(unicodeScalars[start...])
     }
 }
