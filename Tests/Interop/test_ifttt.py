@@ -170,7 +170,7 @@ def test_the_partners_commands_list_update_run_and_perform(handshake: Handshake,
     refused(partner("update", "--configuration", str(file)), 4)
     for spoiled, named in (('{"user_features":[{"enabled":true}]}', "feature_id"), ('{"user_features":[{"feature_id":"ft01"}]}', "enabled"),
                            ('{"user_features":[{"feature_id":"ft01","enabled":true,"user_feature_action":[]}]}', "user_feature_action"),
-                           ("{", "not JSON")):
+                           ("{", "not valid JSON")):
         file.write_text(spoiled)
         done = partner("update", "--configuration", str(file))
         refused(done, 64)
