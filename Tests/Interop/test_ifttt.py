@@ -270,7 +270,7 @@ def test_values_that_are_no_text_are_given_as_json(handshake: Handshake, ifttt: 
     run("--field-json", 'days=["monday","friday"]').ok()
     assert [day["value"] if isinstance(day, dict) else day for day in ifttt.log("runs")[-1]["fields"]["days"]] == ["monday", "friday"]
     refused(run("--field-json", 'days=["sunday"]'), 4, "invalid_parameters")
-    for pair, named in (("days", "NAME=JSON"), ("days=[", "not JSON"), ("days=null", "days"), ('p={"lat":91,"lng":0}', "p.lat"),
+    for pair, named in (("days", "NAME=JSON"), ("days=[", "not valid JSON"), ("days=null", "days"), ('p={"lat":91,"lng":0}', "p.lat"),
                         ('p={"lat":1,"lng":0,"radius":"wide"}', "p.radius"), ('p={"lat":1,"lng":0,"raduis":5}', "p.raduis")):
         done = run("--field-json", pair)
         refused(done, 64)
