@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import Foundation
 import IFTTTConnect
 
@@ -85,3 +86,4 @@ struct ConfigurationForm {
         return area
     }
 }
+#endif

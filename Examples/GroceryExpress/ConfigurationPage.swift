@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import IFTTTConnect
 import Mustache
 
@@ -137,3 +138,4 @@ extension FieldValue {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import IFTTTConnect
 
 /// What the shop's own configuration page asks about a connection (F109): a part for each feature, trigger, query and action
@@ -93,3 +94,4 @@ extension UserConnection {
         return values
     }
 }
+#endif

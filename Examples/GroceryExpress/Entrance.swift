@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import Hummingbird
 import Synchronization
 
@@ -18,3 +19,4 @@ final class Entrance: HTTPResponder {
         return try await responder.respond(to: request, context: context)
     }
 }
+#endif

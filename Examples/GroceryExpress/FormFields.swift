@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import Foundation
 
 /// A form as browsers send it (`application/x-www-form-urlencoded`).
@@ -23,3 +24,4 @@ struct FormFields {
         String(text).replacingOccurrences(of: "+", with: " ").removingPercentEncoding
     }
 }
+#endif

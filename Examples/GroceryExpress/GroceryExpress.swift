@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import Foundation
 import Hummingbird
 import Logging
@@ -61,3 +62,4 @@ struct GroceryExpress {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 }
+#endif

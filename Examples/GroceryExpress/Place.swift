@@ -1,3 +1,4 @@
+#if Server && Sandbox
 /// A place that the search of the configuration screen knows (F109). A shop would ask a map; the sample stays on this
 /// machine.
 struct Place: Sendable {
@@ -20,3 +21,4 @@ struct Place: Sendable {
         return words.isEmpty ? [] : known.filter { place in words.allSatisfy { place.name.lowercased().contains($0) } }
     }
 }
+#endif

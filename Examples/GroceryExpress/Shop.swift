@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import ConnectButton
 import Handshake
 import HandshakeServer
@@ -160,3 +161,4 @@ extension ConnectWebhook.Event {
 enum ShopError: Error {
     case sandbox
 }
+#endif

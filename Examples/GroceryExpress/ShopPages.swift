@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import ConnectButton
 import Foundation
 import HTTPTypes
@@ -234,3 +235,4 @@ struct ShopPages: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import ConnectButton
 import HTTPTypes
 import HandshakeServer
@@ -246,3 +247,4 @@ extension Response {
         Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import ConnectButton
 
 /// What the pages look like, and the little that they do by themselves.
@@ -85,3 +86,4 @@ enum ShopStyle {
 
         """
 }
+#endif

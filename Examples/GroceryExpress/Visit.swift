@@ -1,3 +1,4 @@
+#if Server && Sandbox
 import HTTPTypes
 import Hummingbird
 import OAuth
@@ -93,3 +94,4 @@ final class Visits: Sendable {
         held.withLock { $0.visits.values.contains { $0.customer == customer && $0.hasToken } }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 public import Handshake
 public import IFTTTConnect
 
@@ -22,3 +23,4 @@ extension HandshakeServerError: CustomStringConvertible {
         }
     }
 }
+#endif

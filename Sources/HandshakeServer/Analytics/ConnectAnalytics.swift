@@ -1,3 +1,4 @@
+#if Server
 public import Handshake
 public import IFTTTConnect
 public import Logging
@@ -288,3 +289,4 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import ConnectButton
 import HTTPTypes
 import Handshake
@@ -43,3 +44,4 @@ extension ConnectSessions {
         return answer
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import Crypto
 import Handshake
 import IFTTTConnect
@@ -70,3 +71,4 @@ struct CountedUser: Sendable, Codable {
         VaultKey(.analytics, [Base64URL.encode(SHA256.hash(data: Array(user.utf8)))])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import Handshake
 import IFTTTConnect
 import OAuth
@@ -62,3 +63,4 @@ struct CountedUsers: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import Handshake
 
 /// Of whom events wait, as far as this process knows: a list of bounded length, in the order in which they came.
@@ -45,3 +46,4 @@ struct DueUsers: Sendable {
         return taken
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import HTTPTypes
 import Handshake
 import Hummingbird
@@ -179,3 +180,4 @@ extension HTTPField.Name {
     /// Tells a proxy in front not to hold the events back.
     fileprivate static let xAccelBuffering = HTTPField.Name("X-Accel-Buffering") ?? .cacheControl
 }
+#endif

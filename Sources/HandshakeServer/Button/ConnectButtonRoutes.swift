@@ -1,3 +1,4 @@
+#if Server
 public import ConnectButton
 import Crypto
 import HTTPTypes
@@ -303,3 +304,4 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: .badRequest)
     }
 }
+#endif

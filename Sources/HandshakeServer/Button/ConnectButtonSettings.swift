@@ -1,3 +1,4 @@
+#if Server
 public import Handshake
 public import IFTTTConnect
 public import OAuth
@@ -168,3 +169,4 @@ public struct ConnectButtonUser: Sendable, Hashable {
         self.suggestedEmail = suggestedEmail
     }
 }
+#endif

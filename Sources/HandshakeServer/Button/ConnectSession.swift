@@ -1,3 +1,4 @@
+#if Server
 import ConnectButton
 import Crypto
 import Handshake
@@ -137,3 +138,4 @@ struct ConnectSession: Sendable, Codable, Equatable {
             open: open.flatMap { URL(string: $0) })
     }
 }
+#endif

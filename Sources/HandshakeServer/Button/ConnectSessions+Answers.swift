@@ -1,3 +1,4 @@
+#if Server
 import Handshake
 import IFTTTConnect
 import Logging
@@ -101,3 +102,4 @@ extension ConnectActivation.Effect {
         if case .refused = self { true } else { false }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import ConnectButton
 import Handshake
 import IFTTTConnect
@@ -120,3 +121,4 @@ extension ConnectSession {
         }
     }
 }
+#endif

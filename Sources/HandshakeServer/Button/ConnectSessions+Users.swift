@@ -1,3 +1,4 @@
+#if Server
 import Handshake
 import IFTTTConnect
 
@@ -43,3 +44,4 @@ extension ConnectSessions {
         return try await vault.keys(of: .activation).keys.filter { $0.components.last == digest }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import ConnectButton
 import Crypto
 import HTTPTypes
@@ -299,3 +300,4 @@ struct ConnectSessions: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import Handshake
 import Synchronization
 
@@ -47,3 +48,4 @@ final class UnattendedLooks: Sendable {
         _ = try? await within(patience, on: clock) { for await _ in end {} }
     }
 }
+#endif

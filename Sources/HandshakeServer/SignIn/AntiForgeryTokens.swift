@@ -1,3 +1,4 @@
+#if Server
 import Crypto
 import Handshake
 import OAuth
@@ -31,3 +32,4 @@ struct AntiForgeryTokens: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import Handshake
 import Logging
 import ServiceLifecycle
@@ -42,3 +43,4 @@ final class SignInCleaning: Sendable {
         }
     }
 }
+#endif

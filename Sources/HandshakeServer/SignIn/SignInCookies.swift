@@ -1,3 +1,4 @@
+#if Server
 import Crypto
 import HTTPTypes
 import Hummingbird
@@ -70,3 +71,4 @@ struct SignInNote: Sendable {
         Secret(self.browser).matches(Secret(browser.digest))
     }
 }
+#endif

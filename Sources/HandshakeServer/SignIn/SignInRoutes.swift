@@ -1,3 +1,4 @@
+#if Server
 import HTTPTypes
 public import Handshake
 public import Hummingbird
@@ -265,3 +266,4 @@ extension AccountStatus.State {
         }
     }
 }
+#endif

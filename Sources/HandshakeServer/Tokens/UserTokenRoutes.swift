@@ -1,3 +1,4 @@
+#if Server
 import HTTPTypes
 public import Handshake
 public import Hummingbird
@@ -125,3 +126,4 @@ public struct PartnerUser: Sendable {
         self.oauthCode = oauthCode
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 public import IFTTTConnect
 public import OAuth
 
@@ -134,3 +135,4 @@ struct WebhookProblem: Error, Sendable, Equatable {
     let pointer: String
     let expected: String
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import Crypto
 import Handshake
 import IFTTTConnect
@@ -49,3 +50,4 @@ struct Tag: Sendable, Hashable {
         self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8).prefix(8)))
     }
 }
+#endif

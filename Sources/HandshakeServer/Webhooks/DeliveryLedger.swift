@@ -1,3 +1,4 @@
+#if Server
 import Handshake
 import IFTTTConnect
 import Logging
@@ -206,3 +207,4 @@ extension DeliveryLedger.Outcome {
         }
     }
 }
+#endif

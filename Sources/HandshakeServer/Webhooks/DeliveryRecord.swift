@@ -1,3 +1,4 @@
+#if Server
 /// One of the records of a ``DeliveryLedger``: webhooks by their digests, each until nobody would take it any more.
 ///
 /// All times are seconds since 1970. What is stored is a byte 1, the format; the latest time that was forgotten; and for each webhook its
@@ -178,3 +179,4 @@ extension [UInt8] {
         write(tag.low)
     }
 }
+#endif

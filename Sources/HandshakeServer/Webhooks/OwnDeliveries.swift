@@ -1,3 +1,4 @@
+#if Server
 import Synchronization
 
 /// What one process knows of its webhooks by itself, whatever the vault and the clocks say.
@@ -46,3 +47,4 @@ final class OwnDeliveries: Sendable {
         }
     }
 }
+#endif

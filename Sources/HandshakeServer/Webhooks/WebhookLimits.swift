@@ -1,3 +1,4 @@
+#if Server
 /// When webhooks are taken, and how long they may take.
 public struct WebhookLimits: Sendable, Hashable {
     /// How long after it was sent a webhook is taken: a day unless stated, so that what IFTTT delivers again after an outage is not
@@ -26,3 +27,4 @@ public struct WebhookLimits: Sendable, Hashable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import Crypto
 import HTTPTypes
 public import Handshake
@@ -167,3 +168,4 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import HTTPTypes
 import Handshake
 import Hummingbird
@@ -55,3 +56,4 @@ extension HandshakeError {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 import HTTPTypes
 import Handshake
 import Hummingbird
@@ -68,3 +69,4 @@ extension Data {
         self.init(buffer.readableBytesView)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Server
 public import OAuth
 
 /// Where routes are reached from outside.
@@ -65,3 +66,4 @@ public struct LocalPath: RawRepresentable, Sendable, Hashable {
         rawValue = "\(checked)"
     }
 }
+#endif

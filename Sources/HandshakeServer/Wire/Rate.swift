@@ -1,3 +1,4 @@
+#if Server
 /// So many at once, and one more after each interval.
 public struct Rate: Sendable, Hashable {
     /// How many at once.
@@ -21,3 +22,4 @@ public struct Rate: Sendable, Hashable {
         (self.burst, self.interval) = (burst, interval)
     }
 }
+#endif

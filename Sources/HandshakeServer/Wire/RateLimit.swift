@@ -1,3 +1,4 @@
+#if Server
 import HTTPTypes
 import Synchronization
 
@@ -60,3 +61,4 @@ final class RateLimit: Sendable {
         buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
 }
+#endif

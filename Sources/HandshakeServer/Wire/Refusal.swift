@@ -1,3 +1,4 @@
+#if Server
 import HTTPTypes
 import Handshake
 import Hummingbird
@@ -126,3 +127,4 @@ extension HTTPField.Name {
         HTTPField.Name("\(name)") ?? .userAgent
     }
 }
+#endif
