@@ -124,10 +124,6 @@ let package = Package(
         .target(
             name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Tests/TestFixtures",
             swiftSettings: strict),
-        .target(
-            name: "ClockFixtures", dependencies: ["TestFixtures"], path: "Tests/ClockFixtures", swiftSettings: strict),
-        .target(
-            name: "WireFixtures", dependencies: ["TestFixtures"], path: "Tests/WireFixtures", swiftSettings: strict),
         .testTarget(name: "TestFixturesTests", dependencies: ["TestFixtures"], swiftSettings: strict),
         .target(name: "JSONFixtures", dependencies: ["OAuth"], path: "Tests/JSONFixtures", swiftSettings: strict),
         .target(
