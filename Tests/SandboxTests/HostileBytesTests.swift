@@ -87,7 +87,7 @@ struct HostileBytesTests {
         let long = String(repeating: "a", count: 300_000)
         let marks = String(repeating: "\u{301}", count: 20_000)
         let heads = [
-            "\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /\(long) HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /\(long) HTTP/1.1\r\nHost: x\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: x\r\nX-Long: \(long)\r\n\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\(long): x\r\n\r\n",
             "GET /\(marks) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
             "GET http://x/jwks HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
