@@ -27,8 +27,11 @@ public let errSecDuplicateItem: OSStatus = -25299
 public let errSecInteractionNotAllowed: OSStatus = -25308
 public let errSecMissingEntitlement: OSStatus = -34018
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { 0 }
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { 0 }
+// swift-format-ignore: AlwaysUseLowerCamelCase
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { 0 }
 
 // Foundation has it on Apple's platforms alone.
