@@ -62,9 +62,9 @@ struct Shop: Sendable {
             var settings = try ConnectButtonSettings(at: address, offering: offers)
             settings.analytics = analytics
             Self.lend(sandbox, visits, service, to: &settings)
-            _ = sandbox.registerRedirectURL(settings.returnAddress)
+            _ = sandbox.registerRedirectURL(settings.callbackURL)
             let client = Client(
-                service: ifttt, id: partner.id, redirect: .uri(try RedirectURI(settings.returnAddress)))
+                service: ifttt, id: partner.id, redirect: .uri(try RedirectURI(settings.callbackURL)))
             let accounts = try Handshake(client, vault: vault)
             routes.append(
                 try ConnectButtonRoutes(settings, accounts: accounts) { [visits] request, _ in

@@ -84,7 +84,7 @@ public enum ConnectError: Error, Sendable, Hashable {
             case other
         }
 
-        /// What the status means. The service's word decides only where the status leaves it open: `unauthorized` with
+        /// What the status capabilities. The service's word decides only where the status leaves it open: `unauthorized` with
         /// status 400 is what it says.
         public var kind: Kind {
             switch (status, code) {
@@ -174,21 +174,11 @@ extension ConnectError.Problem.Kind {
     }
 }
 
-extension ConnectError {
-    /// Gives a failure of the floor below its place here; a cancellation and this module's own errors stay what they
-    /// are.
-    static func placing(_ error: any Error) -> any Error {
-        switch error {
-        case let error as TransportError: ConnectError.network(error)
-        case HandshakeError.network(let error): ConnectError.network(error)
-        case let error as HandshakeError: ConnectError.account(error)
-        case let error as OAuthError: ConnectError.account(.exchange(error))
-        default: error
-        }
-    }
+extension ConnectError: KitError {
+    package static func unreachable(_ error: TransportError) -> ConnectError { .network(error) }
 
-    /// Whether asking once more may help: the peer was not there, said so itself, or what came was not its whole answer.
-    var isPassing: Bool {
+    /// Whether a retry may succeed: the peer was not there, said so itself, or what came was not its whole answer.
+    package var isRetryable: Bool {
         switch self {
         case .network(.insecure), .network(.tooLarge): false
         case .network: true

@@ -90,16 +90,6 @@ extension RecurseCenterError: CustomStringConvertible {
 }
 
 extension RecurseCenterError {
-    /// Wraps errors of `Handshake` and `OAuth`; returns `CancellationError` and this module's errors unchanged.
-    static func placing(_ error: any Error) -> any Error {
-        switch error {
-        case let error as HandshakeError: RecurseCenterError.account(error)
-        case let error as TransportError: RecurseCenterError.account(.network(error))
-        case let error as OAuthError: RecurseCenterError.account(.exchange(error))
-        default: error
-        }
-    }
-
     /// Reads an error response; only a JSON object gives a message, not a page.
     init(_ response: ResponseMessage, pause: Duration?) {
         let word = (try? JSONValue(parsing: response.content))?.object?["message"]?.string
@@ -111,9 +101,11 @@ extension RecurseCenterError {
             case let status: .service(status: status, message: message)
             }
     }
+}
 
+extension RecurseCenterError: KitError {
     /// Whether a retry may succeed (dossier 3).
-    var isRetryable: Bool {
+    package var isRetryable: Bool {
         switch self {
         case .account(.network(.insecure)), .account(.network(.tooLarge)): false
         case .account(.network), .account(.refreshUncertain), .tooManyRequests: true

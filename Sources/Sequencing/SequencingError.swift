@@ -87,19 +87,9 @@ extension SequencingError: CustomStringConvertible {
     }
 }
 
-extension SequencingError {
-    /// Wraps errors of `Handshake` and `OAuth`; returns `CancellationError` and this module's errors unchanged.
-    static func placing(_ error: any Error) -> any Error {
-        switch error {
-        case let error as HandshakeError: SequencingError.account(error)
-        case let error as TransportError: SequencingError.account(.network(error))
-        case let error as OAuthError: SequencingError.account(.exchange(error))
-        default: error
-        }
-    }
-
+extension SequencingError: KitError {
     /// Whether a retry may succeed (dossier 9.4).
-    var isRetryable: Bool {
+    package var isRetryable: Bool {
         switch self {
         case .account(.network(.insecure)), .account(.network(.tooLarge)): false
         case .account(.network), .account(.refreshUncertain): true

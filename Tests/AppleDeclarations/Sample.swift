@@ -10,11 +10,11 @@ struct BalconyButton: View {
 
     init(handshake: Handshake, window: UIWindow) throws {
         let configuration = ConnectActivation.Configuration(
-            try ConnectionID("aB3dE5fG"), returningTo: try ReturnAddress("gardenapp://connect_callback"),
+            try ConnectionID("aB3dE5fG"), callback: try CallbackURL("gardenapp://connect_callback"),
             suggestedEmail: "ada@example.com", locale: ConnectButtonLocale.user.tag)
         controller = ConnectController(
             ConnectActivation(configuration), tokens: UserTokens(in: handshake),
-            surroundings: ConnectSurroundings(pages: WebAuthenticationBrowser { window }, apps: SystemApps()))
+            environment: ConnectEnvironment(pages: WebAuthenticationBrowser { window }, apps: SystemApps()))
         activation = controller.activation
     }
 

@@ -57,10 +57,10 @@ private enum ReadmeExamples {
 
     static func connect(_ handshake: Handshake, _ browser: LoopbackBrowser) throws -> ConnectController {
         let connection = try ConnectionID("aB3dE5fG")
-        let configuration = ConnectActivation.Configuration(connection, returningTo: browser.returnAddress)
-        let surroundings = ConnectSurroundings(browser: browser)
+        let configuration = ConnectActivation.Configuration(connection, callback: browser.callbackURL)
+        let environment = ConnectEnvironment(browser: browser)
         let controller = ConnectController(
-            ConnectActivation(configuration), tokens: UserTokens(in: handshake), surroundings: surroundings)
+            ConnectActivation(configuration), tokens: UserTokens(in: handshake), environment: environment)
         return controller
     }
 

@@ -25,7 +25,7 @@ private enum DocumentedServer {
         let connection = try ConnectionID("aB3dE5fG")
         let address = try PublicAddress("https://garden.example/connect")
         let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
-        let redirect = try RedirectURI(settings.returnAddress)
+        let redirect = try RedirectURI(settings.callbackURL)
         let client = Client(service: ifttt, id: "lumen_garden", redirect: .uri(redirect))
         let handshake = try Handshake(client, vault: vault)
         let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) {

@@ -190,7 +190,7 @@ struct ForgettingTests {
 
     /// What happens while a stream is open.
     enum Change: CaseIterable {
-        case nothing, loggedOut, somebodyElse, unrecognised, forgotten, begunAnew
+        case nothing, loggedOut, somebodyElse, unrecognised, forgotten, restarted
     }
 
     @Test("a stream ends when its user has logged out, is another or is forgotten", arguments: Change.allCases)
@@ -216,7 +216,7 @@ struct ForgettingTests {
             case .somebodyElse: return try ConnectButtonUser(id: "ada")
             case .unrecognised: throw HTTPError(.serviceUnavailable)
             case .forgotten: try await server.routes.forget(user)
-            case .begunAnew:
+            case .restarted:
                 try await server.routes.forget(user)
                 _ = try await server.routes.answer(
                     for: user, connection: try ConnectionID("aB3dE5fG"), in: .americanEnglish)

@@ -236,7 +236,7 @@ struct ProcessTests {
         var settings = try world.standardSettings()
         settings.streams.lifetime = .seconds(2)
         settings.streams.heartbeat = .milliseconds(200)
-        settings.streams.mostPerUser = 2
+        settings.streams.maximumPerUser = 2
         let (one, two) = (try await world.buttons(), try await world.buttons(settings))
         let page = try await one.state()
         let listening = Task {
@@ -267,7 +267,7 @@ struct ProcessTests {
     @Test("a user has so many streams and no more, and gets the places back")
     func places() throws {
         var limits = ConnectButtonSettings.Streams()
-        limits.mostPerUser = 2
+        limits.maximumPerUser = 2
         limits.most = 3
         let streams = ChangeStreams(limits)
         func response(_ user: String) throws -> Response {

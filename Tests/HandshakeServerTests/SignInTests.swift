@@ -63,7 +63,7 @@ struct SignInTests {
     }
 
     /// Begins, and says yes at the service.
-    private func approved(_ scene: Scene, returningTo page: String = "/page") async throws -> (String, [String]) {
+    private func approved(_ scene: Scene, callback page: String = "/page") async throws -> (String, [String]) {
         let start = try await scene.get("/standard/start?return_to=\(page)")
         #expect(start.status == 303 && start["Referrer-Policy"] == "no-referrer")
         let redirect = try await scene.sandbox.approve(try #require(start["Location"]))

@@ -60,7 +60,7 @@ struct UserTokenTests {
         var url = ConnectURL(
             try ConnectionID("pL41nX01"), email: try #require(EmailAddress(rawValue: "new@example.test")),
             at: try world.hosts())
-        url.redirect = try ReturnAddress("\(World.address)/return")
+        url.redirect = try CallbackURL("\(World.address)/return")
         url.provisionalCode = Secret(try #require(answer.string("provisional_access_code")))
         url.skipsConfiguration = true
         // The code has connected the partner's service: what is left is the other one.

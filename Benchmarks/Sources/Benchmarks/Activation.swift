@@ -31,7 +31,7 @@ private enum Activation {
         _ what: String, _ reach: Reach?, _ events: (ConnectActivation, AttemptState, _ redirect: String) throws -> Int
     ) async throws -> Figure {
         let configuration = ConnectActivation.Configuration(
-            try ConnectionID("aB3dE5fG"), returningTo: try ReturnAddress("gardenapp://connect_callback"),
+            try ConnectionID("aB3dE5fG"), callback: try CallbackURL("gardenapp://connect_callback"),
             suggestedEmail: "ada@example.com")
         let off = try connection("never_enabled")
         let machine = try ConnectActivation(configuration, prefetched: off)
@@ -61,9 +61,11 @@ private enum Activation {
         var machine = start
         let (on, off) = (try on.get(), try off.get())
         var count = 0
-        func take(_ event: ConnectActivation.Event) throws {
+        func take(_ event: ConnectActivation.Event) throws { try perform(machine.handle(event)) }
+        func take(_ answer: ConnectActivation.Answer) throws { try perform(machine.handle(answer)) }
+        func perform(_ effects: [ConnectActivation.Effect]) throws {
             count += 1
-            for effect in machine.handle(event) {
+            for effect in effects {
                 switch effect {
                 case .gather(let ticket, _): try take(.gathered(ticket, .success(.init())))
                 case .lookUpAccount(let ticket, _): try take(.accountLookedUp(ticket, .doesNotExist))
@@ -87,8 +89,10 @@ private enum Activation {
     /// What IFTTT answers a new user with who was sent there.
     private static func redirect(of start: ConnectActivation, _ state: AttemptState) throws -> String {
         var (machine, destination) = (start, ConnectActivation.Destination?.none)
-        func take(_ event: ConnectActivation.Event) {
-            for effect in machine.handle(event) {
+        func take(_ event: ConnectActivation.Event) { perform(machine.handle(event)) }
+        func take(_ answer: ConnectActivation.Answer) { perform(machine.handle(answer)) }
+        func perform(_ effects: [ConnectActivation.Effect]) {
+            for effect in effects {
                 switch effect {
                 case .gather(let ticket, _): take(.gathered(ticket, .success(.init())))
                 case .lookUpAccount(let ticket, _): take(.accountLookedUp(ticket, .doesNotExist))

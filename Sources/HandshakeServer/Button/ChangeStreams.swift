@@ -71,7 +71,7 @@ final class ChangeStreams: Sendable {
             guard open.all < limits.most else {
                 return RequestRefusal(.serviceUnavailable, "unavailable", "Too many streams are open", retryAfter: 30)
             }
-            guard open.byUser[user, default: 0] < limits.mostPerUser else {
+            guard open.byUser[user, default: 0] < limits.maximumPerUser else {
                 return RequestRefusal(.tooManyRequests, "too_many", "This user has too many streams", retryAfter: 30)
             }
             open.all += 1

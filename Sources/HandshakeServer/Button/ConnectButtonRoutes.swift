@@ -288,11 +288,11 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             // The link of a mail, opened in another browser: there the page asks for the log-in.
             guard let user = try await user(request, context) else { return .seeOther(page) }
             // The registered address, not the one that the request names: a Host field is anybody's to write.
-            let url = settings.returnAddress + "?" + (request.uri.query ?? "")
+            let url = settings.callbackURL + "?" + (request.uri.query ?? "")
             let step = try await sessions.comeBack(url, at: ConnectSessions.Place(user: user, offer: offer))
             switch step.refusal {
             // A reload, or the link of a mail that was opened twice: the page says how it stands.
-            case nil, .nobodyWaiting: return .seeOther(page)
+            case nil, .noPendingAttempt: return .seeOther(page)
             case .foreign, .unreadable, .stateMissing, .otherAttempt: return .seeOther(refusedPath)
             }
         }

@@ -67,7 +67,7 @@ public struct ConnectButtonSettings: Sendable {
         /// has logged out, or is somebody else, ends then.
         public var userInterval: Duration = .seconds(10)
         /// How many streams one user may have in this process.
-        public var mostPerUser = 8
+        public var maximumPerUser = 8
         /// How many streams this process has.
         public var most = 1024
 
@@ -121,7 +121,7 @@ public struct ConnectButtonSettings: Sendable {
             streams.interval, streams.restingInterval, streams.attention, streams.heartbeat, streams.lifetime,
             streams.userInterval,
         ]
-        guard pauses.allSatisfy(times.contains), streams.most >= 1, streams.mostPerUser >= 1 else {
+        guard pauses.allSatisfy(times.contains), streams.most >= 1, streams.maximumPerUser >= 1 else {
             throw .configuration(
                 member: "streams", problem: "every time is from a millisecond to a day, every number at least one")
         }
@@ -131,7 +131,7 @@ public struct ConnectButtonSettings: Sendable {
     ///
     /// It takes the redirects of users whom a button has sent away, and nobody else's. A `ConnectURL` that stands in a mail or a web page has
     /// no attempt, so its redirect is none that is waited for: give it a page of the app's own to come back to.
-    public var returnAddress: String { "\(address)/return" }
+    public var callbackURL: String { "\(address)/return" }
 }
 
 /// A connection that a server has a button for.

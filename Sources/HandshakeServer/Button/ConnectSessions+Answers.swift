@@ -11,7 +11,7 @@ extension ConnectSessions {
 
     /// An answer, and the token that the question was asked with.
     struct Answer: Sendable {
-        let event: ConnectActivation.Event
+        let answer: ConnectActivation.Answer
         let askedWith: UserToken?
     }
 
@@ -23,13 +23,13 @@ extension ConnectSessions {
                 userToken: used.remembering { try await token(of: place) }, inviteCode: settings.inviteCode,
                 anonymousID: { await anonymousID(of: place) }),
             at: hosts, transport: settings.transport, time: settings.time)
-        guard let event = await event(answering: effect, place, api) else { return nil }
-        return Answer(event: event, askedWith: used.value)
+        guard let answer = await activationAnswer(to: effect, place, api) else { return nil }
+        return Answer(answer: answer, askedWith: used.value)
     }
 
-    private func event(
-        answering effect: ConnectActivation.Effect, _ place: Place, _ api: ConnectAPI
-    ) async -> ConnectActivation.Event? {
+    private func activationAnswer(
+        to effect: ConnectActivation.Effect, _ place: Place, _ api: ConnectAPI
+    ) async -> ConnectActivation.Answer? {
         let id = place.offer.connection
         // One repetition: a page is waiting, and tries again by itself.
         let once = ConnectAPI.Repetition(pauses: [.milliseconds(500)], longestPause: .seconds(2))
@@ -39,7 +39,7 @@ extension ConnectSessions {
         case .enable(let ticket): return .enabled(ticket, await result { try await api.enable(id) })
         case .disable(let ticket): return .disabled(ticket, await result { try await api.disable(id) })
         case .gather(let ticket, let need):
-            return .gathered(ticket, await result { try await circumstances(of: place, need) })
+            return .gathered(ticket, await result { try await context(of: place, need) })
         case .lookUpUser(let ticket):
             return .userLookedUp(ticket, .init(await result { try await api.me() }))
         case .lookUpAccount(let ticket, let email):
@@ -48,15 +48,15 @@ extension ConnectSessions {
         }
     }
 
-    private func circumstances(
+    private func context(
         of place: Place, _ need: ConnectActivation.Need
-    ) async throws -> ConnectActivation.Circumstances {
-        var circumstances = ConnectActivation.Circumstances(hasUserToken: try await token(of: place) != nil)
-        guard need == .departure else { return circumstances }
-        circumstances.oauthCode = try await settings.oauthCode(place.user.id)
-        circumstances.inviteCode = try await settings.inviteCode()
-        circumstances.anonymousID = await anonymousID(of: place)
-        return circumstances
+    ) async throws -> ConnectActivation.AttemptContext {
+        var context = ConnectActivation.AttemptContext(hasUserToken: try await token(of: place) != nil)
+        guard need == .handoff else { return context }
+        context.oauthCode = try await settings.oauthCode(place.user.id)
+        context.inviteCode = try await settings.inviteCode()
+        context.anonymousID = await anonymousID(of: place)
+        return context
     }
 
     private func result<Value: Sendable>(

@@ -157,7 +157,7 @@ struct ConnectSessions: Sendable {
             // Who was cancelled has no answer.
             try Task.checkCancellation()
             let turn = Turn(session: step.session.token, askedWith: answer.askedWith) {
-                $0.activation.handle(answer.event)
+                $0.activation.handle(answer.answer)
             }
             guard let next = try await self.step(turn, at: place) else { break }
             questions += next.effects
@@ -211,7 +211,7 @@ struct ConnectSessions: Sendable {
         // A clock that was set back ends nothing.
         session.touchedAt = min(session.touchedAt, now)
         if now - session.touchedAt > configuration.attemptLifetime {
-            session.activation = activation.begunAnew(configuration, isLoaded: false)
+            session.activation = activation.restarted(configuration, isLoaded: false)
             session.touchedAt = now
             session.revision += 1
         } else if activation.state == .initial,
@@ -219,7 +219,7 @@ struct ConnectSessions: Sendable {
             activation.failure == nil
                 ? activation.configuration != configuration : activation.configuration.locale != wanted
         {
-            session.activation = activation.begunAnew(configuration, isLoaded: true)
+            session.activation = activation.restarted(configuration, isLoaded: true)
         }
         return session
     }
@@ -229,7 +229,7 @@ struct ConnectSessions: Sendable {
     ) throws(ConnectError) -> ConnectActivation.Configuration {
         let id = place.offer.connection
         var configuration = ConnectActivation.Configuration(
-            id, returningTo: try ReturnAddress("\(settings.returnAddress)?connection=\(id)"),
+            id, callback: try CallbackURL("\(settings.callbackURL)?connection=\(id)"),
             suggestedEmail: place.user.suggestedEmail, skipsConfiguration: place.offer.skipsConfiguration,
             locale: locale)
         configuration.disconnection = place.offer.disconnection

@@ -1,36 +1,28 @@
 #if Server
 import Crypto
-import HTTPTypes
 import Hummingbird
 import OAuth
 
-/// The one cookie of the sign-in routes (RFC 6265; `oauth-security.md` B): a secret by which a browser is known again.
+/// The cookie of the sign-in routes (RFC 6265; `oauth-security.md` B): a secret that identifies a browser.
 ///
-/// Where the server is reached by TLS its name begins with `__Host-`: no subdomain and no network can plant one. It is the
-/// same for all sign-ins of a browser, so beginning many fills no header.
+/// Over TLS its name begins with `__Host-`, so that no subdomain and no network attacker can set it. All sign-ins of a browser share
+/// it.
 struct SignInCookies: Sendable {
     let address: PublicAddress
     let random: RandomSource
 
     private var name: String { (address.isSecure ? "__Host-" : "") + "handshake-browser" }
 
-    /// Who a browser is; nil for one that is not known yet. What a browser sends is read as anything else from outside.
+    /// The browser that sent a request; nil for an unknown one.
     func browser(of request: Request) -> Browser? {
-        for field in request.headers[values: .cookie] {
-            for pair in field.split(separator: ";") {
-                let pair = pair.drop { $0 == " " }
-                guard pair.hasPrefix(name + "=") else { continue }
-                return Browser(secret: String(pair.dropFirst(name.utf8.count + 1)))
-            }
-        }
-        return nil
+        request.cookies[name].flatMap { Browser(secret: $0.value) }
     }
 
-    /// A browser that was not known before, and the field that makes it so.
-    func newBrowser() -> (browser: Browser, field: String) {
+    /// A new browser, and the cookie that identifies it.
+    func newBrowser() -> (browser: Browser, cookie: Cookie) {
         let secret = Base64URL.encode(random.bytes(32))
-        let field = "\(name)=\(secret); Path=/; HttpOnly; SameSite=Lax" + (address.isSecure ? "; Secure" : "")
-        return (Browser(digestOf: secret), field)
+        let cookie = Cookie(name: name, value: secret, path: "/", secure: address.isSecure, sameSite: .lax)
+        return (Browser(digestOf: secret), cookie)
     }
 
     /// A browser, by the digest of its secret.

@@ -162,7 +162,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let begun = try await handshake.beginSignIn(
             as: visitor.user, to: visitor.service.name, noting: SignInNote(browser: browser, page: page).text)
         var response = Response.seeOther(begun.page.url)
-        if let new { response.headers[.setCookie] = new.field }
+        if let new { response.setCookie(new.cookie) }
         return response
     }
 

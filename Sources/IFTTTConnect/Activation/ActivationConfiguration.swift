@@ -3,7 +3,7 @@ extension ConnectActivation {
     public struct Configuration: Sendable, Hashable, Codable {
         public var connection: ConnectionID
         /// Where the user comes back.
-        public var redirect: ReturnAddress
+        public var redirect: CallbackURL
         /// What the email field begins with; it need not be an address (dossier 10.2, W8).
         public var suggestedEmail: String
         /// Whether the service's configuration page is left out. The connection is then pending until the app has
@@ -24,7 +24,7 @@ extension ConnectActivation {
 
         /// Describes an activation; everything else has its default and can be set.
         public init(
-            _ connection: ConnectionID, returningTo redirect: ReturnAddress, suggestedEmail: String = "",
+            _ connection: ConnectionID, callback redirect: CallbackURL, suggestedEmail: String = "",
             skipsConfiguration: Bool = false, locale: String? = nil
         ) {
             self.connection = connection

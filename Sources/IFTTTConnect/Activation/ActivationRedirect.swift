@@ -50,5 +50,5 @@ public enum RedirectRefusal: String, Error, Sendable, Hashable, Codable {
     /// Its state is another attempt's: an earlier one of this button, or another button's.
     case otherAttempt = "other_attempt"
     /// Nobody waits for it: it was used before, or the user has not been sent anywhere.
-    case nobodyWaiting = "nobody_waiting"
+    case noPendingAttempt = "no_pending_attempt"
 }

@@ -25,7 +25,7 @@ public struct ActivationRequest: Sendable {
     public var mailClients: [MailClient]
 
     public init(
-        _ connection: ConnectionID, at addresses: ActivationAddresses = .production, returningTo returnTo: String
+        _ connection: ConnectionID, at addresses: ActivationAddresses = .production, callback returnTo: String
     ) {
         self.connection = connection
         self.addresses = addresses

@@ -24,7 +24,7 @@
 /// attacker's name, does not know the state. It cannot help when the redirect itself is delivered to another app, which a
 /// private scheme allows on iOS and on Android alike (Android even lets the user be asked which app shall have it); an
 /// `https` address that the app has claimed can. Nor can it hide the token from whoever reads the browser's
-/// history: give ``ConnectSurroundings/tokenDelivery`` as ``TokenDelivery/partnerServer(_:)`` and the token of the redirect
+/// history: give ``ConnectEnvironment/tokenDelivery`` as ``TokenDelivery/partnerServer(_:)`` and the token of the redirect
 /// is not even looked at.
 public struct ConnectActivation: Sendable, Hashable, Codable {
     public private(set) var configuration: Configuration
@@ -55,7 +55,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     /// without a token, and a service that refuses everything is not asked for ever.
     var hasDroppedToken = false
     /// What there is to go on with, as of the last look; nil until there was one.
-    var means: Means?
+    var capabilities: Capabilities?
     /// Whether the IFTTT app is said to be there and could not be opened: the next way is the browser's.
     var hasAppFailed = false
     private var lastNumber: UInt64 = 0
@@ -79,22 +79,22 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         connection = prefetched
     }
 
-    /// The same activation begun anew with other settings. An answer to what this one has asked is none to that one.
+    /// The same activation begun restarted with other settings. An answer to what this one has asked is none to that one.
     ///
     /// - Parameters:
     ///   - configuration: the settings, of the same connection.
     ///   - isLoaded: whether the connection stays as it was seen last, and is shown so.
-    package func begunAnew(_ configuration: Configuration, isLoaded: Bool) -> ConnectActivation {
-        var anew = ConnectActivation(configuration)
-        anew.lastNumber = lastNumber
-        anew.refusals = refusals
-        anew.means = means
-        guard isLoaded, let connection, connection.id == configuration.connection else { return anew }
-        anew.connection = connection
-        anew.isPendingConfiguration = isPendingConfiguration
-        anew.hasDroppedToken = hasDroppedToken
-        anew.state = anew.restingState
-        return anew
+    package func restarted(_ configuration: Configuration, isLoaded: Bool) -> ConnectActivation {
+        var restarted = ConnectActivation(configuration)
+        restarted.lastNumber = lastNumber
+        restarted.refusals = refusals
+        restarted.capabilities = capabilities
+        guard isLoaded, let connection, connection.id == configuration.connection else { return restarted }
+        restarted.connection = connection
+        restarted.isPendingConfiguration = isPendingConfiguration
+        restarted.hasDroppedToken = hasDroppedToken
+        restarted.state = restarted.restingState
+        return restarted
     }
 
     /// The same activation for a performer that has its tokens from there.
@@ -104,10 +104,9 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         return activation
     }
 
-    /// Takes in what happened, and says what is to be done, in this order.
+    /// Takes in an event, and returns what is to be done, in this order.
     ///
-    /// An event that does not fit the state changes nothing: a second tap, an answer to an earlier question, a deadline that
-    /// was called off.
+    /// An event that does not fit the state changes nothing, such as a second tap.
     public mutating func handle(_ event: Event) -> [Effect] {
         switch event {
         case .appeared: appear()
@@ -126,8 +125,13 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .enteredBackground: enteredBackground()
         case .signedOut: signOut()
         case .restored: restore()
-        case .deadlinePassed(let passed): deadlinePassed(passed)
-        case .gathered(let ticket, let circumstances): gathered(ticket, circumstances)
+        }
+    }
+
+    /// Takes in the answer to an effect, and returns what is to be done, in this order.
+    public mutating func handle(_ answer: Answer) -> [Effect] {
+        switch answer {
+        case .gathered(let ticket, let context): gathered(ticket, context)
         case .fetched(let ticket, let result): fetched(ticket, result)
         case .userLookedUp(let ticket, let answer): userLookedUp(ticket, answer)
         case .accountLookedUp(let ticket, let answer): accountLookedUp(ticket, answer)
@@ -135,6 +139,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .disabled(let ticket, let result): disabled(ticket, result)
         case .browserClosed(let ticket): browserClosed(ticket)
         case .openingFailed(let ticket): openingFailed(ticket)
+        case .deadlinePassed(let passed): deadlinePassed(passed)
         }
     }
 
@@ -170,7 +175,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     struct Attempt: Sendable, Hashable, Codable {
         let state: AttemptState
         /// Seconds since 1970 at which the user wished it.
-        let begunAt: Double
+        let startedAt: Double
         /// Who the user is, as far as it is known.
         var user: ActivationUser?
         /// Whether the user has been sent to the service.
@@ -178,15 +183,15 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     }
 
     /// What there is to go on with.
-    struct Means: Sendable, Hashable, Codable {
+    struct Capabilities: Sendable, Hashable, Codable {
         var hasUserToken: Bool
         let isAppInstalled: Bool?
         let canOpenPages: Bool
 
-        init(_ circumstances: Circumstances) {
-            hasUserToken = circumstances.hasUserToken
-            isAppInstalled = circumstances.isAppInstalled
-            canOpenPages = circumstances.canOpenPages
+        init(_ context: AttemptContext) {
+            hasUserToken = context.hasUserToken
+            isAppInstalled = context.isAppInstalled
+            canOpenPages = context.canOpenPages
         }
 
         /// Whether a user can be sent anywhere.
@@ -214,7 +219,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     /// Lets go of the token that a question was asked with, which the service does not accept.
     mutating func drop(_ ticket: Ticket) -> Effect {
         hasDroppedToken = true
-        means?.hasUserToken = false
+        capabilities?.hasUserToken = false
         return .dropToken(ticket)
     }
 
@@ -249,12 +254,12 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
 /// What a view may tell of what is to come.
 extension ConnectActivation {
     /// Whether the IFTTT app is installed, as of the last look; nil where that is not known.
-    public var isAppInstalled: Bool? { means?.isAppInstalled }
+    public var isAppInstalled: Bool? { capabilities?.isAppInstalled }
 
     /// Whether turning on asks for an address first, as of the last look: there is no user token and no app (dossier 3.3).
     public var asksForEmail: Bool {
-        guard let means else { return false }
-        return !means.hasUserToken && !goesByApp && means.canOpenPages
+        guard let capabilities else { return false }
+        return !capabilities.hasUserToken && !goesByApp && capabilities.canOpenPages
     }
 
     /// Whose account the service's page makes while the user is there; nil when it makes none.
@@ -264,7 +269,7 @@ extension ConnectActivation {
 
     /// Whether the user is sent to the IFTTT app rather than to its pages.
     var goesByApp: Bool {
-        guard let means, means.isAppInstalled == true else { return false }
-        return !(hasAppFailed && means.canOpenPages)
+        guard let capabilities, capabilities.isAppInstalled == true else { return false }
+        return !(hasAppFailed && capabilities.canOpenPages)
     }
 }

@@ -103,7 +103,7 @@ extension ConnectActivation {
         hasAppFailed = false
         switch state {
         case .idle: return []
-        case .unavailable: return [.gather(ask(.prepare), .means)]
+        case .unavailable: return [.gather(ask(.prepare), .capabilities)]
         case .enteringEmail(let entry):
             state = .enteringEmail(EmailEntry(entry.text))
             return []

@@ -3,17 +3,17 @@ extension ConnectActivation {
     mutating func connect(_ attemptState: AttemptState, at time: Double) -> [Effect] {
         guard state == .initial || state == .disconnected, connection != nil else { return [] }
         let effects = endDeadline()
-        attempt = Attempt(state: attemptState, begunAt: time)
+        attempt = Attempt(state: attemptState, startedAt: time)
         failure = nil
         // The field is there at once (3.3, case C). Since the last look a token may have come, or the app: it is asked anyhow.
         let field = asksForEmail ? askForEmail() : []
         if field.isEmpty { state = .verifying }
-        return effects + field + [.gather(ask(.choose), .means)]
+        return effects + field + [.gather(ask(.choose), .capabilities)]
     }
 
-    mutating func gathered(_ ticket: Ticket, _ result: Result<Circumstances, Failure>) -> [Effect] {
+    mutating func gathered(_ ticket: Ticket, _ result: Result<AttemptContext, Failure>) -> [Effect] {
         guard let purpose = take(ticket, for: .prepare, .choose, .leave, .reopen) else { return [] }
-        if case .success(let circumstances) = result { means = Means(circumstances) }
+        if case .success(let context) = result { capabilities = Capabilities(context) }
         guard purpose != .prepare else { return prepared() }
         guard attempt != nil else { return [] }
         switch result {
@@ -22,13 +22,13 @@ extension ConnectActivation {
             failure = reason
             return []
         case .failure(let reason): return endDeadline() + giveUp(reason)
-        case .success where !(means?.hasWay ?? true): return hide()
-        case .success(let circumstances): return purpose == .choose ? choose() : leave(with: circumstances)
+        case .success where !(capabilities?.hasWay ?? true): return hide()
+        case .success(let context): return purpose == .choose ? choose() : leave(with: context)
         }
     }
 
     private mutating func choose() -> [Effect] {
-        guard means?.hasUserToken ?? false else { return goOnUnknown() }
+        guard capabilities?.hasUserToken ?? false else { return goOnUnknown() }
         let effects = endDeadline()
         if connection?.status == .disabled {
             state = .connecting
@@ -43,7 +43,7 @@ extension ConnectActivation {
         if goesByApp {
             let effects = endDeadline()
             state = .verifying
-            return effects + [.gather(ask(.leave), .departure)]
+            return effects + [.gather(ask(.leave), .handoff)]
         }
         if case .enteringEmail = state { return [] }
         return askForEmail()
@@ -56,7 +56,7 @@ extension ConnectActivation {
         failure = .appNotOpened
         guard attempt?.user != nil else { return askForEmail() }
         state = .verifying
-        return [.gather(ask(.leave), .departure)]
+        return [.gather(ask(.leave), .handoff)]
     }
 
     private mutating func askForEmail() -> [Effect] {
@@ -69,8 +69,8 @@ extension ConnectActivation {
         switch answer {
         case .login(let name):
             attempt?.user = .username(name)
-            return [.gather(ask(.leave), .departure)]
-        case .nobody:
+            return [.gather(ask(.leave), .handoff)]
+        case .noUser:
             // A token that has expired does not block the way, the user is found out otherwise (dossier 10.2, W10).
             return [drop(ticket)] + goOnUnknown()
         case .couldNotAsk(let reason): return giveUp(reason)
@@ -107,11 +107,11 @@ extension ConnectActivation {
     mutating func accountLookedUp(_ ticket: Ticket, _ answer: AccountLookUp) -> [Effect] {
         guard take(ticket, for: .account) != nil, case .existing(let email) = attempt?.user else { return [] }
         switch answer {
-        case .exists: return [.gather(ask(.leave), .departure)]
+        case .exists: return [.gather(ask(.leave), .handoff)]
         case .doesNotExist:
             attempt?.user = .new(email)
             state = .creatingAccount(email)
-            return [.gather(ask(.leave), .departure)]
+            return [.gather(ask(.leave), .handoff)]
         // The service itself finds that it is none.
         case .couldNotAsk(.service(status: 422, _, _)):
             attempt?.user = nil

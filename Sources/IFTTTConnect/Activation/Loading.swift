@@ -2,7 +2,7 @@
 extension ConnectActivation {
     mutating func appear() -> [Effect] {
         guard state == .idle else { return [] }
-        if let connection { return show(connection) + [.gather(ask(.prepare), .means)] }
+        if let connection { return show(connection) + [.gather(ask(.prepare), .capabilities)] }
         return load()
     }
 
@@ -28,7 +28,7 @@ extension ConnectActivation {
             // A user at the service is waited for; asking must not put another answer in that one's place.
             guard [nil, .refresh, .prepare].contains(awaited?.purpose) else { return [] }
             return [.fetch(ask(.refresh))]
-        case .unavailable: return [.gather(ask(.prepare), .means)]
+        case .unavailable: return [.gather(ask(.prepare), .capabilities)]
         default: return []
         }
     }
@@ -52,7 +52,7 @@ extension ConnectActivation {
         case .success(let fetched):
             adopt(fetched)
             // Whether it can work here is known before it is shown (dossier 3.2).
-            return [.gather(ask(.prepare), .means)]
+            return [.gather(ask(.prepare), .capabilities)]
         case .failure(.unauthorized) where !hasDroppedToken:
             // A token that has expired must not keep the button from being shown (dossier 10.2, W10).
             return [drop(ticket), .fetch(ask(.load))]
@@ -68,7 +68,7 @@ extension ConnectActivation {
     mutating func prepared() -> [Effect] {
         guard let connection else { return [] }
         // What is on can be turned off without a way to anywhere.
-        if let means, !means.hasWay, connection.status != .enabled { return hide() }
+        if let capabilities, !capabilities.hasWay, connection.status != .enabled { return hide() }
         return state == .loading || state == .unavailable ? show(connection) : []
     }
 
@@ -104,7 +104,7 @@ extension ConnectActivation {
             // Why a button that was on is off: nobody has turned it off.
             failure = state == .initial && connection?.status == .unknown ? .unauthorized : nil
         }
-        return means == nil ? [.gather(ask(.prepare), .means)] : []
+        return capabilities == nil ? [.gather(ask(.prepare), .capabilities)] : []
     }
 
     /// Takes over what the service says.
@@ -130,7 +130,7 @@ extension ConnectActivation {
     /// - Parameter fetched: the connection as anybody sees it; nil keeps what is known of it otherwise.
     mutating func forgetUser(seeing fetched: Connection? = nil) {
         isPendingConfiguration = false
-        means?.hasUserToken = false
+        capabilities?.hasUserToken = false
         connection = (fetched ?? connection)?.with(.unknown)
     }
 

@@ -79,7 +79,7 @@ public struct ConnectAPI: Sendable {
     /// Of the other calls, here and of ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`) are made
     /// once more after a quarter of a second; `perform`, and those that do the same once or twice (`enable`, `disable`,
     /// `refreshLabels`, `notify`), after a second; both wait for a service that asks for it at most two. All others are
-    /// sent once: `update`, `updateDeprecated`, `run`, `test`, `userToken` and `provisionalCode`.
+    /// sent once: `update`, `run`, `test`, `userToken` and `provisionalCode`.
     public struct Repetition: Sendable, Hashable {
         /// The pauses before each repetition.
         public let pauses: [Duration]
@@ -242,7 +242,7 @@ extension ResponseMessage {
     ///   stands between, or an error.
     fileprivate func acknowledgement(_ answer: String) throws(ConnectError) -> JSONValue? {
         guard head.status != .noContent, content.contains(where: { $0 > 0x20 }) else { return nil }
-        let value = try JSONValue.answer(content, answer)
+        let value = try ConnectError.json(content, of: answer)
         if let object = value.object, object["type"] == .string("error") {
             throw Members(object, answer: answer).wrong("type", expected: "that of no error")
         }

@@ -11,7 +11,7 @@ public struct ConnectURL: Sendable {
     /// Whoever comes back there brings no state: a mail is opened in any browser, hours later, so the redirect cannot be told
     /// from one that somebody made up. Nothing in it counts, and no user token comes with it; give it a page of its own that
     /// thanks and looks the connection up, and not the address that an activation returns to.
-    public var redirect: ReturnAddress?
+    public var redirect: CallbackURL?
     /// What ``ConnectService/provisionalCode(for:)`` made of a code of the partner's OAuth server.
     public var provisionalCode: Secret?
     /// Whether the service's configuration page is left out.

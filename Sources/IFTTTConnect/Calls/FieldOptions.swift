@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// What can be chosen for each field, by the field's identifier (dossier 2.9).

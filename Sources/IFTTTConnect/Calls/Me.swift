@@ -1,3 +1,4 @@
+import Handshake
 import OAuth
 
 /// Who calls, as the service sees it (dossier 2.7).

@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// One page of what a query finds (dossier 2.10).

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Handshake
 import OAuth
 
 @available(iOS, unavailable)

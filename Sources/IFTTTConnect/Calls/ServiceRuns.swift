@@ -1,4 +1,5 @@
 import HTTPTypes
+import Handshake
 import OAuth
 
 /// For whom something is run, and with what (dossier 2.10).

@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 extension UserConnection {

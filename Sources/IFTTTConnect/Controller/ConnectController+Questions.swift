@@ -10,7 +10,7 @@ extension ConnectController {
         case .enable(let ticket): await ask({ try await $0.enable(id) }, as: { .enabled(ticket, $0) })
         case .disable(let ticket): await ask({ try await $0.disable(id) }, as: { .disabled(ticket, $0) })
         case .gather(let ticket, let need):
-            await ask({ _ in try await self.circumstances(need) }, as: { .gathered(ticket, $0) })
+            await ask({ _ in try await self.context(need) }, as: { .gathered(ticket, $0) })
         case .lookUpUser(let ticket):
             await ask({ try await $0.me() }, as: { .userLookedUp(ticket, .init($0)) })
         case .lookUpAccount(let ticket, let email):
@@ -21,14 +21,14 @@ extension ConnectController {
     }
 
     /// Runs a call and sends its result, with the token that it was asked with; a cancelled one has none.
-    private func ask<Answer: Sendable>(
-        _ call: (ConnectAPI) async throws -> Answer,
-        as event: (Result<Answer, ConnectActivation.Failure>) -> ConnectActivation.Event
+    private func ask<Value: Sendable>(
+        _ call: (ConnectAPI) async throws -> Value,
+        as answer: (Result<Value, ConnectActivation.Failure>) -> ConnectActivation.Answer
     ) async {
         let used = UsedToken()
         var caller = api.caller
         caller.userToken = used.remembering(caller.userToken)
-        let result: Result<Answer, ConnectActivation.Failure>
+        let result: Result<Value, ConnectActivation.Failure>
         do {
             result = .success(try await call(connections.api(caller)))
         } catch let error as ConnectError {
@@ -40,33 +40,33 @@ extension ConnectController {
             result = .failure(.credentials("\(type(of: error))"))
         }
         if let problem = await keeper.takeProblem() { tell(.problem(problem)) }
-        send(Input.event(event(result), askedWith: used.value))
+        send(Input.answer(answer(result), askedWith: used.value))
     }
 
-    private func circumstances(
+    private func context(
         _ need: ConnectActivation.Need
-    ) async throws -> ConnectActivation.Circumstances {
-        var circumstances = ConnectActivation.Circumstances(
-            hasUserToken: try await keeper.token() != nil, isAppInstalled: await surroundings.isAppInstalled(),
-            canOpenPages: await surroundings.canOpenPages())
-        guard need == .departure else { return circumstances }
-        circumstances.oauthCode = try await surroundings.oauthCode()
-        circumstances.inviteCode = try await surroundings.inviteCode()
-        circumstances.mailClients = await surroundings.mailClients()
-        circumstances.anonymousID = await analytics?.anonymousID
-        return circumstances
+    ) async throws -> ConnectActivation.AttemptContext {
+        var context = ConnectActivation.AttemptContext(
+            hasUserToken: try await keeper.token() != nil, isAppInstalled: await environment.isAppInstalled(),
+            canOpenPages: await environment.canOpenPages())
+        guard need == .handoff else { return context }
+        context.oauthCode = try await environment.oauthCode()
+        context.inviteCode = try await environment.inviteCode()
+        context.mailClients = await environment.mailClients()
+        context.anonymousID = await analytics?.anonymousID
+        return context
     }
 
     private func open(_ destination: ConnectActivation.Destination, _ ticket: ConnectActivation.Ticket) async {
         do {
-            guard let url = try await surroundings.browser.open(destination) else { return }
+            guard let url = try await environment.browser.open(destination) else { return }
             send(.redirected(url, at: time.now()))
         } catch HandshakeError.signInAbandoned {
-            send(.browserClosed(ticket))
+            send(Input.answer(.browserClosed(ticket)))
         } catch is CancellationError {
             return
         } catch {
-            send(.openingFailed(ticket))
+            send(Input.answer(.openingFailed(ticket)))
         }
     }
 }
@@ -75,8 +75,8 @@ extension ConnectActivation.UserLookUp {
     /// What `me` says of a token's user. A service that names nobody, or refuses the token, knows nobody.
     package init(_ answer: Result<Me, ConnectActivation.Failure>) {
         switch answer {
-        case .success(let me): self = me.login.map { .login($0) } ?? .nobody
-        case .failure(.unauthorized): self = .nobody
+        case .success(let me): self = me.login.map { .login($0) } ?? .noUser
+        case .failure(.unauthorized): self = .noUser
         case .failure(let reason): self = .couldNotAsk(reason)
         }
     }

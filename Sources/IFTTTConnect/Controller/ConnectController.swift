@@ -5,7 +5,7 @@ import Synchronization
 /// Performs what a ``ConnectActivation`` asks for: calls IFTTT, opens the browser, keeps the token, waits.
 ///
 /// ```swift
-/// let controller = ConnectController(activation, tokens: tokens, surroundings: surroundings)
+/// let controller = ConnectController(activation, tokens: tokens, environment: environment)
 /// let updates = controller.updates()
 /// async let running: Void = controller.run()
 /// controller.send(.appeared)
@@ -30,7 +30,7 @@ public final class ConnectController: Sendable {
     /// The calls, in the name of the user whose token is known.
     public let api: ConnectAPI
 
-    let surroundings: ConnectSurroundings
+    let environment: ConnectEnvironment
     let analytics: Analytics?
     let keeper: TokenKeeper
     let connections: Connections
@@ -40,8 +40,9 @@ public final class ConnectController: Sendable {
 
     /// What comes in, in one row, so that what is counted is counted in the order in which it happened.
     enum Input: Sendable {
-        /// What happened; an answer comes with the token that its question was asked with.
-        case event(ConnectActivation.Event, askedWith: UserToken? = nil)
+        case event(ConnectActivation.Event)
+        /// The answer to an effect, and the token that was used for it.
+        case answer(ConnectActivation.Answer, askedWith: UserToken? = nil)
         /// Something to be counted that the activation knows nothing of.
         case report(AnalyticsEvent)
     }
@@ -59,6 +60,15 @@ public final class ConnectController: Sendable {
         /// The token that came with the last redirect, until the outcome is told.
         var delivered: UserToken?
         var isWatchingConnectivity = false
+
+        mutating func advancing(
+            _ body: (inout ConnectActivation) -> [ConnectActivation.Effect]
+        ) -> [ConnectActivation.Effect] {
+            let before = activation
+            let effects = body(&activation)
+            if activation != before { tell(.activation(activation)) }
+            return effects
+        }
 
         mutating func tell(_ update: Update) {
             for listener in listeners.values { listener.yield(update) }
@@ -97,23 +107,23 @@ public final class ConnectController: Sendable {
     /// - Parameters:
     ///   - activation: a new one, or one that an earlier process has stored.
     ///   - tokens: where the user token rests; nil keeps it in memory alone.
-    ///   - surroundings: what the app and the device have.
+    ///   - environment: what the app and the device have.
     ///   - analytics: what counts, if the user agreed; nil counts nothing.
     ///   - connections: what the world is reached through.
     public init(
-        _ activation: ConnectActivation, tokens: UserTokens?, surroundings: ConnectSurroundings,
+        _ activation: ConnectActivation, tokens: UserTokens?, environment: ConnectEnvironment,
         analytics: Analytics? = nil, through connections: Connections = Connections()
     ) {
-        self.surroundings = surroundings
+        self.environment = environment
         self.analytics = analytics
         self.connections = connections
-        let keeper = TokenKeeper(tokens, partnerToken: surroundings.tokenDelivery.partnerToken)
+        let keeper = TokenKeeper(tokens, partnerToken: environment.tokenDelivery.partnerToken)
         self.keeper = keeper
         api = connections.api(
             ConnectAPI.Caller(
-                userToken: { try await keeper.token() }, inviteCode: surroundings.inviteCode,
+                userToken: { try await keeper.token() }, inviteCode: environment.inviteCode,
                 anonymousID: { await analytics?.anonymousID }, identity: activation.configuration.identity))
-        state = Mutex(State(activation: activation.taking(surroundings.tokenDelivery), inputs: []))
+        state = Mutex(State(activation: activation.taking(environment.tokenDelivery), inputs: []))
     }
 
     /// The activation as it stands now.
@@ -140,7 +150,7 @@ public final class ConnectController: Sendable {
         return stream
     }
 
-    /// Tells the activation what happened. Answers to effects are the controller's own affair.
+    /// Sends an event of the user, the app or the system to the activation.
     public func send(_ event: ConnectActivation.Event) {
         send(Input.event(event))
     }
@@ -211,8 +221,8 @@ public final class ConnectController: Sendable {
         guard mayRun else { return }
         signal.yield()
         await withDiscardingTaskGroup { group in
-            if let departures = surroundings.departures {
-                group.addTask { for await _ in departures() { self.send(.enteredBackground) } }
+            if let backgroundEntries = environment.backgroundEntries {
+                group.addTask { for await _ in backgroundEntries() { self.send(.enteredBackground) } }
             }
             for await _ in signals {
                 while !Task.isCancelled, let (effects, token) = handleNext() {
@@ -238,11 +248,8 @@ public final class ConnectController: Sendable {
             guard !state.inputs.isEmpty else { return nil }
             switch state.inputs.removeFirst() {
             case .report(let event): return ([.report(event)], nil)
-            case .event(let event, let askedWith):
-                let before = state.activation
-                let effects = state.activation.handle(event)
-                if state.activation != before { state.tell(.activation(state.activation)) }
-                return (effects, askedWith)
+            case .event(let event): return (state.advancing { $0.handle(event) }, nil)
+            case .answer(let answer, let askedWith): return (state.advancing { $0.handle(answer) }, askedWith)
             }
         }
     }
@@ -278,7 +285,7 @@ public final class ConnectController: Sendable {
         case .refused(let refusal): tell(.refused(refusal))
         case .report(let event): await analytics?.note(event)
         case .flushReports: return { await self.analytics?.flush() }
-        case .closeBrowser: return { await self.surroundings.browser.close() }
+        case .closeBrowser: return { await self.environment.browser.close() }
         case .start(let deadline, let seconds): return { await self.wait(for: deadline, seconds) }
         case .watchConnectivity: return watchConnectivity()
         // A deadline that passes late, and a network that comes back late, change nothing.
@@ -294,7 +301,7 @@ public final class ConnectController: Sendable {
 
     /// One watch, however often the network is found missing.
     private func watchConnectivity() -> (@Sendable () async -> Void)? {
-        guard let connectivity = surroundings.connectivity else { return nil }
+        guard let connectivity = environment.connectivity else { return nil }
         let mayWatch = state.withLock { state in
             defer { state.isWatchingConnectivity = true }
             return !state.isWatchingConnectivity
@@ -324,6 +331,6 @@ public final class ConnectController: Sendable {
         // The app's own number may be none; a duration has to be one.
         let seconds = seconds.isFinite ? min(max(seconds, 0), 86_400) : 0
         guard (try? await time.clock.sleep(for: .seconds(seconds))) != nil else { return }
-        send(.deadlinePassed(deadline))
+        send(Input.answer(.deadlinePassed(deadline)))
     }
 }

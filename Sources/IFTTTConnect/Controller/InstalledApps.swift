@@ -11,10 +11,10 @@ public protocol InstalledApps: Sendable {
     func open(_ address: String) async -> Bool
 
     /// One element each time this app has gone to the background.
-    func departures() -> AsyncStream<Void>
+    func backgroundEntries() -> AsyncStream<Void>
 }
 
-extension ConnectSurroundings {
+extension ConnectEnvironment {
     /// A device with a browser for IFTTT's pages and with other apps, of which IFTTT's may be one.
     ///
     /// - Parameters:
@@ -29,7 +29,7 @@ extension ConnectSurroundings {
             for client in MailClient.ios where await apps.canOpen(client.rawValue) { clients.append(client) }
             return clients
         }
-        departures = { apps.departures() }
+        backgroundEntries = { apps.backgroundEntries() }
     }
 }
 

@@ -5,11 +5,11 @@ import Synchronization
 /// The system's browser and a listener on this machine that catches the redirect: for terminals and desktops (RFC 8252,
 /// section 7.3).
 ///
-/// Give ``returnAddress`` to the configuration. It has to be registered at IFTTT, so a fixed port is the rule there. One page
+/// Give ``callbackURL`` to the configuration. It has to be registered at IFTTT, so a fixed port is the rule there. One page
 /// is waited for at a time: opening another one, and ``close()``, end the wait for the one before.
 public struct LoopbackBrowser: ConnectBrowser {
     /// Where the redirect arrives.
-    public let returnAddress: ReturnAddress
+    public let callbackURL: CallbackURL
 
     private let show: @Sendable (SignInPage) async throws -> Void
     private let port: UInt16
@@ -28,7 +28,7 @@ public struct LoopbackBrowser: ConnectBrowser {
         do {
             let listener = try LoopbackListener(port: port, path: path)
             let address = try EndpointURL(listener.redirectURI.string, security: .allowingInsecureLoopback)
-            returnAddress = try ReturnAddress(listener.redirectURI.string)
+            callbackURL = try CallbackURL(listener.redirectURI.string)
             self.port = UInt16(clamping: address.origin.port)
             held = Held(listener)
         } catch let error as ConnectError {
@@ -48,7 +48,7 @@ public struct LoopbackBrowser: ConnectBrowser {
         // Two listeners cannot have the port, and a listener serves one redirect.
         try await page.show { [held, show, port, path] in
             let listener = try held.take() ?? LoopbackListener(port: port, path: path)
-            let page = try destination.page(returningTo: listener.redirectURI)
+            let page = try destination.page(callback: listener.redirectURI)
             return try await withThrowingTaskGroup(of: String?.self) { group in
                 group.addTask {
                     try await listener.redirect { url in

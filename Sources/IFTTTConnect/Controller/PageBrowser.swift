@@ -18,7 +18,7 @@ public struct PageBrowser: ConnectBrowser {
     ///   throws.
     public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
         try await page.show { [browser] in
-            try await browser.show(destination.page(returningTo: destination.redirect.redirectURI))
+            try await browser.show(destination.page(callback: destination.redirect.redirectURI))
         }
     }
 
@@ -30,7 +30,7 @@ public struct PageBrowser: ConnectBrowser {
 
 extension ConnectActivation.Destination {
     /// The destination as a page of the floor below.
-    func page(returningTo redirect: RedirectURI) throws -> SignInPage {
+    func page(callback redirect: RedirectURI) throws -> SignInPage {
         let place = try EndpointURL(String(url.prefix { $0 != "?" }), security: .allowingInsecureLoopback)
         return SignInPage(
             url: url, redirectURI: redirect, service: "IFTTT", issuer: Issuer(originOf: place),

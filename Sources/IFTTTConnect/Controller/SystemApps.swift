@@ -5,7 +5,7 @@ import UIKit
 /// The apps beside this one on iOS, iPadOS and visionOS.
 ///
 /// ```swift
-/// let surroundings = ConnectSurroundings(
+/// let environment = ConnectEnvironment(
 ///     pages: WebAuthenticationBrowser { window }, apps: SystemApps())
 /// ```
 ///
@@ -26,14 +26,14 @@ public struct SystemApps: InstalledApps {
         return await UIApplication.shared.open(url, options: [:])
     }
 
-    public func departures() -> AsyncStream<Void> {
-        let (departures, departure) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    public func backgroundEntries() -> AsyncStream<Void> {
+        let (backgroundEntries, departure) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let listening = Task { @MainActor in
             let name = UIApplication.didEnterBackgroundNotification
             for await _ in NotificationCenter.default.notifications(named: name) { departure.yield() }
         }
         departure.onTermination = { _ in listening.cancel() }
-        return departures
+        return backgroundEntries
     }
 }
 #endif

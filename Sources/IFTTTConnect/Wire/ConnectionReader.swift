@@ -1,3 +1,4 @@
+import Handshake
 import OAuth
 
 extension Connection {
@@ -6,7 +7,7 @@ extension Connection {
     /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` when the content is no connection: without
     ///   `id`, `name`, `description`, `url`, or without a readable primary service.
     public init(parsing content: [UInt8], answer: String = "connection") throws(ConnectError) {
-        try self.init(JSONValue.answer(content, answer), answer: answer)
+        try self.init(ConnectError.json(content, of: answer), answer: answer)
     }
 
     init(_ value: JSONValue, answer: String) throws(ConnectError) {
@@ -29,18 +30,6 @@ extension Connection {
             userConnection: members["user_connection"]?.object.map { UserConnection(reading: Members($0)) })
         guard let connection else { throw members.wrong("services", expected: "a primary service among them") }
         self = connection
-    }
-}
-
-extension JSONValue {
-    /// The content of an answer as JSON.
-    static func answer(_ content: [UInt8], _ answer: String) throws(ConnectError) -> JSONValue {
-        do {
-            return try JSONValue(parsing: content)
-        } catch {
-            throw .malformed(
-                answer: answer, member: "content", expected: "JSON", found: content.isEmpty ? "nothing" : "\(error)")
-        }
     }
 }
 

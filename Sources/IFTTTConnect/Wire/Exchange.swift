@@ -31,11 +31,8 @@ struct Exchange: Sendable {
 
         func request() throws(ConnectError) -> RequestMessage {
             var headers = headers
-            headers[.accept] = "application/json"
-            guard let content else { return RequestMessage(method, try Hosts.endpoint(host, target), headers: headers) }
-            headers[.contentType] = "application/json"
-            return RequestMessage(
-                method, try Hosts.endpoint(host, target), headers: headers, content: .bytes(Array(content.json.utf8)))
+            let content = headers.exchangeJSON(content)
+            return RequestMessage(method, try Hosts.endpoint(host, target), headers: headers, content: content)
         }
     }
 
@@ -44,7 +41,7 @@ struct Exchange: Sendable {
     /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for what cannot be read, besides what ``send(_:_:)``
     ///   throws.
     func json<Value>(_ operation: Operation, _ read: (JSONValue) throws -> Value) async throws -> Value {
-        try await send(operation) { try read(try JSONValue.answer($0.content, operation.name)) }
+        try await send(operation) { try read(try ConnectError.json($0.content, of: operation.name)) }
     }
 
     /// What `read` makes of a successful answer.
@@ -64,16 +61,10 @@ struct Exchange: Sendable {
     func answer<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
         let request = try operation.request()
         var pauses = operation.pauses[...]
-        while true {
-            do {
-                return try read(try await transport.send(request, limits: operation.limits))
-            } catch {
-                let placed = ConnectError.placing(error)
-                guard let failure = placed as? ConnectError, failure.isPassing, let pause = pauses.popFirst(),
-                    let pause = failure.pause(from: pause, to: operation.longestPause)
-                else { throw placed }
-                try await time.clock.sleep(for: pause)
-            }
+        return try await ConnectError.retrying(on: time.clock) { failure in
+            pauses.popFirst().flatMap { failure.pause(from: $0, to: operation.longestPause) }
+        } _: {
+            try read(try await transport.send(request, limits: operation.limits))
         }
     }
 

@@ -1,37 +1,11 @@
+import Handshake
 package import OAuth
 
-/// Reads the members of an answer's object by the rules of dossier 1.2: null is absent, what is not asked for is ignored,
-/// truth values and numbers may be spelled as strings, and a string must be one.
-struct Members {
-    /// Which answer this is, for errors.
-    let answer: String
-    /// Where in the answer the object stands, with a dot behind it; empty at the top.
-    let place: String
-    let members: JSONObject
+/// The members of an object in an answer of IFTTT. Truth values and numbers may be spelled as texts, and a text must be one
+/// (dossier 1.2).
+typealias Members = JSONMembers<ConnectError>
 
-    init(_ value: JSONValue, answer: String, place: String = "") throws(ConnectError) {
-        guard let members = value.object else {
-            throw .malformed(
-                answer: answer, member: place.isEmpty ? "content" : place, expected: "an object", found: value.described
-            )
-        }
-        self.init(members, answer: answer, place: place)
-    }
-
-    init(_ members: JSONObject, answer: String = "", place: String = "") {
-        self.answer = answer
-        self.place = place.isEmpty ? "" : place + "."
-        self.members = members
-    }
-
-    subscript(name: String) -> JSONValue? {
-        members[name].flatMap { $0 == .null ? nil : $0 }
-    }
-
-    func wrong(_ name: String, expected: String) -> ConnectError {
-        .malformed(answer: answer, member: place + name, expected: expected, found: self[name]?.described ?? "nothing")
-    }
-
+extension Members {
     /// A text; nil when absent or of another type.
     func text(_ name: String) -> String? { self[name]?.string }
 
@@ -68,9 +42,7 @@ struct Members {
 
     /// The objects of the list under a name that a reader takes; the others are dropped (dossier 1.2).
     func objects<Value>(_ name: String, _ read: (Members) -> Value?) -> [Value] {
-        list(name).enumerated().compactMap { index, value in
-            value.object.flatMap { read(Members($0, answer: answer, place: "\(place)\(name)[\(index)]")) }
-        }
+        elements(name).compactMap(read)
     }
 }
 
@@ -88,15 +60,5 @@ extension JSONValue {
         default: return nil
         }
         return Double(spelling).flatMap { $0.isFinite ? $0 : nil }
-    }
-
-    /// The kind of value, and the value itself where it is short and harmless.
-    var described: String {
-        switch self {
-        // By scalars: one character may have megabytes of them.
-        case .string(let text): "“\(quoted(hidingTokens(in: String(text.unicodeScalars.prefix(200))), limit: 60))”"
-        case .number(let spelling): quoted(spelling, limit: 40)
-        default: kind
-        }
     }
 }

@@ -1,3 +1,5 @@
+import Handshake
+
 /// What identifies a batch at the Recurse Center.
 public struct BatchID: Sendable, Hashable, CustomStringConvertible {
     public let number: Int64

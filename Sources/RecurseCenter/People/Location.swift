@@ -1,3 +1,5 @@
+import Handshake
+
 /// The identifier of a place at the Recurse Center.
 public struct LocationID: Sendable, Hashable, CustomStringConvertible {
     public let number: Int64

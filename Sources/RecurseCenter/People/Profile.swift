@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// A person at the Recurse Center, read from either shape (dossier 4.2 and 4.3).
@@ -58,10 +59,10 @@ public struct Profile: Sendable, Hashable, Identifiable {
     /// Reads the stays. Only the representation of 2014 has `batch_id`.
     private static func stints(_ members: Members) -> [Stint] {
         guard members.members["batch_id"] != nil || members.members["batches"] != nil || members.members["batch"] != nil
-        else { return members.objects("stints").map { Stint($0) } }
+        else { return members.elements("stints").map { Stint($0) } }
         let main = members.object("batch").flatMap { try? Batch($0) }
-        let others = members.objects("batches").compactMap { try? Batch($0) }
-        let stays = members.objects("stints").map { Stint(legacy: $0, batches: [main].compactMap(\.self) + others) }
+        let others = members.elements("batches").compactMap { try? Batch($0) }
+        let stays = members.elements("stints").map { Stint(legacy: $0, batches: [main].compactMap(\.self) + others) }
         if stays.contains(where: { $0.batch != nil }) { return stays }
         return stays + [main].compactMap(\.self).map { Stint(staying: $0, from: $0.startDate, to: $0.endDate) }
     }

@@ -1,3 +1,4 @@
+import Handshake
 import OAuth
 
 /// A stay at the Recurse Center (dossier 4.3).

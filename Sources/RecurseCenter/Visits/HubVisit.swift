@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// A visit to the hub; a person has at most one a day (dossier 4.3).

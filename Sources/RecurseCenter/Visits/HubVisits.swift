@@ -1,4 +1,5 @@
 import HTTPTypes
+import Handshake
 public import OAuth
 
 extension RecurseCenter {

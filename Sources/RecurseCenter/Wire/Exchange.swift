@@ -38,13 +38,7 @@ struct Exchange: Sendable {
     /// - Throws: ``RecurseCenterError``, `CancellationError`.
     func json(_ operation: Operation) async throws -> JSONValue? {
         guard let content = try await content(operation) else { return nil }
-        do {
-            return try JSONValue(parsing: content)
-        } catch {
-            throw RecurseCenterError.malformed(
-                answer: operation.name, member: "content", expected: "JSON",
-                found: content.isEmpty ? "nothing" : "\(error)")
-        }
+        return try RecurseCenterError.json(content, of: operation.name)
     }
 
     /// The content of a successful answer; nil when there is no such thing.
@@ -88,12 +82,8 @@ struct Exchange: Sendable {
     }
 
     private func attempt(_ operation: Operation) async throws -> ResponseMessage {
-        var headers: HTTPFields = [.accept: "application/json"]
-        var content = RequestMessage.Content.none
-        if let json = operation.content {
-            headers[.contentType] = "application/json"
-            content = .bytes(Array(json.json.utf8))
-        }
+        var headers: HTTPFields = [:]
+        let content = headers.exchangeJSON(operation.content)
         return try await retrying.response(isSafe: operation.method == .get) {
             try await account.send(
                 operation.method, operation.address, headers: headers, content: content, limits: Self.limits)

@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// What identifies a job at the service: keep it, and a run can be taken up again after a restart (dossier 5.2,

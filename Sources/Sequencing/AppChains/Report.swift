@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// What an app chain found in a file (dossier 5.6). Nothing in it is changed: no case folded, no property left out.

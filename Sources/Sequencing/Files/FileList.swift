@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// The answer of `DataSourceList` (dossier 4.1): the files, and the entries that could not be read.
@@ -15,7 +16,7 @@ public struct FileList: Sendable {
     /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)`` when it is no list, or when it has entries
     ///   and none of them is a file: neither may look like an account without files.
     public init(_ answer: JSONValue) throws(SequencingError) {
-        let records = try answer.elements(of: "DataSourceList")
+        let records = try Members.list(answer, answer: "DataSourceList")
         var files: [GeneticFile] = []
         var unreadable: [SequencingError] = []
         files.reserveCapacity(records.count)

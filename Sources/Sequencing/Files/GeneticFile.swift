@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// A genetic data file at Sequencing.com (dossier 4.1).

@@ -1,3 +1,5 @@
+import Handshake
+
 /// A run of app chains: starts them, asks until all have ended, and tells every step.
 ///
 /// ```swift

@@ -1,3 +1,4 @@
+import Handshake
 public import OAuth
 
 /// The version of the chain protocol.
@@ -52,7 +53,7 @@ extension Sequencing {
             "GetAppResultsBatch", "/v2/GetAppResultsBatch",
             .object(["JobIds": .array(ids.map { .number(String($0.number)) })]))
         operation.isIdempotent = true
-        let elements = try await api.json(operation).elements(of: operation.name)
+        let elements = try Members.list(try await api.json(operation), answer: operation.name)
         let asked = Set(ids)
         var jobs: [JobID: Job] = [:]
         for (index, element) in elements.enumerated() {
@@ -91,7 +92,7 @@ extension Sequencing {
     /// The service answers in the order of the request; the joining by key is for one that does not.
     static func jobs(ofBatch answer: JSONValue, calls: [ChainCall]) throws(SequencingError) -> [Job?] {
         var entries: [(key: String, job: Job)?] = []
-        for (index, element) in try answer.elements(of: "StartAppBatch").enumerated() {
+        for (index, element) in try Members.list(answer, answer: "StartAppBatch").enumerated() {
             let entry = try Members(element, answer: "StartAppBatch", place: "[\(index)]")
             guard let value = entry["Value"] else { throw entry.wrong("Value", expected: "an object") }
             let job = try Job(value, answer: "StartAppBatch", place: "[\(index)].Value")

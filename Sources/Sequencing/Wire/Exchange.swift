@@ -37,14 +37,9 @@ struct Exchange: Sendable {
         /// The request at a host.
         func request(at host: EndpointURL) throws(SequencingError) -> RequestMessage {
             var headers = headers
-            if headers[.accept] == nil { headers[.accept] = "application/json" }
-            guard let content else {
-                return RequestMessage(method, try Sequencing.Hosts.endpoint(host, target), headers: headers)
-            }
-            headers[.contentType] = "application/json"
+            let content = headers.exchangeJSON(content)
             return RequestMessage(
-                method, try Sequencing.Hosts.endpoint(host, target), headers: headers,
-                content: .bytes(Array(content.json.utf8)))
+                method, try Sequencing.Hosts.endpoint(host, target), headers: headers, content: content)
         }
     }
 
@@ -53,14 +48,7 @@ struct Exchange: Sendable {
 
     /// The content of the answer as JSON.
     func json(_ operation: Operation) async throws -> JSONValue {
-        let content = try await content(operation)
-        do {
-            return try JSONValue(parsing: content)
-        } catch {
-            throw SequencingError.malformed(
-                answer: operation.name, member: "content", expected: "JSON",
-                found: content.isEmpty ? "nothing" : "\(error)")
-        }
+        try SequencingError.json(try await content(operation), of: operation.name)
     }
 
     /// The content of the answer.
@@ -79,16 +67,12 @@ struct Exchange: Sendable {
         _ repetitions: Int, while mayRepeat: () -> Bool = { true }, _ body: () async throws -> Result
     ) async throws -> Result {
         var attempt = 0
-        while true {
-            do {
-                return try await body()
-            } catch {
-                let placed = SequencingError.placing(error)
-                guard attempt < repetitions, mayRepeat(), let failure = placed as? SequencingError, failure.isRetryable
-                else { throw placed }
-                attempt += 1
-                try await clock.sleep(for: .milliseconds(250 * attempt))
-            }
+        return try await SequencingError.retrying(on: clock) { _ in
+            guard attempt < repetitions, mayRepeat() else { return nil }
+            attempt += 1
+            return .milliseconds(250 * attempt)
+        } _: {
+            try await body()
         }
     }
 }

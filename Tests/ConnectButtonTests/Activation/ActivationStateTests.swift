@@ -33,7 +33,7 @@ struct ActivationStateTests {
     ) throws -> ConnectActivation {
         var configuration = ConnectActivation.Configuration(
             try #require(ConnectionID(rawValue: "aB3dE5fG")),
-            returningTo: try ReturnAddress("gardenapp://connect_callback"))
+            callback: try CallbackURL("gardenapp://connect_callback"))
         configuration.disconnection = disconnection
         var activation = try ConnectActivation(configuration, prefetched: try connection(status))
         _ = activation.handle(.appeared)
@@ -102,7 +102,7 @@ struct ActivationStateTests {
         #expect(ConnectButtonState(activation).step == .verifying)
         #expect(ConnectButtonState(activation).progress == .indeterminate)
         #expect(ConnectButtonState(activation).isCancellable)
-        _ = activation.handle(.gathered(gathering, .success(ConnectActivation.Circumstances())))
+        _ = activation.handle(.gathered(gathering, .success(ConnectActivation.AttemptContext())))
         #expect(ConnectButtonState(activation).step == .email)
         let wrong = try #require(
             ConnectButtonEvent.email("ada@").activationEvent(for: activation, at: 0, attempt: { AttemptState() }))

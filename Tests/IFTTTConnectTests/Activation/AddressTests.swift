@@ -5,7 +5,7 @@ import Testing
 @Suite("Addresses of the activation")
 struct AddressTests {
     private func request() throws -> ActivationRequest {
-        var request = ActivationRequest(try ConnectionID(Balcony.id), returningTo: "gardenapp://connect_callback")
+        var request = ActivationRequest(try ConnectionID(Balcony.id), callback: "gardenapp://connect_callback")
         request.anonymousID = AnonymousID(rawValue: "6F1C0E0A-1111-4222-8333-444455556666")
         request.locale = "en-US"
         return request
@@ -71,7 +71,7 @@ struct AddressTests {
 
     @Test("W24: without consent there is no identifier, and empty codes are left out")
     func withoutConsent() throws {
-        var request = ActivationRequest(try ConnectionID(Balcony.id), returningTo: "gardenapp://connect_callback")
+        var request = ActivationRequest(try ConnectionID(Balcony.id), callback: "gardenapp://connect_callback")
         request.oauthCode = Secret("")
         request.inviteCode = Secret("")
         #expect(
@@ -83,7 +83,7 @@ struct AddressTests {
     @Test("F104, W22: a locale is sent as it was given, for each activation its own", arguments: ["es-MX", "zh-Hans"])
     func locale(_ locale: String) throws {
         var player = try Player { $0.locale = locale }
-        player.world.circumstances.isAppInstalled = true
+        player.world.context.isAppInstalled = true
         player.play(.appeared)
         player.connect()
         #expect(try #require(player.destination?.url).contains("&locale=\(locale)&"))
@@ -95,7 +95,7 @@ struct AddressTests {
         var request = ActivationRequest(
             try ConnectionID(Balcony.id),
             at: ActivationAddresses(site: site, handoffPrefix: "http://127.0.0.1:8700/app/connections/"),
-            returningTo: "http://127.0.0.1:1/back")
+            callback: "http://127.0.0.1:1/back")
         request.identity = .standard
         #expect(
             request.webURL.hasPrefix("http://127.0.0.1:8700/access/api/aB3dE5fG?sdk_return_to=http://127.0.0.1:1/back&")
@@ -106,8 +106,8 @@ struct AddressTests {
     @Test("a code does not show in a description")
     func hidden() throws {
         var player = try Player()
-        player.world.circumstances.isAppInstalled = true
-        player.world.circumstances.oauthCode = Secret("very-secret-code")
+        player.world.context.isAppInstalled = true
+        player.world.context.oauthCode = Secret("very-secret-code")
         player.play(.appeared)
         player.connect()
         let destination = try #require(player.destination)

@@ -7,7 +7,7 @@ import Testing
 struct LostUserTests {
     private func on(_ change: (inout ConnectActivation.Configuration) -> Void = { _ in }) throws -> Player {
         var player = try Player(.enabled, change: change)
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.connectionAfterDropping = .success(try Balcony.connection(.unknown))
         player.play(.appeared)
         return player
@@ -107,14 +107,14 @@ struct LostUserTests {
         leaving.play(.confirmEmail("ada@example.com"), .signedOut)
         try leaving.comeBack()
         #expect(leaving.activation.state == .initial && leaving.storedTokens.isEmpty)
-        #expect(leaving.refusals == [.nobodyWaiting] && leaving.outcomes == [.cancelled])
+        #expect(leaving.refusals == [.noPendingAttempt] && leaving.outcomes == [.cancelled])
         #expect(leaving.effects.contains(.closeBrowser))
     }
 
     @Test("F060: logging out does not show what cannot work")
     func signedOutWhileHidden() throws {
         var player = try Player()
-        player.world.circumstances.canOpenPages = false
+        player.world.context.canOpenPages = false
         player.play(.appeared, .signedOut)
         #expect(player.activation.state == .unavailable && player.effects.last == .forgetToken)
     }
@@ -125,7 +125,8 @@ struct LostUserTests {
         player.isSilent = true
         player.play(.appeared)
         guard case .fetch(let first)? = player.pending.last else { return }
-        player.play(.signedOut, .fetched(first, .success(try Balcony.connection())))
+        player.play(.signedOut)
+        player.play(.fetched(first, .success(try Balcony.connection())))
         #expect(player.activation.state == .loading)
     }
 }

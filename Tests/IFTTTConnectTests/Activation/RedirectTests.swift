@@ -9,7 +9,7 @@ struct RedirectTests {
     /// An activation whose user is at the service.
     private func away(change: (inout ConnectActivation.Configuration) -> Void = { _ in }) throws -> Player {
         var player = try Player(change: change)
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.user = .login("ada_l")
         player.play(.appeared)
         player.connect()
@@ -40,7 +40,7 @@ struct RedirectTests {
         #expect(player.storedTokens.isEmpty)
         // It was this attempt's answer: no other one counts after it.
         try player.comeBack()
-        #expect(player.refusals == [.nobodyWaiting] && player.activation.state == .initial)
+        #expect(player.refusals == [.noPendingAttempt] && player.activation.state == .initial)
     }
 
     @Test("12, F030: a complete redirect is success with its token, or without one")
@@ -122,7 +122,7 @@ struct RedirectTests {
         try player.comeBack()
         let stored = player.storedTokens
         try player.comeBack()
-        #expect(player.refusals == [.nobodyWaiting] && player.storedTokens == stored)
+        #expect(player.refusals == [.noPendingAttempt] && player.storedTokens == stored)
         #expect(player.outcomes.count == 1 && player.activation.state == .connected)
     }
 
@@ -134,7 +134,7 @@ struct RedirectTests {
         player.play(.redirected(try other.redirect("next_step=complete&user_token=t1"), at: 1001))
         player.connect(at: 2000)
         player.play(.redirected("gardenapp://connect_callback?state=x&next_step=complete", at: 2001))
-        #expect(player.refusals == [.nobodyWaiting, .otherAttempt])
+        #expect(player.refusals == [.noPendingAttempt, .otherAttempt])
         try other.comeBack()
         #expect(other.activation.state == .connected)
     }
@@ -147,7 +147,7 @@ struct RedirectTests {
         player.connect()
         // Drawn from the same bytes as the twin's: a state that only this machine can know, too early.
         player.play(.redirected(try twin.redirect("next_step=complete&user_token=t1"), at: 1001))
-        #expect(player.refusals == [.nobodyWaiting] && player.storedTokens.isEmpty)
+        #expect(player.refusals == [.noPendingAttempt] && player.storedTokens.isEmpty)
         try twin.comeBack()
     }
 
@@ -157,7 +157,7 @@ struct RedirectTests {
         player.play(.cancel)
         #expect(player.effects.contains(.closeBrowser) && player.outcomes == [.cancelled])
         try player.comeBack()
-        #expect(player.refusals == [.nobodyWaiting] && player.activation.state == .initial)
+        #expect(player.refusals == [.noPendingAttempt] && player.activation.state == .initial)
     }
 
     @Test(
@@ -189,13 +189,13 @@ struct RedirectTests {
             "https://user@garden.example/", "gardenapp://cb\u{0}", "1app://cb", "gardenapp:",
         ])
     func returnAddresses(_ text: String) {
-        #expect(throws: ConnectError.self) { try ReturnAddress(text) }
+        #expect(throws: ConnectError.self) { try CallbackURL(text) }
     }
 
     @Test("an https address keeps its own query, and all of it has to come back")
     func claimed() throws {
         var player = try away {
-            $0.redirect = ReturnAddress(rawValue: "https://garden.example/back?lang=de") ?? $0.redirect
+            $0.redirect = CallbackURL(rawValue: "https://garden.example/back?lang=de") ?? $0.redirect
         }
         let url = try #require(player.destination?.url)
         #expect(url.contains("sdk_return_to=https://garden.example/back?lang%3Dde%26state%3D"))
@@ -223,7 +223,7 @@ struct RedirectTests {
             ("gardenapp://cb", "GARDENAPP://CB", true), ("gardenapp://cb", "gardenapp://cb/", false),
         ])
     func spelled(_ address: String, _ url: String, _ isSame: Bool) throws {
-        #expect(try ReturnAddress(address).recognizes(url) == isSame)
+        #expect(try CallbackURL(address).recognizes(url) == isSame)
     }
 
     @Test("W15: a redirect that the service contradicts is not believed")

@@ -29,9 +29,9 @@ struct RestorationTests {
     @Test("what is stored holds no token and no code")
     func storesNoSecret() throws {
         var player = try shown()
-        player.world.circumstances.isAppInstalled = true
-        player.world.circumstances.oauthCode = Secret("oauth-code-1")
-        player.world.circumstances.inviteCode = Secret("invite-code-1")
+        player.world.context.isAppInstalled = true
+        player.world.context.oauthCode = Secret("oauth-code-1")
+        player.world.context.inviteCode = Secret("invite-code-1")
         player.connect()
         var stored = String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)
         try player.comeBack("next_step=complete&user_token=user-token-1")
@@ -42,7 +42,7 @@ struct RestorationTests {
     @Test("a process that ended while it waited for an answer goes on where the user can decide")
     func restored() throws {
         var player = try Player()
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.play(.appeared)
         player.isSilent = true
         player.connect()
@@ -64,7 +64,7 @@ struct RestorationTests {
     @Test("a process that ended while a redirect was being confirmed asks again")
     func restoredWhileConfirming() throws {
         var player = try shown()
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.user = .login("ada_l")
         player.connect()
         player.isSilent = true
@@ -79,11 +79,11 @@ struct RestorationTests {
     @Test("F060: a button that had no way to IFTTT is there again in the next process, which may have one")
     func unavailable() throws {
         var player = try shown()
-        player.world.circumstances.canOpenPages = false
+        player.world.context.canOpenPages = false
         player.connect()
         #expect(player.activation.state == .unavailable)
         player.activation = try reborn(player)
-        player.world.circumstances.canOpenPages = true
+        player.world.context.canOpenPages = true
         player.play(.restored)
         #expect(player.activation.state == .initial)
         player.connect()
@@ -101,21 +101,23 @@ struct RestorationTests {
     }
 
     @Test("an activation that is begun anew takes no answer to what was asked before")
-    func begunAnew() throws {
+    func restarted() throws {
         for isLoaded in [true, false] {
             var player = try shown()
             player.isSilent = true
             player.play(.refresh)
             guard case .fetch(let old)? = player.pending.last else { return }
-            player.activation = player.activation.begunAnew(player.activation.configuration, isLoaded: isLoaded)
+            player.activation = player.activation.restarted(player.activation.configuration, isLoaded: isLoaded)
             #expect(player.activation.state == (isLoaded ? .initial : .idle))
             player.play(.appeared)
             // As many questions as there were before: none of them bears a number of theirs.
             for _ in 0..<5 {
-                player.play(.refresh, .fetched(old, .success(try Balcony.connection())))
+                player.play(.refresh)
+                player.play(.fetched(old, .success(try Balcony.connection())))
                 #expect(player.activation.state == (isLoaded ? .initial : .loading))
                 guard !isLoaded, case .fetch(let new)? = player.pending.last else { continue }
-                player.play(.fetched(new, .failure(.notFound)), .retryLoading)
+                player.play(.fetched(new, .failure(.notFound)))
+                player.play(.retryLoading)
             }
         }
     }

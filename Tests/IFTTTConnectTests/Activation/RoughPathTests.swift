@@ -56,7 +56,7 @@ struct RoughPathTests {
         guard case .fetch(let second)? = player.pending.last else { return }
         #expect(first != second)
         player.play(.fetched(second, .success(try Balcony.connection(.unknown))))
-        guard case .gather(let third, .means)? = player.pending.last else { return }
+        guard case .gather(let third, .capabilities)? = player.pending.last else { return }
         player.play(.gathered(third, .success(.init())))
         #expect(player.activation.state == .initial)
     }
@@ -76,8 +76,8 @@ struct RoughPathTests {
     func expiredToken() throws {
         for hasApp in [false, true] {
             var player = try shown()
-            player.world.circumstances.hasUserToken = true
-            player.world.circumstances.isAppInstalled = hasApp
+            player.world.context.hasUserToken = true
+            player.world.context.isAppInstalled = hasApp
             player.connect()
             #expect(player.dropped.count == 1)
             #expect(
@@ -103,7 +103,7 @@ struct RoughPathTests {
     @Test("offline while the token is looked up: back to Connect with the reason, and the token stays")
     func offline() throws {
         var player = try shown()
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.user = .couldNotAsk(.unreachable)
         player.connect()
         #expect(player.activation.state == .initial && player.activation.failure == .unreachable)
@@ -116,7 +116,7 @@ struct RoughPathTests {
     @Test("offline while a connection is turned on again: the reason, not the service's pages")
     func offlineWhileEnabling() throws {
         var player = try shown(.disabled)
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.enabling = .failure(.unreachable)
         player.connect()
         #expect(player.activation.state == .initial && player.activation.failure == .unreachable)
@@ -129,9 +129,9 @@ struct RoughPathTests {
     @Test("W13: codes are read when they are needed, anew before the user leaves")
     func freshCodes() throws {
         var player = try shown()
-        player.world.circumstances.oauthCode = Secret("stale")
+        player.world.context.oauthCode = Secret("stale")
         player.connect()
-        player.world.circumstances.oauthCode = Secret("fresh")
+        player.world.context.oauthCode = Secret("fresh")
         player.play(.confirmEmail("ada@example.com"))
         #expect(try #require(player.destination?.url).contains("&code=fresh"))
     }
@@ -171,7 +171,8 @@ struct RoughPathTests {
         #expect(player.activation.state == .enteringEmail(.init("ada at example")))
         player.play(.confirmEmail("x"))
         let second = try #require(player.deadline)
-        player.play(.confirmEmail("x"), .deadlinePassed(deadline), .deadlinePassed(second))
+        player.play(.confirmEmail("x"))
+        player.play(.deadlinePassed(deadline), .deadlinePassed(second))
         #expect(player.activation.state == .enteringEmail(.init("x", isInvalid: true)))
         #expect(player.activation.refusals == 3)
         player.play(.deadlinePassed(try #require(player.deadline)))
@@ -203,9 +204,9 @@ struct RoughPathTests {
     func openingFailed() throws {
         for (hasApp, reason) in [(true, Failure.appNotOpened), (false, .browserNotOpened)] {
             var player = try shown()
-            player.world.circumstances.isAppInstalled = hasApp
-            player.world.circumstances.canOpenPages = !hasApp
-            player.world.circumstances.hasUserToken = true
+            player.world.context.isAppInstalled = hasApp
+            player.world.context.canOpenPages = !hasApp
+            player.world.context.hasUserToken = true
             player.world.user = .login("ada_l")
             player.connect()
             player.play(.openingFailed(try #require(player.openTicket)))
@@ -218,19 +219,19 @@ struct RoughPathTests {
     @Test("F034: an app that cannot be opened is told, and the pages take its place until the user was there")
     func withoutTheApp() throws {
         var player = try shown()
-        player.world.circumstances.isAppInstalled = true
-        player.world.circumstances.hasUserToken = true
+        player.world.context.isAppInstalled = true
+        player.world.context.hasUserToken = true
         player.world.user = .login("ada_l")
         player.connect()
         player.isSilent = true
         player.play(.openingFailed(try #require(player.openTicket)))
         #expect(player.activation.state == .verifying && player.activation.failure == .appNotOpened)
-        guard case .gather(let ticket, .departure)? = player.pending.last else {
+        guard case .gather(let ticket, .handoff)? = player.pending.last else {
             Issue.record("\(player.pending)")
             return
         }
         player.isSilent = false
-        player.play(.gathered(ticket, .success(player.world.circumstances)))
+        player.play(.gathered(ticket, .success(player.world.context)))
         #expect(player.activation.state == .goingToService(.web) && player.activation.failure == nil)
         #expect(try #require(player.destination?.url).contains("&username=ada_l"))
         player.play(.cancel)
@@ -241,7 +242,7 @@ struct RoughPathTests {
     @Test("F060: without a browser and without the app it cannot work")
     func unavailable() throws {
         var player = try shown()
-        player.world.circumstances.canOpenPages = false
+        player.world.context.canOpenPages = false
         player.connect()
         #expect(player.activation.state == .unavailable)
     }
@@ -249,8 +250,8 @@ struct RoughPathTests {
     @Test("F034: an app that cannot be opened and is the only way is tried again")
     func onlyTheApp() throws {
         var player = try shown()
-        player.world.circumstances.isAppInstalled = true
-        player.world.circumstances.canOpenPages = false
+        player.world.context.isAppInstalled = true
+        player.world.context.canOpenPages = false
         player.connect()
         player.play(.openingFailed(try #require(player.openTicket)))
         player.connect()
@@ -260,10 +261,10 @@ struct RoughPathTests {
     @Test("F060: without a browser and without the app it is hidden from the first look on, said once, and back again")
     func hidden() throws {
         var player = try Player()
-        player.world.circumstances.canOpenPages = false
+        player.world.context.canOpenPages = false
         player.play(.appeared, .refresh)
         #expect(player.states == [.loading, .unavailable] && player.outcomes == [.failed(.browserNotOpened)])
-        player.world.circumstances.isAppInstalled = true
+        player.world.context.isAppInstalled = true
         player.play(.refresh)
         #expect(player.activation.state == .initial && player.activation.failure == nil)
         #expect(player.reports.count == 1, "it was not shown before")
@@ -272,7 +273,7 @@ struct RoughPathTests {
     @Test("F060: what is on is shown without a way to the service, too: it can be turned off")
     func hiddenOnlyWhenOff() throws {
         var player = try Player(.enabled)
-        player.world.circumstances.canOpenPages = false
+        player.world.context.canOpenPages = false
         player.play(.appeared, .disconnect, .confirmDisconnection)
         #expect(player.activation.state == .disconnected)
     }
@@ -280,7 +281,7 @@ struct RoughPathTests {
     @Test("F032: closing the page leads back to Connect without a failure, and a late notice of it does nothing")
     func closed() throws {
         var player = try shown()
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.user = .login("ada_l")
         player.connect()
         let first = try #require(player.openTicket)
@@ -298,7 +299,7 @@ struct RoughPathTests {
     @Test("double taps: a second wish changes nothing, wherever the first has led")
     func doubleTaps() throws {
         var player = try Player()
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.play(.appeared)
         player.isSilent = true
         player.connect()
@@ -347,9 +348,11 @@ struct RoughPathTests {
         player.play(.appeared, .disconnect)
         #expect(player.activation.state == .undoableDisconnection(seconds: 5))
         let first = try #require(player.deadline)
-        player.play(.keepConnection, .deadlinePassed(first))
+        player.play(.keepConnection)
+        player.play(.deadlinePassed(first))
         #expect(player.activation.state == .connected && player.effects.contains(.cancel(first)))
-        player.play(.disconnect, .deadlinePassed(first))
+        player.play(.disconnect)
+        player.play(.deadlinePassed(first))
         #expect(player.activation.state == .undoableDisconnection(seconds: 5))
         player.play(.deadlinePassed(try #require(player.deadline)))
         #expect(player.activation.state == .disconnected)

@@ -48,9 +48,9 @@ struct StoryboardTests {
 
     private func begun(_ story: Storyboard) throws -> Player {
         var player = try Player()
-        player.world.circumstances.hasUserToken = story.hasToken
-        player.world.circumstances.isAppInstalled = story.hasApp
-        player.world.circumstances.mailClients = [MailClient.ios[0]]
+        player.world.context.hasUserToken = story.hasToken
+        player.world.context.isAppInstalled = story.hasApp
+        player.world.context.mailClients = [MailClient.ios[0]]
         player.world.user = .login("ada_l")
         player.world.account = story.account
         player.play(.appeared)
@@ -85,11 +85,11 @@ struct StoryboardTests {
             return
         }
         player.play(.fetched(ticket, player.world.connection))
-        guard case .gather(let means, .means)? = player.pending.last else {
+        guard case .gather(let means, .capabilities)? = player.pending.last else {
             Issue.record("nobody looked what there is to go on with")
             return
         }
-        player.play(.gathered(means, .success(player.world.circumstances)))
+        player.play(.gathered(means, .success(player.world.context)))
         #expect(player.states == [.loading, .connected])
         #expect(!player.effects.contains { if case .start = $0 { true } else { false } })
     }
@@ -110,7 +110,7 @@ struct StoryboardTests {
     @Test("3.1: a prefetched connection must be the configuration's")
     func foreignPrefetched() throws {
         let configuration = ConnectActivation.Configuration(
-            try ConnectionID("another1"), returningTo: try ReturnAddress("gardenapp://connect_callback"))
+            try ConnectionID("another1"), callback: try CallbackURL("gardenapp://connect_callback"))
         #expect(throws: ConnectError.self) {
             try ConnectActivation(configuration, prefetched: Balcony.connection())
         }
@@ -150,7 +150,7 @@ struct StoryboardTests {
     @Test("F026, W15: a connection that skipped its configuration is pending, until the app has configured it")
     func pending() throws {
         var player = try Player { $0.skipsConfiguration = true }
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.user = .login("ada_l")
         player.play(.appeared)
         player.connect()
@@ -206,8 +206,8 @@ struct StoryboardTests {
     func fieldAtOnce() throws {
         var player = try Player()
         player.play(.appeared)
-        #expect(player.activation.asksForEmail && player.needs == [.means])
-        player.world.circumstances.hasUserToken = true
+        #expect(player.activation.asksForEmail && player.needs == [.capabilities])
+        player.world.context.hasUserToken = true
         player.world.user = .login("ada_l")
         player.connect()
         #expect(!player.activation.asksForEmail)
@@ -221,19 +221,19 @@ struct StoryboardTests {
         player.play(.appeared)
         player.connect()
         player.play(.confirmEmail("ada@example.com"))
-        #expect(player.needs == [.means, .means, .departure])
+        #expect(player.needs == [.capabilities, .capabilities, .handoff])
     }
 
     @Test("W13: who goes to the service again brings a fresh code, the same state, and is counted once")
     func reopened() throws {
         var player = try Player()
-        player.world.circumstances.oauthCode = Secret("first")
+        player.world.context.oauthCode = Secret("first")
         player.play(.appeared)
         player.connect()
         player.play(.reopen, .confirmEmail("ada@example.com"))
         let first = try #require(player.destination?.url)
         let closed = try #require(player.openTicket)
-        player.world.circumstances.oauthCode = Secret("second")
+        player.world.context.oauthCode = Secret("second")
         player.play(.reopen)
         let second = try #require(player.destination?.url)
         #expect(second == first.replacing("code=first", with: "code=second") && second != first)
@@ -254,7 +254,7 @@ struct StoryboardTests {
         let redirect = try player.redirect("next_step=complete&user_token=t1")
         player.isSilent = true
         player.play(.reopen)
-        guard case .gather(let ticket, .departure)? = player.pending.last else { return }
+        guard case .gather(let ticket, .handoff)? = player.pending.last else { return }
         player.play(.gathered(ticket, .failure(.credentials("no session"))))
         #expect(player.activation.state == .goingToService(.web))
         #expect(player.activation.failure == .credentials("no session") && player.outcomes.isEmpty)
@@ -273,7 +273,7 @@ struct StoryboardTests {
     @Test("F050: a connection is managed in the IFTTT app where that is installed", arguments: [true, false, nil])
     func managed(hasApp: Bool?) throws {
         var player = try Player(.enabled) { $0.locale = "de" }
-        player.world.circumstances.isAppInstalled = hasApp
+        player.world.context.isAppInstalled = hasApp
         player.play(.appeared)
         #expect(player.activation.isAppInstalled == hasApp)
         let expected =
@@ -285,7 +285,7 @@ struct StoryboardTests {
     @Test("F043, W16: a connection that was on before is turned on by asking")
     func enabledAgain() throws {
         var player = try Player(.disabled)
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.enabling = .success(try Balcony.connection())
         player.play(.appeared)
         player.connect()
@@ -302,7 +302,7 @@ struct StoryboardTests {
         ])
     func enabledByThePages(_ reason: ConnectActivation.Failure) throws {
         var player = try Player(.disabled)
-        player.world.circumstances.hasUserToken = true
+        player.world.context.hasUserToken = true
         player.world.user = .login("ada_l")
         player.world.enabling = .failure(reason)
         player.play(.appeared)

@@ -86,10 +86,6 @@ private struct Answer: Sendable, CustomTestStringConvertible {
             content: #"{ "type": "done" }"#, mayBeEmpty: true,
             call: { try await $0.refreshLabels(of: try ConnectionID(Balcony.id), for: "u") }),
         Answer(
-            name: "deprecated update", line: "POST /v2/connections/aB3dE5fG", content: #"{ "type": "done" }"#,
-            mayBeEmpty: true,
-            call: { try await $0.updateDeprecated(try ConnectionID(Balcony.id), to: [], for: "u") }),
-        Answer(
             name: "update", line: "PUT /v2/connections/aB3dE5fG/user_connection", content: #"{ "type": "done" }"#,
             mayBeEmpty: true,
             call: {

@@ -28,7 +28,7 @@ private final class ScriptedApps: InstalledApps {
         return opens
     }
 
-    func departures() -> AsyncStream<Void> { stream }
+    func backgroundEntries() -> AsyncStream<Void> { stream }
 }
 
 /// A browser of the floor below, as a closure.
@@ -48,13 +48,13 @@ private struct ScriptedPages: Browser {
 struct BrowserTests {
     private let path = "/v2/connections/aB3dE5fG"
 
-    private func controller(_ surroundings: ConnectSurroundings) throws -> ConnectController {
+    private func controller(_ environment: ConnectEnvironment) throws -> ConnectController {
         let ifttt = ScriptedIFTTT([
             "GET \(path)": [.json(Balcony.json(status: "null", userConnection: nil)), .json(Balcony.json())],
             "GET /v2/account/find": [.status(204)],
         ])
         return ConnectController(
-            ConnectActivation(try Player.configuration()), tokens: nil, surroundings: surroundings,
+            ConnectActivation(try Player.configuration()), tokens: nil, environment: environment,
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
     }
 
@@ -83,10 +83,10 @@ struct BrowserTests {
     @Test("F022, F023, F035: the IFTTT app is opened by its address, and the button is free then")
     func opensTheApp() async throws {
         let apps = ScriptedApps(["ifttt-handoff-v1", "ymail", "message"])
-        let surroundings = ConnectSurroundings(
+        let environment = ConnectEnvironment(
             pages: ScriptedPages { _ in throw HandshakeError.signInAbandoned(.closed) }, apps: apps)
-        #expect(await surroundings.mailClients().map(\.rawValue) == ["message://", "ymail://"])
-        let controller = try controller(surroundings)
+        #expect(await environment.mailClients().map(\.rawValue) == ["message://", "ymail://"])
+        let controller = try controller(environment)
         let seen = try await run(controller) { $0.state == .initial && !apps.opened.isEmpty }
         #expect(seen.contains { $0.state == .goingToService(.app) })
         let address = try #require(apps.opened.first)
@@ -97,7 +97,7 @@ struct BrowserTests {
     func notInstalled() async throws {
         let apps = ScriptedApps([])
         let controller = try controller(
-            ConnectSurroundings(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps))
+            ConnectEnvironment(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps))
         let seen = try await run(controller) { $0.state == .connected }
         #expect(apps.opened.isEmpty && seen.contains { $0.state == .goingToService(.web) })
     }
@@ -106,7 +106,7 @@ struct BrowserTests {
     func fallsBack() async throws {
         let apps = ScriptedApps(["ifttt-handoff-v1"], opens: false)
         let controller = try controller(
-            ConnectSurroundings(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps))
+            ConnectEnvironment(pages: ScriptedPages { ScriptedPages.redirect($0) }, apps: apps))
         let seen = try await run(controller) { $0.state == .connected }
         #expect(apps.opened.count == 1)
         var states: [ConnectActivation.State] = []
@@ -155,7 +155,7 @@ struct BrowserTests {
             ("http://127.0.0.1:8123/connect", .loopback),
         ])
     func redirects(_ address: String, _ kind: RedirectURI.Kind) throws {
-        let redirect = try ReturnAddress(address).redirectURI
+        let redirect = try CallbackURL(address).redirectURI
         #expect(redirect.string == address && redirect.kind == kind)
     }
 

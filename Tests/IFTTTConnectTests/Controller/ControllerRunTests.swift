@@ -26,10 +26,10 @@ struct ControllerRunTests {
     @Test("F006: a network that is there all along does not make loading a loop without a pause")
     func pause() async throws {
         let (ifttt, clock) = (ScriptedIFTTT(), ManualClock())
-        var surroundings = ConnectSurroundings(browser: ScriptedBrowser { _ in nil })
-        surroundings.connectivity = {}
+        var environment = ConnectEnvironment(browser: ScriptedBrowser { _ in nil })
+        environment.connectivity = {}
         let controller = ConnectController(
-            ConnectActivation(try Player.configuration()), tokens: nil, surroundings: surroundings,
+            ConnectActivation(try Player.configuration()), tokens: nil, environment: environment,
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: clock)))
         let running = Task { await controller.run() }
         controller.send(.appeared)
@@ -54,8 +54,8 @@ struct ControllerRunTests {
         let wishes = Mutex(["again"])
         let controller = try stage.controller(
             stage.ifttt(), tokens: nil,
-            change: { surroundings in
-                surroundings.oauthCode = { Secret(codes.withLock { $0.removeFirst() }) }
+            change: { environment in
+                environment.oauthCode = { Secret(codes.withLock { $0.removeFirst() }) }
             },
             visit: { destination in
                 let count = visits.withLock { visits in
@@ -98,7 +98,7 @@ struct ControllerRunTests {
             case .outcome, .problem: known.append("other")
             }
         }
-        #expect(known == ["connected", "nobody_waiting"])
+        #expect(known == ["connected", "no_pending_attempt"])
     }
 
     @Test("F106: who logs out is not shown as connected any more, and what comes late stores nothing")

@@ -42,13 +42,13 @@ struct ControllerTests {
 
     func controller(
         _ ifttt: ScriptedIFTTT, tokens: UserTokens?, analytics: Analytics? = nil,
-        change: (inout ConnectSurroundings) -> Void = { _ in },
+        change: (inout ConnectEnvironment) -> Void = { _ in },
         visit: @escaping @Sendable (ConnectActivation.Destination) async throws -> String?
     ) throws -> ConnectController {
-        var surroundings = ConnectSurroundings(browser: ScriptedBrowser(visit: visit))
-        change(&surroundings)
+        var environment = ConnectEnvironment(browser: ScriptedBrowser(visit: visit))
+        change(&environment)
         return ConnectController(
-            ConnectActivation(try Player.configuration()), tokens: tokens, surroundings: surroundings,
+            ConnectActivation(try Player.configuration()), tokens: tokens, environment: environment,
             analytics: analytics,
             through: .init(
                 transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
@@ -182,8 +182,8 @@ struct ControllerTests {
         let watches = Mutex(0)
         let controller = try controller(
             ScriptedIFTTT(), tokens: nil,
-            change: { surroundings in
-                surroundings.connectivity = {
+            change: { environment in
+                environment.connectivity = {
                     watches.withLock { $0 += 1 }
                     let (silence, _) = AsyncStream<Void>.makeStream()
                     for await _ in silence {}
@@ -221,9 +221,9 @@ struct ControllerTests {
         struct Secretive: Error { let secret = "very-secret" }
         let controller = try controller(
             ifttt(), tokens: nil,
-            change: { surroundings in
-                surroundings.isAppInstalled = { true }
-                surroundings.oauthCode = { throw Secretive() }
+            change: { environment in
+                environment.isAppInstalled = { true }
+                environment.oauthCode = { throw Secretive() }
             }, visit: { _ in nil })
         let (_, outcome, _) = try await outcome(of: controller) { if $0 == .initial { controller.connect() } }
         guard case .failed(.credentials(let what)) = outcome else {
@@ -242,7 +242,7 @@ struct ControllerTests {
         let running = Task { await controller.run() }
         for await update in updates {
             guard case .refused(let refusal) = update else { continue }
-            #expect(refusal == .nobodyWaiting)
+            #expect(refusal == .noPendingAttempt)
             break
         }
         running.cancel()
@@ -339,12 +339,12 @@ struct ControllerTests {
         let (arrivals, arrived) = AsyncStream<Void>.makeStream()
         let browser = try LoopbackBrowser(Visitor(idleVisits: idleVisits) { arrived.yield() })
         var configuration = try Player.configuration()
-        configuration.redirect = browser.returnAddress
+        configuration.redirect = browser.callbackURL
         configuration.addresses = ActivationAddresses(
             site: try EndpointURL("http://127.0.0.1:1", security: .allowingInsecureLoopback))
         let ifttt = ifttt()
         let controller = ConnectController(
-            ConnectActivation(configuration), tokens: nil, surroundings: ConnectSurroundings(browser: browser),
+            ConnectActivation(configuration), tokens: nil, environment: ConnectEnvironment(browser: browser),
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: ContinuousClock())))
         let goingBack = Task {
             for await _ in arrivals { controller.send(.cancel) }

@@ -40,10 +40,10 @@ struct RefusedTokenTests {
         struct Nowhere: ConnectBrowser {
             func open(_ destination: ConnectActivation.Destination) async throws -> String? { nil }
         }
-        var surroundings = ConnectSurroundings(browser: Nowhere())
-        surroundings.tokenDelivery = .redirectOrPartnerServer(partner)
+        var environment = ConnectEnvironment(browser: Nowhere())
+        environment.tokenDelivery = .redirectOrPartnerServer(partner)
         return ConnectController(
-            ConnectActivation(try Player.configuration()), tokens: tokens, surroundings: surroundings,
+            ConnectActivation(try Player.configuration()), tokens: tokens, environment: environment,
             through: .init(transport: ifttt, time: TimeSource(now: { 1_000 }, clock: HurriedClock())))
     }
 

@@ -9,7 +9,7 @@ struct Player {
         var connection: Result<Connection, ConnectActivation.Failure>
         /// What is found after the user came back.
         var connectionAfter: Result<Connection, ConnectActivation.Failure>
-        var circumstances = ConnectActivation.Circumstances()
+        var context = ConnectActivation.AttemptContext()
         var user = ConnectActivation.UserLookUp.nobody
         var account = ConnectActivation.AccountLookUp.doesNotExist
         var enabling: Result<Connection, ConnectActivation.Failure> = .failure(.notFound)
@@ -53,7 +53,7 @@ struct Player {
         email: String = "ada@example.com", change: (inout ConnectActivation.Configuration) -> Void = { _ in }
     ) throws -> ConnectActivation.Configuration {
         var configuration = ConnectActivation.Configuration(
-            try ConnectionID(Balcony.id), returningTo: try ReturnAddress("gardenapp://connect_callback"),
+            try ConnectionID(Balcony.id), callback: try CallbackURL("gardenapp://connect_callback"),
             suggestedEmail: email)
         change(&configuration)
         return configuration
@@ -81,14 +81,18 @@ struct Player {
     }
 
     mutating func play(_ events: ConnectActivation.Event...) {
-        for event in events { take(event) }
+        for event in events { take { $0.handle(event) } }
+    }
+
+    mutating func play(_ answers: ConnectActivation.Answer...) {
+        for answer in answers { take { $0.handle(answer) } }
     }
 
     /// The user wants it on: each time with a state of its own.
     mutating func connect(at time: Double = 1000) {
         wishes += 1
         let wish = wishes
-        take(.connect(AttemptState(random: RandomSource { Array(repeating: wish, count: $0) }), at: time))
+        play(.connect(AttemptState(random: RandomSource { Array(repeating: wish, count: $0) }), at: time))
     }
 
     /// The redirect that belongs to where the user was sent last.
@@ -99,11 +103,11 @@ struct Player {
     }
 
     mutating func comeBack(_ items: String = "next_step=complete&user_token=t1", at time: Double = 1001) throws {
-        take(.redirected(try redirect(items), at: time))
+        play(.redirected(try redirect(items), at: time))
     }
 
-    private mutating func take(_ event: ConnectActivation.Event) {
-        let new = activation.handle(event)
+    private mutating func take(_ handle: (inout ConnectActivation) -> [ConnectActivation.Effect]) {
+        let new = handle(&activation)
         if states.last != activation.state { states.append(activation.state) }
         effects += new
         for effect in new { answer(effect) }
@@ -120,16 +124,16 @@ struct Player {
             return
         }
         switch effect {
-        case .fetch(let ticket): take(.fetched(ticket, wasAway ? world.connectionAfter : world.connection))
+        case .fetch(let ticket): play(.fetched(ticket, wasAway ? world.connectionAfter : world.connection))
         case .gather(let ticket, let need):
             needs.append(need)
-            take(.gathered(ticket, .success(world.circumstances)))
-        case .lookUpUser(let ticket): take(.userLookedUp(ticket, world.user))
-        case .lookUpAccount(let ticket, _): take(.accountLookedUp(ticket, world.account))
-        case .enable(let ticket): take(.enabled(ticket, world.enabling))
-        case .disable(let ticket): take(.disabled(ticket, world.disabling))
+            play(.gathered(ticket, .success(world.context)))
+        case .lookUpUser(let ticket): play(.userLookedUp(ticket, world.user))
+        case .lookUpAccount(let ticket, _): play(.accountLookedUp(ticket, world.account))
+        case .enable(let ticket): play(.enabled(ticket, world.enabling))
+        case .disable(let ticket): play(.disabled(ticket, world.disabling))
         case .dropToken:
-            world.circumstances.hasUserToken = false
+            world.context.hasUserToken = false
             if let found = world.connectionAfterDropping { (world.connection, world.connectionAfter) = (found, found) }
         default: break
         }

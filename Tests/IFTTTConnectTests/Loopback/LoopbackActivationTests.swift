@@ -29,12 +29,12 @@ struct LoopbackActivationTests {
 
         init(
             _ ifttt: LoopbackIFTTT, _ email: String, browser: some ConnectBrowser,
-            redirect: ReturnAddress? = nil, skipsConfiguration: Bool = false,
-            change: (inout ConnectSurroundings) -> Void = { _ in }
+            redirect: CallbackURL? = nil, skipsConfiguration: Bool = false,
+            change: (inout ConnectEnvironment) -> Void = { _ in }
         ) throws {
             var configuration = ConnectActivation.Configuration(
                 try ConnectionID("aB3dE5fG"),
-                returningTo: try redirect ?? ReturnAddress("gardenapp://connect_callback"), suggestedEmail: email,
+                callback: try redirect ?? CallbackURL("gardenapp://connect_callback"), suggestedEmail: email,
                 skipsConfiguration: skipsConfiguration)
             configuration.addresses = ActivationAddresses(
                 ifttt.hosts, handoffPrefix: "\(ifttt.sandbox.ifttt.origin)/app/connections/")
@@ -43,10 +43,10 @@ struct LoopbackActivationTests {
             let client = Client(
                 service: service, id: "lumen_garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
             tokens = UserTokens(in: try Handshake(client, vault: MemoryVault()))
-            var surroundings = ConnectSurroundings(browser: browser)
-            change(&surroundings)
+            var environment = ConnectEnvironment(browser: browser)
+            change(&environment)
             controller = ConnectController(
-                ConnectActivation(configuration), tokens: tokens, surroundings: surroundings,
+                ConnectActivation(configuration), tokens: tokens, environment: environment,
                 through: .init(hosts: ifttt.hosts))
         }
 
@@ -218,7 +218,7 @@ struct LoopbackActivationTests {
             let sandbox = ifttt.sandbox
             let browser = try LoopbackBrowser(Visitor(ifttt: ifttt))
             let scene = try Scene(
-                ifttt, "new@example.test", browser: browser, redirect: browser.returnAddress, skipsConfiguration: true,
+                ifttt, "new@example.test", browser: browser, redirect: browser.callbackURL, skipsConfiguration: true,
                 change: { $0.oauthCode = { Secret(try sandbox.issueOAuthCode(for: "garden-1005")) } })
             let outcomes = try await scene.run(Self.connecting)
             guard case .connected(_, isConfirmed: true, isPending: true)? = outcomes.first else {

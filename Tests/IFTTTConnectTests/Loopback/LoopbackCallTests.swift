@@ -159,27 +159,6 @@ struct LoopbackCallTests {
         }
     }
 
-    @Test("F072, S11: the deprecated update takes the user's own token, and what it changed is read back")
-    func deprecatedUpdate() async throws {
-        try await LoopbackIFTTT.run { ifttt in
-            let ada = try ifttt.api("ada")
-            let update = DeprecatedServiceUpdate(
-                serviceID: "lumen_garden", actions: ["start_drip": [["zone": .text("zone-9")]]])
-            try await ada.updateDeprecated(leaving(), to: [update])
-            #expect(
-                try await zones(ada.connection(leaving()))
-                    == [.option(.init(group: "Upstairs", label: "Roof", value: "zone-9"))])
-            let revoked = await connectError {
-                try await ifttt.api("revoked").updateDeprecated(leaving(), to: [update])
-            }
-            #expect(revoked?.problemKind == .unauthorized)
-            let wrong = DeprecatedServiceUpdate(
-                serviceID: "lumen_garden", actions: ["start_drip": [["zone": .text("zone-0")]]])
-            let refused = await connectError { try await ada.updateDeprecated(leaving(), to: [wrong]) }
-            #expect(refused?.problemKind == .invalidParameters)
-        }
-    }
-
     @Test("F026, F072, F074: a pending connection refuses to run until it is configured")
     func pending() async throws {
         try await LoopbackIFTTT.run { ifttt in
@@ -193,7 +172,7 @@ struct LoopbackCallTests {
         }
     }
 
-    @Test("F073: labels are fetched anew, and the deprecated update still changes")
+    @Test("F073: labels are fetched again")
     func labels() async throws {
         try await LoopbackIFTTT.run { ifttt in
             let ada = try ifttt.api("ada")
@@ -204,14 +183,6 @@ struct LoopbackCallTests {
             #expect(try await label() == "Old balcony")
             try await ifttt.service.refreshLabels(of: many(), for: "garden-1001")
             #expect(try await label() == "Balcony")
-            let update = DeprecatedServiceUpdate(
-                serviceID: "lumen_garden", actions: ["start_drip": [["zone": .text("zone-9")]]])
-            try await ifttt.service.updateDeprecated(leaving(), to: [update], for: "garden-1001")
-            guard case .option(let option)? = try await zones(ada.connection(leaving())).first else {
-                Issue.record("no option")
-                return
-            }
-            #expect(option.value == "zone-9")
         }
     }
 
@@ -306,7 +277,7 @@ struct LoopbackCallTests {
         try await LoopbackIFTTT.run { ifttt in
             let oauth = Secret(try ifttt.sandbox.issueOAuthCode(for: "garden-1005"))
             var url = ConnectURL(try ConnectionID("pL41nX01"), email: try email("new@example.test"), at: ifttt.hosts)
-            url.redirect = try ReturnAddress("https://garden.example.test/connect_callback")
+            url.redirect = try CallbackURL("https://garden.example.test/connect_callback")
             url.skipsConfiguration = true
             url.provisionalCode = try await ifttt.service.provisionalCode(for: oauth)
             let visitor = try await ifttt.visitor(at: try url.url)

@@ -66,7 +66,7 @@ struct IFTTTOptions: ParsableArguments {
     }
 
     /// The tokens of the user, kept as an account of the partner's service.
-    func tokens(of partner: String, returningTo redirect: ReturnAddress? = nil) async throws -> (UserTokens, Client) {
+    func tokens(of partner: String, callback redirect: CallbackURL? = nil) async throws -> (UserTokens, Client) {
         let service = try host.service()
         let client = Client(
             service: service, id: partner,

@@ -65,13 +65,13 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
         let seen = try await options.api(nil, invite: invite).connection(options.connection)
         let (tokens, client) = try await options.tokens(of: seen.primaryService.id)
         var configuration = ConnectActivation.Configuration(
-            options.connection, returningTo: browser.returnAddress, suggestedEmail: email ?? "",
+            options.connection, callback: browser.callbackURL, suggestedEmail: email ?? "",
             skipsConfiguration: skipsConfiguration, locale: locale)
         configuration.addresses = ActivationAddresses(hosts)
-        var surroundings = ConnectSurroundings(browser: browser)
-        surroundings.inviteCode = { invite }
+        var environment = ConnectEnvironment(browser: browser)
+        environment.inviteCode = { invite }
         let controller = ConnectController(
-            ConnectActivation(configuration), tokens: tokens, surroundings: surroundings,
+            ConnectActivation(configuration), tokens: tokens, environment: environment,
             through: .init(hosts: hosts))
         let result = try await ActivationRun(
             controller: controller, email: email, timeout: .seconds(timeout), waiting: waiting

@@ -56,7 +56,7 @@ struct IFTTTURL: AsyncParsableCommand {
             throw CommandError.usage("--email: not a valid email address.")
         }
         var url = ConnectURL(connection, email: email, at: try host.hosts())
-        url.redirect = try redirect.map { try ReturnAddress($0) }
+        url.redirect = try redirect.map { try CallbackURL($0) }
         url.skipsConfiguration = skipsConfiguration
         // A code works once: other errors have to come before it is used.
         _ = try url.url

@@ -20,12 +20,12 @@ struct DemoConnection {
         let loopback = try LoopbackBrowser(AnnouncedBrowser())
         let browser: any ConnectBrowser = isHeadless ? SandboxVisitor(sandbox: sandbox) : loopback
         var configuration = ConnectActivation.Configuration(
-            try ConnectionID(first.id), returningTo: loopback.returnAddress, suggestedEmail: email)
+            try ConnectionID(first.id), callback: loopback.callbackURL, suggestedEmail: email)
         configuration.addresses = ActivationAddresses(Hosts(of: service))
         let client = Client(service: service, id: first.partnerID, redirect: .loopback(path: "/connect_callback"))
         let tokens = UserTokens(in: try Handshake(client, vault: MemoryVault()))
         let controller = ConnectController(
-            ConnectActivation(configuration), tokens: tokens, surroundings: surroundings(browser, sandbox, email),
+            ConnectActivation(configuration), tokens: tokens, environment: environment(browser, sandbox, email),
             through: .init(hosts: Hosts(of: service)))
         return try await IFTTTFailure.reported {
             let run = ActivationRun(controller: controller, email: email, timeout: .seconds(300))
@@ -34,12 +34,12 @@ struct DemoConnection {
     }
 
     /// The partner's own OAuth code, so that the user need not sign in there again.
-    private static func surroundings(
+    private static func environment(
         _ browser: any ConnectBrowser, _ sandbox: Sandbox, _ email: String
-    ) -> ConnectSurroundings {
-        var surroundings = ConnectSurroundings(browser: browser)
-        surroundings.oauthCode = { Secret(try sandbox.issueOAuthCode(for: email)) }
-        return surroundings
+    ) -> ConnectEnvironment {
+        var environment = ConnectEnvironment(browser: browser)
+        environment.oauthCode = { Secret(try sandbox.issueOAuthCode(for: email)) }
+        return environment
     }
 
     /// For people.

@@ -2,16 +2,16 @@ import OAuth
 
 /// Sending the user to the service, and having the user back (dossier 3.4 to 3.7).
 extension ConnectActivation {
-    mutating func leave(with circumstances: Circumstances) -> [Effect] {
+    mutating func leave(with context: AttemptContext) -> [Effect] {
         guard var attempt, let connection else { return [] }
         // A new account is made by the web flow alone (dossier 3.3).
         let isNew = newAccount != nil
-        let kind: Destination.Kind = goesByApp && !isNew || !circumstances.canOpenPages ? .app : .web
+        let kind: Destination.Kind = goesByApp && !isNew || !context.canOpenPages ? .app : .web
         let isFirst = !attempt.isAway
         attempt.isAway = true
         self.attempt = attempt
         failure = nil
-        let request = request(for: attempt, with: circumstances)
+        let request = request(for: attempt, with: context)
         state = .goingToService(kind)
         let destination = Destination(
             kind: kind, url: kind == .app ? request.appURL() : request.webURL, redirect: configuration.redirect,
@@ -24,23 +24,23 @@ extension ConnectActivation {
     mutating func reopen() -> [Effect] {
         guard case .goingToService = state, attempt?.isAway ?? false else { return [] }
         failure = nil
-        return [.gather(ask(.reopen), .departure)]
+        return [.gather(ask(.reopen), .handoff)]
     }
 
-    private func request(for attempt: Attempt, with circumstances: Circumstances) -> ActivationRequest {
-        var request = request(returningTo: configuration.redirect.carrying(attempt.state))
-        request.anonymousID = circumstances.anonymousID
+    private func request(for attempt: Attempt, with context: AttemptContext) -> ActivationRequest {
+        var request = request(callback: configuration.redirect.carrying(attempt.state))
+        request.anonymousID = context.anonymousID
         request.user = attempt.user
-        request.oauthCode = circumstances.oauthCode
-        request.inviteCode = circumstances.inviteCode
-        request.mailClients = circumstances.mailClients
+        request.oauthCode = context.oauthCode
+        request.inviteCode = context.inviteCode
+        request.mailClients = context.mailClients
         return request
     }
 
     /// What is the same for everybody.
-    private func request(returningTo returnTo: String) -> ActivationRequest {
+    private func request(callback returnTo: String) -> ActivationRequest {
         var request = ActivationRequest(
-            configuration.connection, at: configuration.addresses, returningTo: returnTo)
+            configuration.connection, at: configuration.addresses, callback: returnTo)
         request.identity = configuration.identity
         request.locale = configuration.locale
         request.skipsConfiguration = configuration.skipsConfiguration
@@ -51,14 +51,14 @@ extension ConnectActivation {
     /// no such address (dossier 4.9).
     public var appEditURL: String? {
         guard isAppInstalled == true, configuration.identity.platform == .ios else { return nil }
-        return request(returningTo: configuration.redirect.rawValue).appURL(.edit)
+        return request(callback: configuration.redirect.rawValue).appURL(.edit)
     }
 
     mutating func openingFailed(_ ticket: Ticket) -> [Effect] {
         guard case .goingToService(let kind) = state, take(ticket, for: .comingBack) != nil else { return [] }
         guard kind == .app else { return giveUp(.browserNotOpened) }
         hasAppFailed = true
-        return means?.canOpenPages ?? false ? goOnWithoutApp() : giveUp(.appNotOpened)
+        return capabilities?.canOpenPages ?? false ? goOnWithoutApp() : giveUp(.appNotOpened)
     }
 
     /// The page was closed. The attempt stays: whoever goes on by the link in a mail comes back later.
@@ -99,10 +99,10 @@ extension ConnectActivation {
         } catch {
             return [.refused(error)]
         }
-        guard let attempt else { return [.refused(.nobodyWaiting)] }
+        guard let attempt else { return [.refused(.noPendingAttempt)] }
         guard let state = redirect.state else { return [.refused(.stateMissing)] }
         guard attempt.state.matches(state) else { return [.refused(.otherAttempt)] }
-        guard attempt.isAway else { return [.refused(.nobodyWaiting)] }
+        guard attempt.isAway else { return [.refused(.noPendingAttempt)] }
         return conclude(attempt, redirect.nextStep, at: time)
     }
 
@@ -115,7 +115,7 @@ extension ConnectActivation {
         awaited = nil
         failure = nil
         // A clock that was set back makes no redirect too late; the state alone has to do then.
-        guard time < attempt.begunAt + configuration.attemptLifetime else {
+        guard time < attempt.startedAt + configuration.attemptLifetime else {
             // The service may have turned it on all the same.
             return closing + fail(.attemptExpired, to: restingState) + [.fetch(ask(.refresh))]
         }
@@ -133,7 +133,7 @@ extension ConnectActivation {
         var effects: [Effect] = []
         if let token, configuration.takesTokenFromRedirect {
             effects.append(.storeToken(token))
-            means?.hasUserToken = true
+            capabilities?.hasUserToken = true
         }
         hasAppFailed = false
         // Whatever was refused before, the user has been at the service since.

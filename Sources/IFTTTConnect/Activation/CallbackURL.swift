@@ -5,7 +5,7 @@ import OAuth
 /// An app's own scheme (`gardenapp://connect_callback`) or an `https` address that the app has claimed. Prefer the second:
 /// any other app on the device may claim the same scheme, and would then be handed the redirect with its user token.
 /// No check on our side can help against that.
-public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
+public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
     private let scheme: String
@@ -106,8 +106,8 @@ public struct ReturnAddress: RawRepresentable, Sendable, Hashable, Codable {
     }
 }
 
-extension ReturnAddress: CustomStringConvertible {
-    public static func == (left: ReturnAddress, right: ReturnAddress) -> Bool { left.rawValue == right.rawValue }
+extension CallbackURL: CustomStringConvertible {
+    public static func == (left: CallbackURL, right: CallbackURL) -> Bool { left.rawValue == right.rawValue }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 

@@ -2,7 +2,7 @@ public import OAuth
 
 /// What an activation needs of the app and of the device it runs on. Everything is asked for when it is needed, so that no
 /// code is stale (dossier 10.2, W13).
-public struct ConnectSurroundings: Sendable {
+public struct ConnectEnvironment: Sendable {
     /// Opens the service's pages and the IFTTT app.
     public var browser: any ConnectBrowser
     /// A one-time code of the partner's OAuth server for the user who is signed in to the partner; nil leaves it to the
@@ -24,7 +24,7 @@ public struct ConnectSurroundings: Sendable {
     public var connectivity: (@Sendable () async -> Void)?
     /// One element each time the app has gone to the background; nil where there is none, or where the app says so itself
     /// (``ConnectActivation/Event/enteredBackground``).
-    public var departures: (@Sendable () -> AsyncStream<Void>)?
+    public var backgroundEntries: (@Sendable () -> AsyncStream<Void>)?
 
     /// A device with a browser and no other apps; everything can be set.
     public init(browser: some ConnectBrowser) {
