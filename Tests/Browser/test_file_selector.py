@@ -73,6 +73,22 @@ def active_name(page: Page) -> str:
       return root.getElementById(root.querySelector('.list').getAttribute('aria-activedescendant')).querySelector('.name').innerText }""")
 
 
+# What a page or a server may not make of it
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "data:text/html,x", "http://evil.example/", "https://user:secret@sequencing.com/"])
+def test_only_a_safe_address_is_a_link_for_uploads(page: Page, server: SelectorServer, address: str) -> None:
+    opened(page, server, src="/files?sample=true", upload_href=address)
+    choose_own(page)
+    expect(page.locator(".notices")).to_be_visible()
+    expect(page.get_by_role("link")).to_have_count(0)
+
+
+def test_a_list_is_read_up_to_its_limit_and_no_further(page: Page, server: SelectorServer) -> None:
+    server.answers["some"] = (200, b"[" + b" " * (17 << 20) + b"]", 0)
+    page.goto(server.url(src="/files?some"))
+    expect(page.get_by_role("alert")).to_contain_text("could not be read")
+
+
 # What is listed, and where (D01, D02, D07-D09)
 
 def test_one_call_fills_both_tabs(page: Page, server: SelectorServer) -> None:

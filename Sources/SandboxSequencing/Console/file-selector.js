@@ -246,13 +246,47 @@ function fold(text) {
   return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
 }
 
+/** The longest list that is read: ten thousands of files are a fraction of it. */
+const MAXIMUM_BYTES = 16 * 1024 * 1024;
+
+/** Reads a body as text, and nothing beyond the limit. */
+async function boundedText(response, maximum = MAXIMUM_BYTES) {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let bytes = 0; reader;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    bytes += value.length;
+    if (bytes > maximum) {
+      await reader.cancel();
+      throw new Problem("answer", "notJSON", { status: response.status });
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The address when a page may go there: https, or its own origin; never a script or data. */
+function safeAddress(text) {
+  let url;
+  try {
+    url = new URL(text, document.baseURI);
+  } catch {
+    return null;
+  }
+  if (url.username || url.password) return null;
+  return url.protocol === "https:" || (url.origin === location.origin && url.protocol === "http:") ? url.href : null;
+}
+
 /** Fetches a list. The status is looked at first, words in the body never (W21). */
 async function fetchFiles(source, signal) {
   let response, body;
   try {
     response = await fetch(source, { headers: { Accept: "application/json" }, signal });
-    body = await response.text();
-  } catch {
+    body = await boundedText(response);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
     throw new Problem("transport", signal.reason?.name === "TimeoutError" ? "timeout" : "network");
   }
   let answer;
@@ -1255,7 +1289,7 @@ export class FileSelector extends HTMLElement {
     const made = [];
     const add = (...parts) => made.push(element("p", ...parts));
     if (own.length === 0) {
-      const href = this.getAttribute("upload-href");
+      const href = this.hasAttribute("upload-href") ? safeAddress(this.getAttribute("upload-href")) : null;
       const upload = element(href ? "a" : "span", { href }, this.#say("noOwnUpload"));
       add(element("b", this.#say("noOwn")), " ", upload, " ", this.#say("noOwnMeanwhile"));
     }
