@@ -11,16 +11,20 @@ import Sandbox
 /// leaves the machine. An app of your own differs in ``Shop``: its own users instead of the sandbox's, its own
 /// service key, a vault that lasts, and `Hosts` as they are.
 ///
-/// Options: `--port N` (any free one unless stated) and `--print-json` (one line with the addresses, for programs).
+/// `--help` lists the options.
 @main
 struct GroceryExpress {
     static func main() async throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let place = arguments.firstIndex(of: "--port")
-        let port = place.flatMap { arguments.dropFirst($0 + 1).first }.flatMap { UInt16($0) }.map(Int.init)
-        guard place == nil || port != nil else {
-            FileHandle.standardError.write(Data("--port is a number from 0 to 65535\n".utf8))
+        let options: Options
+        do {
+            options = try Options(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            FileHandle.standardError.write(Data("GroceryExpress: \(error.description)\n\(Options.help)".utf8))
             exit(64)
+        }
+        guard !options.showsHelp else {
+            FileHandle.standardOutput.write(Data(Options.help.utf8))
+            return
         }
         let sandbox = try await Sandbox.start()
         let books = try Shop.Books(on: sandbox)
@@ -29,12 +33,12 @@ struct GroceryExpress {
         log.logLevel = .error
         var application = Application(
             responder: entrance,
-            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port ?? 0)),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: options.port)),
             onServerRunning: { channel in
                 let origin = "http://127.0.0.1:\(channel.localAddress?.port ?? 0)"
                 do {
                     entrance.open(try Shop(at: origin, on: sandbox, with: books).router.buildResponder())
-                    announce(origin, sandbox, isJSON: arguments.contains("--print-json"))
+                    announce(origin, sandbox, isJSON: options.printsJSON)
                 } catch {
                     print("GroceryExpress cannot open: \(error)")
                 }

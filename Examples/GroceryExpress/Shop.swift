@@ -7,12 +7,14 @@ import IFTTTConnect
 import Logging
 import OAuth
 import Sandbox
+import Synchronization
 
 /// The shop: its customers, its connections, and what mounts the buttons.
 struct Shop: Sendable {
     let origin: String
     let sandbox: Sandbox
     let visits = Visits()
+    let described = Described()
     let service: ConnectService
     let hosts: Hosts
     /// Counts for IFTTT what customers do to the buttons, those who agreed.
@@ -57,6 +59,7 @@ struct Shop: Sendable {
                 var offer = ConnectButtonOffer(try ConnectionID(id))
                 offer.skipsConfiguration = isOwn
                 offer.page = LocalPath(rawValue: "/connections/\(id)")
+                if isOwn { offer.setUpPage = LocalPath(rawValue: "/connections/\(id)/configure") }
                 return offer
             }
             var settings = try ConnectButtonSettings(at: address, offering: offers)
@@ -131,17 +134,37 @@ struct Shop: Sendable {
         visit.usesOwnConfiguration ? own : hosted
     }
 
-    /// A connection as the customer has it; the key is what lets the shop see that.
+    /// A connection as the customer has it, read with the service key.
     func connection(_ id: ConnectionID, of customer: String?) async throws -> Connection {
+        let found: Connection
         do {
-            return try await service.connection(id, for: customer, repeating: .none)
+            found = try await service.connection(id, for: customer, repeating: .none)
         } catch let error as ConnectError
             where customer != nil && [.notFound, .unauthorized].contains(error.problemKind)
         {
-            // Who has never turned it on is nobody whom IFTTT knows.
-            return try await service.connection(id, repeating: .none)
+            // IFTTT does not know a customer who has never turned it on.
+            found = try await service.connection(id, repeating: .none)
         }
+        described.remember(found)
+        return found
     }
+
+    /// What a page says of a connection: as IFTTT describes it now, or described it last; nil before it ever did.
+    func description(of id: ConnectionID, for customer: String?) async -> Connection? {
+        if let found = try? await connection(id, of: customer) { return found }
+        return described[id]
+    }
+}
+
+/// What IFTTT last said of each connection, for the time when it does not answer.
+///
+/// A class, since requests share it.
+final class Described: Sendable {
+    private let held = Mutex<[ConnectionID: Connection]>([:])
+
+    subscript(id: ConnectionID) -> Connection? { held.withLock { $0[id] } }
+
+    func remember(_ connection: Connection) { held.withLock { $0[connection.id] = connection } }
 }
 
 extension ConnectWebhook.Event {

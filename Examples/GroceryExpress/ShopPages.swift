@@ -53,13 +53,13 @@ struct ShopPages: Sendable {
         <connect-button connection="{{id}}" base="{{base}}"{{#locale}} locale="{{.}}"{{/locale}}>{{{answer}}}</connect-button>
         <p id="notice" role="status"></p>
         {{#configurable}}
-        <p id="configure"{{^enabled}} hidden{{/enabled}}><a href="/connections/{{id}}/configure">Choose where and what</a></p>
+        <p id="configure" hidden><a href="/connections/{{id}}/configure">Choose where and what</a></p>
         {{/configurable}}
         {{#asks}}
         <form method="post" action="/counting" class="question" aria-labelledby="counting">
         <input type="hidden" name="form_token" value="{{token}}"><input type="hidden" name="return_to" value="/connections/{{id}}">
         <h2 id="counting">May IFTTT count how this button is used?</h2>
-        <p>That it is shown and pressed, under a number drawn for you. You can take it back in the settings.</p>
+        <p>IFTTT counts views and taps under a random ID. You can change this in the settings.</p>
         <p class="ways"><button class="plain" name="counting" value="yes">Yes, it may</button>
         <button class="plain" name="counting" value="no">No</button></p>
         </form>
@@ -82,7 +82,7 @@ struct ShopPages: Sendable {
         <form method="post" action="/settings">
         <input type="hidden" name="form_token" value="{{token}}">
         <p class="field"><label for="customer">Logged in to the shop as</label><select id="customer" name="customer">
-        <option value="">nobody</option>
+        <option value="">no customer</option>
         {{#customers}}<option value="{{id}}"{{#chosen}} selected{{/chosen}}>{{name}}</option>{{/customers}}
         </select></p>
         <p class="field"><label for="email">Suggested e-mail address</label>
@@ -120,37 +120,56 @@ struct ShopPages: Sendable {
 
     // MARK: Pages
 
-    /// - Parameter pending: the connections that are on and wait for their configuration.
-    func front(_ connections: [Connection], pending: Set<ConnectionID>, _ visit: Visit) -> Response {
-        let cards = connections.map { connection in
+    /// A connection on the front page.
+    struct Card {
+        let id: ConnectionID
+        /// As IFTTT describes it; nil when it has never answered.
+        let connection: Connection?
+        /// What the customer's button shows; nil for a visitor who is not logged in.
+        let step: ConnectButtonState.Step?
+
+        fileprivate var values: [String: Any] {
             [
-                "id": connection.id.rawValue, "name": connection.name, "description": connection.description,
-                "state": pending.contains(connection.id)
-                    ? "Almost connected: choose where and what"
-                    : connection.status == .enabled ? "Connected" : "Not connected",
+                "id": id.rawValue, "name": connection?.name ?? id.rawValue,
+                "description": connection?.description ?? ShopPages.silence, "state": state,
             ]
         }
-        return page("Your groceries, by themselves", Self.front?.render(["connections": cards]), visit, path: "/")
+
+        private var state: String {
+            switch step {
+            case .connected: "Connected"
+            case .pending: "Almost connected: choose where and what"
+            case .loading, .loadingFailed: ShopPages.silence
+            default: "Not connected"
+            }
+        }
     }
 
+    fileprivate static let silence = "IFTTT does not answer just now."
+
+    func front(_ cards: [Card], _ visit: Visit) -> Response {
+        page(
+            "Your groceries, by themselves", Self.front?.render(["connections": cards.map(\.values)]), visit, path: "/")
+    }
+
+    /// - Parameter connection: nil when IFTTT has never answered; the button is there all the same, and says so.
     func connection(
-        _ connection: Connection, _ answer: ConnectButtonAnswer?, _ visit: Visit, asks: Bool, iconOrigin: String
+        _ id: ConnectionID, _ connection: Connection?, _ answer: ConnectButtonAnswer?, _ visit: Visit, asks: Bool,
+        iconOrigin: String
     ) -> Response {
-        let features = connection.features.map {
+        let features = (connection?.features ?? []).map {
             Self.present(["title": $0.title, "details": $0.details, "icon": $0.iconURL.rawValue])
         }
         let content: [String: Any?] = [
-            "id": connection.id.rawValue, "description": connection.description, "base": base(visit),
+            "id": id.rawValue, "description": connection?.description ?? Self.silence, "base": base(visit),
             "customer": visit.customer, "asks": asks ? "yes" : nil, "token": visit.formToken,
             "locale": visit.locale.isEmpty ? nil : visit.locale,
             "answer": answer.flatMap { try? $0.body() }.map(Self.inside),
-            "configurable": visit.usesOwnConfiguration ? "yes" : nil,
-            "enabled": connection.status == .enabled ? "yes" : nil, "features": features,
+            "configurable": visit.usesOwnConfiguration ? "yes" : nil, "features": features,
         ]
         return page(
-            connection.name, Self.connection?.render(Self.present(content)), visit,
-            path: "/connections/\(connection.id)",
-            iconOrigin: iconOrigin)
+            connection?.name ?? "Your groceries, by themselves", Self.connection?.render(Self.present(content)), visit,
+            path: "/connections/\(id)", iconOrigin: iconOrigin)
     }
 
     /// What there is: a template takes an optional's nil for a value.

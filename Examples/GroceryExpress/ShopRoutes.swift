@@ -60,40 +60,35 @@ struct ShopRoutes: Sendable {
     ]
 
     private func front(_ visit: Visit) async throws -> Response {
-        var connections: [Connection] = []
-        for id in Shop.connections {
-            connections.append(try await shop.connection(try ConnectionID(id), of: visit.customer))
+        var cards: [ShopPages.Card] = []
+        for name in Shop.connections {
+            let id = try ConnectionID(name)
+            cards.append(
+                ShopPages.Card(
+                    id: id, connection: await shop.description(of: id, for: visit.customer),
+                    step: try await answer(id, visit)?.state.step))
         }
-        return pages.front(connections, pending: await pending(connections, visit), visit)
+        return pages.front(cards, visit)
     }
 
-    /// The connections that IFTTT has as on, and whose button says that something is left to choose.
-    private func pending(_ connections: [Connection], _ visit: Visit) async -> Set<ConnectionID> {
-        guard let customer = visit.customer else { return [] }
-        var pending: Set<ConnectionID> = []
-        for connection in connections where connection.status == .enabled {
-            let answer = try? await shop.buttons(of: visit).answer(
-                for: ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: connection.id,
-                in: ConnectButtonLocale(preferred: [visit.locale]))
-            if case .pending? = answer?.state.step { pending.insert(connection.id) }
-        }
-        return pending
+    /// What the customer's button shows: the shop says the same.
+    private func answer(_ id: ConnectionID, _ visit: Visit) async throws -> ConnectButtonAnswer? {
+        guard let customer = visit.customer else { return nil }
+        return try await shop.buttons(of: visit).answer(
+            for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
+            in: ConnectButtonLocale(preferred: [visit.locale]))
     }
 
     private func connection(_ id: String?, _ visit: Visit) async throws -> Response {
         guard let id = known(id) else { return pages.missing(visit) }
-        let connection = try await shop.connection(id, of: visit.customer)
-        var answer: ConnectButtonAnswer?
-        if visit.isPrefetched, let customer = visit.customer {
-            answer = try await shop.buttons(of: visit).answer(
-                for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
-                in: ConnectButtonLocale(preferred: [visit.locale]))
-        }
+        let connection = await shop.description(of: id, for: visit.customer)
+        let answer = visit.isPrefetched ? try await answer(id, visit) : nil
         let asks = try await asksWhetherToCount(visit)
-        return pages.connection(connection, answer, visit, asks: asks, iconOrigin: shop.hosts.site.origin.description)
+        return pages.connection(
+            id, connection, answer, visit, asks: asks, iconOrigin: shop.hosts.site.origin.description)
     }
 
-    /// Nobody is counted before they said so; who has answered is not asked again.
+    /// Counting needs the customer's consent; a customer who has answered is not asked again.
     private func asksWhetherToCount(_ visit: Visit) async throws -> Bool {
         guard let customer = visit.customer, !visit.asked.contains(customer) else { return false }
         return try await !shop.analytics.isAllowed(for: customer)
@@ -176,7 +171,7 @@ struct ShopRoutes: Sendable {
     }
 
     /// Removes what the shop keeps of a customer, as for an account that is deleted. The log-in goes first, so that no open
-    /// page begins anew what is being forgotten.
+    /// page begins again what is being forgotten.
     private func forget(_ visit: Visit) async throws -> Response {
         if let customer = visit.customer {
             shop.visits.logOut(customer)

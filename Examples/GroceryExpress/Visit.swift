@@ -8,7 +8,7 @@ import Synchronization
 struct Visit: Sendable {
     /// Proves that a form was made for this browser.
     let formToken = Base64URL.encode(RandomSource.system.bytes(24))
-    /// The customer's number at the shop; nil while nobody is signed in.
+    /// The customer's number at the shop; nil while no user is signed in.
     var customer: String?
     var email = "new@example.test"
     var usesOwnConfiguration = true
@@ -71,7 +71,7 @@ final class Visits: Sendable {
         request.cookies[Self.cookie].flatMap { cookie in held.withLock { $0.visits[cookie.value] } }
     }
 
-    /// Changes the visit of a browser as it is then, so that of two forms sent at once none is lost; nothing is left to
+    /// Changes the visit of a browser as it is then, so that of two forms sent concurrently none is lost; nothing is left to
     /// change of one that was forgotten.
     func change(_ request: Request, _ body: @Sendable (inout Visit) -> Void) {
         guard let id = request.cookies[Self.cookie]?.value else { return }

@@ -4,7 +4,7 @@ public enum ConnectButtonError: Error, Sendable, Hashable {
     case messageTooLong(bytes: Int)
     /// Not JSON, or not an object with `event`, `revision` and `token`.
     case malformedMessage
-    /// An event that nobody knows, or `email` without an address.
+    /// An unknown event, or `email` without an address.
     case unknownEvent
 }
 

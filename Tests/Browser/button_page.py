@@ -98,7 +98,7 @@ class Script:
     def answer(self, step: str, revision: int = 1, failure: str | None = None, undo: tuple[float, float] | None = None, email: str | None = None,
                cancellable: bool = False, progress: Any = "none", following: str | None = None, **more: Any) -> dict[str, Any]:
         w = lambda key, *names, **options: word(key, self.locale, *names, **options)  # noqa: E731
-        labels = {"hidden": "", "loading": w("loading"), "loading_failed": w("loading"), "connect": w("connect", self.short), "email": w("email_placeholder"),
+        labels = {"hidden": "", "loading": w("loading"), "loading_failed": w("connect_any"), "connect": w("connect", self.short), "email": w("email_placeholder"),
                   "verifying": w("verifying"), "creating_account": w("creating_account"), "going_to_service": w("going_to", self.full),
                   "connecting": w("connecting"), "connected": w("connected"), "pending": w("pending"), "confirm_disconnect": w("confirm_disconnect", self.short),
                   "disconnecting": w("disconnecting"), "disconnected": w("disconnected")}
@@ -116,6 +116,8 @@ class Script:
                 actions.append({"kind": "retry", "title": w("try_again")})
         if undo:
             actions.append({"kind": "undo", "title": w("undo")})
+        if step == "pending":
+            actions.append({"kind": "disconnect", "title": w("disconnect")})
         if cancellable:
             actions.append({"kind": "cancel", "title": w("cancel")})
         has_connection = step not in ("loading", "loading_failed")
@@ -170,7 +172,7 @@ class ButtonServer:
                 elif parts.path.endswith("/changes"):
                     self.changes(parts.path.split("/")[-2])
                 elif parts.path.startswith("/connect/"):
-                    outer.asked.append(self.path)
+                    outer.asked.append(without_page(self.path))
                     self.reply(outer.states.get(parts.path.split("/")[-1], (404, {}, 0)))
                 else:
                     self.send(404, "text/plain", b"")
@@ -179,10 +181,10 @@ class ButtonServer:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 name = urlsplit(self.path).path.split("/")[-2]
                 if urlsplit(self.path).path.endswith("/counts"):
-                    outer.counts.append({"connection": name, "type": self.headers["Content-Type"], **json.loads(body)})
+                    outer.counts.append({"connection": name, "type": self.headers["Content-Type"], **outer.message(body)})
                     outer.counting.wait(10)
                     return self.reply((outer.counting_status, b"", 0))
-                outer.messages.append({"connection": name, "path": self.path, "type": self.headers["Content-Type"], **json.loads(body)})
+                outer.messages.append({"connection": name, "path": self.path, "type": self.headers["Content-Type"], **outer.message(body)})
                 queue = outer.replies.get(name, [])
                 reply = queue.pop(0) if queue else outer.states.get(name, (404, {}, 0))
                 if callable(reply):
@@ -257,6 +259,7 @@ class ButtonServer:
         self.replies: dict[str, list[Any]] = {}
         self.messages: list[dict[str, Any]] = []
         self.asked: list[str] = []
+        self.pages: set[str] = set()  # which pages have sent messages
         self.counts: list[dict[str, Any]] = []
         self.counting_status = 202
         self.counting = threading.Event()  # until it is set, nothing that is counted is answered
@@ -267,6 +270,12 @@ class ButtonServer:
         self.listening: list[str] = []  # whose streams are open
         self.icons = self.icons_failing = 0
         self.script_delay = 0.0
+
+    def message(self, body: bytes) -> dict[str, Any]:
+        """A message without the page's own name, which is kept apart."""
+        members = json.loads(body)
+        self.pages.add(members.pop("page"))
+        return members
 
     def script(self, **options: Any) -> Script:
         return Script(self.origin, **options)
@@ -294,6 +303,11 @@ class ButtonServer:
 
     def url(self, **attributes: Any) -> str:
         return f"{self.origin}/page?" + urlencode({name.replace("_", "-"): value for name, value in attributes.items()})
+
+
+def without_page(path: str) -> str:
+    """An address without the page's own name."""
+    return re.sub(r"[?&]page=\w+", "", path).replace("one&", "one?", 1)
 
 
 @contextmanager

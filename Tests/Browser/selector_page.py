@@ -178,7 +178,8 @@ FOCUS = """async () => {
     const c = rgb(getComputedStyle(e).backgroundColor)
     if (c.length < 4 || c[3] > 0) { ground = c; break }
   }
-  const style = getComputedStyle(element)
+  // A field inside a pill is ringed together with it.
+  const style = getComputedStyle(element.matches('.pill input') ? element.closest('.pill') : element)
   const [a, b] = [light(rgb(style.outlineColor)), light(ground)].sort((x, y) => y - x)
   const box = element.getBoundingClientRect()
   return { name: element.getAttribute('aria-label') || element.innerText || element.value || '',

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from button_page import ROOT, SCRIPT, ButtonServer, heard
-from button_visit import drag, opened, shown, switch, until
+from button_page import ROOT, SCRIPT, ButtonServer, heard, without_page
+from button_visit import drag, footer, opened, shown, switch, until
 
 GUIDE = (ROOT / "Sources/ConnectButton/ConnectButton.docc/ConnectButton.md").read_text()
 HEADER = SCRIPT.read_text().split("*/")[0]
@@ -108,7 +108,21 @@ def test_base_says_where_the_routes_are(page: Page, server: ButtonServer) -> Non
     page.goto(server.url(base="/own/routes/"))
     until(page, "Boolean(window.button)")
     shown(page, "loading_failed")
-    assert "/own/routes/one" in asked
+    assert "/own/routes/one" in [without_page(path) for path in asked]
+
+
+@pytest.mark.parametrize("base", ["https://evil.example/connect", "//evil.example", "http://127.0.0.1:9/connect", "data:,x"])
+def test_a_server_of_another_origin_is_told_nothing(page: Page, server: ButtonServer, base: str) -> None:
+    """It would be sent the address and the token. The page's policy forbids it as well, and says so when it is tried."""
+    opened(page, server, base=base)
+    shown(page, "loading_failed")
+    assert "can’t use this connection" in footer(page)
+    page.evaluate("answer => { one.answer = answer }", server.script().answer("email", revision=2, email="ada@example.com", isCounted=True))
+    shown(page, "email")
+    page.get_by_role("textbox").fill("grace@example.com")
+    page.keyboard.press("Enter")
+    expect(page.locator("#one .footer")).to_contain_text("can’t use this connection")
+    assert heard(page, "violation") == [] and server.messages == [] and server.counts == []
 
 
 def test_another_connection_is_another_button(page: Page, server: ButtonServer) -> None:

@@ -205,7 +205,7 @@ def test_a_service_that_comes_back_is_loaded_from_without_anybodys_help(shop: Sh
         shop.misbehave("ifttt GET /v2/connections/* => status 503")
         route.continue_()
 
-    page.route(re.compile(rf"/own/{CONNECTION}$"), look_in_vain, times=1)
+    page.route(re.compile(rf"/own/{CONNECTION}[?]page=\w+$"), look_in_vain, times=1)
     page.goto(f"{shop.origin}/connections/{CONNECTION}")
     until(page, "loading_failed")
     expect(page.locator("connect-button .footer[data-tone=error]")).to_have_count(1)
@@ -257,7 +257,7 @@ def test_a_page_that_brings_the_state_along_draws_it_without_asking(shop: Shop, 
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     open_connection(page, shop)
-    assert not [url for url in asked if url.endswith(f"/own/{CONNECTION}")]
+    assert not [url for url in asked if f"/own/{CONNECTION}?" in url]
     leave(page, Hand(page, "pointer"), shop, "new@example.test")
 
 
@@ -428,12 +428,9 @@ def test_who_cannot_ask_ifttt_does_not_say_that_nothing_is_connected(shop: Shop,
     faults(shop, f"ifttt GET /v2/connections/{CONNECTION} => status {status} #1")
     with page.expect_navigation() as answer:
         page.reload()
-    assert answer.value.status == 502  # type: ignore[union-attr]
-    expect(page.get_by_role("heading", level=1)).to_have_text("That did not work")
-    look(page, "trouble") if status == 500 else None
-    faults(shop)
-    page.goto(shop.origin)
+    assert answer.value.status == 200  # type: ignore[union-attr]
     expect(page.locator(".cards li").first).to_contain_text("Connected")
+    look(page, "trouble") if status == 500 else None
 
 
 @pytest.mark.parametrize("status, words", [

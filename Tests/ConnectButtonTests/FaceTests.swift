@@ -29,7 +29,7 @@ struct FaceTests {
     @Test("each step has its label")
     func labels() {
         let labels: [ConnectButtonState.Step: String] = [
-            .hidden: "", .loading: "Loading…", .loadingFailed: "Loading…", .connect: "Connect Location",
+            .hidden: "", .loading: "Loading…", .loadingFailed: "Connect", .connect: "Connect Location",
             .email: "Your email address", .verifying: "Verifying…", .creatingAccount: "Creating account…",
             .goingToService: "Going to Location Service", .connecting: "Connecting…", .connected: "Connected",
             .pending: "Finish setup", .confirmDisconnect: "Disconnect Location?", .disconnecting: "Disconnecting…",

@@ -80,7 +80,7 @@ struct LookTests {
                 .verifying: (.pill, .hidden, .none),
                 .creatingAccount: (.pill, .hidden, .none), .goingToService: (.brand, .hidden, .proceed),
                 .connecting: (.brand, .hidden, .none), .connected: (.pill, .end, .turnOff),
-                .pending: (.pill, .end, .turnOff),
+                .pending: (.pill, .end, .setUp),
                 .confirmDisconnect: (.pill, .hidden, .choice), .disconnecting: (.pill, .hidden, .none),
                 .disconnected: (.pill, .hidden, .turnOn),
             ]

@@ -14,7 +14,7 @@ extension ConnectButtonEvent {
         case .footerTapped: return .footerClicked
         case .aboutShown: return .aboutShown(connection.id)
         case .aboutTapped(let item): return .aboutClicked(connection.id, button: item.button(of: connection))
-        case .turnOn, .turnOff, .email, .proceed, .retry, .cancel, .disconnect, .keep, .undo: return nil
+        default: return nil
         }
     }
 }

@@ -21,22 +21,18 @@ extension ConnectButtonState {
         storeURL = activation.storeURL
         termsURL = URL(string: activation.configuration.addresses.terms)
         refusals = activation.refusals
+        isCancellable = activation.isCancellable
         switch activation.state {
         case .enteringEmail(let entry):
             email = entry.text
             if entry.isInvalid { failure = ConnectButtonFailure(.invalidEmail) }
-            isCancellable = true
-        case .verifying:
-            progress = .indeterminate
-            isCancellable = true
+        case .verifying: progress = .indeterminate
         case .creatingAccount(let address):
             email = address.rawValue
             progress = .indeterminate
-            isCancellable = true
         case .goingToService:
             email = activation.newAccount?.rawValue
             progress = .indeterminate
-            isCancellable = true
         case .undoableDisconnection(let seconds):
             undo = ConnectButtonUndo(remaining: undoRemaining ?? seconds, total: seconds)
         case .connecting, .disconnecting: progress = .indeterminate
@@ -147,7 +143,8 @@ extension ConnectButtonEvent {
         case .turnOff: .disconnect
         case .email(let text): .confirmEmail(text)
         case .proceed: .reopen
-        case .shown, .footerTapped, .aboutShown, .aboutTapped: nil
+        case .returned: .leftService
+        case .setUp, .shown, .footerTapped, .aboutShown, .aboutTapped: nil
         case .cancel: .cancel
         case .disconnect: .confirmDisconnection
         case .keep, .undo: .keepConnection

@@ -1,7 +1,7 @@
-/// The check mark with which the button arrives at *connected* (IFTTT dossier 4.1, 4.5): a ring grows, a dot flies in a curl
-/// from the centre to where the tick begins, and the tick is drawn. The switch is on all the while; nobody waits for it.
+/// The check mark with which the button arrives at *connected* (motion dossier, O): a ring grows, a dot flies in a curl to where the
+/// tick begins, and the tick is drawn. The switch is on all the while.
 public struct CheckMark: Sendable, Hashable {
-    /// A place in the mark's square, from its upper left corner, in points.
+    /// A place, from the upper left corner of the ring's square, in points.
     public struct Point: Sendable, Hashable {
         public let x: Double
         public let y: Double
@@ -17,12 +17,12 @@ public struct CheckMark: Sendable, Hashable {
         public let tick: Double
     }
 
-    /// The square's side.
+    /// The side of the ring's square. The dot flies in a square of 72 around it.
     public let side = ConnectButtonGeometry.standard.checkMark
     /// The ring's opacity (IFTTT dossier 4.3).
     public let ringOpacity = 0.32
     /// The corners of the tick: its arms are 7 and 14 long and meet at a right angle.
-    public let tick = [Point(x: 14, y: 21.2), Point(x: 19, y: 26.2), Point(x: 28.9, y: 16.3)]
+    public let tick = [Point(x: 13.05, y: 21), Point(x: 18, y: 25.95), Point(x: 27.9, y: 16.05)]
 
     private let motion = ConnectButtonMotion.standard
 
@@ -30,7 +30,7 @@ public struct CheckMark: Sendable, Hashable {
     public static let standard = CheckMark()
 
     /// How many seconds it takes until the knob glides over.
-    public var duration: Double { motion.dot + motion.tick + motion.press }
+    public var duration: Double { motion.dot + motion.tick + motion.checkHold }
 
     /// What is seen.
     ///
@@ -38,17 +38,19 @@ public struct CheckMark: Sendable, Hashable {
     public func frame(at seconds: Double) -> Frame {
         let flight = seconds / motion.dot
         return Frame(
-            ring: motion.easeOut.progress(at: seconds / motion.ring),
+            ring: motion.easeInOut.progress(at: seconds / motion.ring),
             dot: flight < 1 ? place(motion.easeIn.progress(at: flight)) : nil,
             tick: motion.easeOut.progress(at: (seconds - motion.dot) / motion.tick))
     }
 
-    /// From the centre to the left edge through the lower left corner, then to the tick through the upper left one.
+    /// From left of the centre to the left edge through the lower left corner, then to the tick through the upper left one.
     private func place(_ part: Double) -> Point {
-        let (centre, left) = (Point(x: side / 2, y: side / 2), Point(x: 0, y: side / 2))
+        // The flight's square has a side of 72 and the same centre.
+        let (start, edge, middle) = (Point(x: 18, y: 21), (low: -15.0, high: 57.0), 21.0)
+        let left = Point(x: edge.low, y: middle)
         return part < 0.5
-            ? Self.curve(centre, Point(x: 0, y: side), left, at: part * 2)
-            : Self.curve(left, Point(x: 0, y: 0), tick[0], at: part * 2 - 1)
+            ? Self.curve(start, Point(x: edge.low, y: edge.high), left, at: part * 2)
+            : Self.curve(left, Point(x: edge.low, y: edge.low), tick[0], at: part * 2 - 1)
     }
 
     private static func curve(_ from: Point, _ through: Point, _ to: Point, at part: Double) -> Point {

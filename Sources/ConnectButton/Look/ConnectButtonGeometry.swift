@@ -13,7 +13,7 @@ public struct ConnectButtonGeometry: Sendable, Hashable, Encodable {
     public let icon = 32.0
     public let labelInset = 35.0
     /// The label's inset on the side where the knob rests.
-    public let labelInsetAtKnob = 70.0
+    public let labelInsetAtKnob = 80.0
     public let emailInsetTop = 4.0
     public let emailInset = 35.0
     public let emailInsetAtConfirm = 70.0

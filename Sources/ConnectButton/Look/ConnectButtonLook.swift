@@ -24,8 +24,10 @@ public struct ConnectButtonLook: Sendable, Hashable, Encodable {
         case turnOff = "turn_off"
         /// An email address.
         case email
-        /// A tap goes on at once.
+        /// A tap goes on immediately.
         case proceed
+        /// A tap opens the app's own set-up.
+        case setUp = "set_up"
         /// One of two answers.
         case choice
     }
@@ -37,13 +39,18 @@ public struct ConnectButtonLook: Sendable, Hashable, Encodable {
     public let isOn: Bool
     /// Whether the label pulses.
     public let pulses: Bool
+    /// How much of the pill a progress bar fills before it waits for the answer; nil where there is none.
+    public let fill: Double?
 
-    init(_ ground: Ground, _ knob: Knob, _ input: Input, isOn: Bool = false, pulses: Bool = false) {
+    init(
+        _ ground: Ground, _ knob: Knob, _ input: Input, isOn: Bool = false, pulses: Bool = false, fill: Double? = nil
+    ) {
         self.ground = ground
         self.knob = knob
         self.input = input
         self.isOn = isOn
         self.pulses = pulses
+        self.fill = fill
     }
 
     /// How `step` is drawn.
@@ -57,13 +64,15 @@ public struct ConnectButtonLook: Sendable, Hashable, Encodable {
             case .loadingFailed: ConnectButtonLook(.pill, .hidden, .none)
             case .connect: ConnectButtonLook(.pill, .start, .turnOn)
             case .email: ConnectButtonLook(.email, .hidden, .email)
-            case .verifying, .creatingAccount: ConnectButtonLook(.pill, .hidden, .none)
-            case .goingToService: ConnectButtonLook(.brand, .hidden, .proceed)
-            case .connecting: ConnectButtonLook(.brand, .hidden, .none)
-            case .connected, .pending: ConnectButtonLook(.pill, .end, .turnOff, isOn: true)
+            case .verifying: ConnectButtonLook(.pill, .hidden, .none, fill: 0.5)
+            case .creatingAccount: ConnectButtonLook(.pill, .hidden, .none, fill: 0.75)
+            case .goingToService: ConnectButtonLook(.brand, .hidden, .proceed, fill: 0.9)
+            case .connecting: ConnectButtonLook(.brand, .hidden, .none, fill: 0.75)
+            case .connected: ConnectButtonLook(.pill, .end, .turnOff, isOn: true)
+            case .pending: ConnectButtonLook(.pill, .end, .setUp, isOn: true)
             case .confirmDisconnect: ConnectButtonLook(.pill, .hidden, .choice, isOn: true)
-            case .disconnecting: ConnectButtonLook(.pill, .hidden, .none)
-            // Whoever wants it on again need not wait for the notice to pass.
+            case .disconnecting: ConnectButtonLook(.pill, .hidden, .none, fill: 0.75)
+            // The notice does not keep a user from turning it on again.
             case .disconnected: ConnectButtonLook(.pill, .hidden, .turnOn)
             }
     }

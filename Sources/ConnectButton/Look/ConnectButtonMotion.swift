@@ -3,6 +3,8 @@
 public struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     public let change = 0.4
     public let emailMorph = 0.5
+    /// How long the knob takes to fade once the confirm button has taken its place.
+    public let morphTail = 0.25
     /// From where the knob squares itself towards the field and loses its icon.
     public let emailSquareFrom = 0.25
     /// From where the field and the confirm button fade in.
@@ -29,7 +31,12 @@ public struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     public let ring = 0.4
     public let dot = 0.75
     public let tick = 0.3
-    public let indeterminate = 1.5
+    /// How long the check mark stands still before the knob glides over.
+    public let checkHold = 0.45
+    /// How long a progress bar takes for its whole length.
+    public let progress = 1.5
+    /// How long a sentence stands before the page is left, so that it can be read.
+    public let readable = 1.0
     public let easeInOut = TimingCurve(0.42, 0, 0.58, 1)
     public let easeIn = TimingCurve(0.42, 0, 1, 1)
     public let easeOut = TimingCurve(0, 0, 0.58, 1)

@@ -22,7 +22,7 @@ public struct ConnectButtonPalette: Sendable, Hashable {
     public let confirmInk: ConnectButtonColor
 
     /// The colour of a button whose services are not known (4.3).
-    static let anybody = ConnectButtonColor("#0099FF")
+    static let fallback = ConnectButtonColor("#0099FF")
 
     /// The palette of a brand.
     ///

@@ -8,7 +8,11 @@ public enum ConnectButtonEvent: Sendable, Hashable {
     case email(String)
     /// Go to the service now (W27).
     case proceed
-    /// Do the failed thing again.
+    /// The browser went back from the service's pages to this one. The web component sends it by itself.
+    case returned
+    /// Open the app's set-up of a pending connection. The app or the page does it; no server is told.
+    case setUp
+    /// Retry what failed.
     case retry
     /// End what is going on.
     case cancel
@@ -45,7 +49,15 @@ public enum ConnectButtonEvent: Sendable, Hashable {
     public var isOnlyCounted: Bool {
         switch self {
         case .shown, .footerTapped, .aboutShown, .aboutTapped: true
-        case .turnOn, .turnOff, .email, .proceed, .retry, .cancel, .disconnect, .keep, .undo: false
+        case .turnOn, .turnOff, .email, .proceed, .returned, .setUp, .retry, .cancel, .disconnect, .keep, .undo: false
+        }
+    }
+
+    /// Whether it ends what is under way, whatever step that has reached since the user saw it.
+    package var isInterruption: Bool {
+        switch self {
+        case .cancel, .keep, .undo, .returned: true
+        default: false
         }
     }
 
@@ -56,6 +68,8 @@ public enum ConnectButtonEvent: Sendable, Hashable {
         case .turnOff: "turn_off"
         case .email: "email"
         case .proceed: "proceed"
+        case .returned: "returned"
+        case .setUp: "set_up"
         case .retry: "retry"
         case .cancel: "cancel"
         case .disconnect: "disconnect"
@@ -70,7 +84,8 @@ public enum ConnectButtonEvent: Sendable, Hashable {
 
     init?(name: String, email: String?, item: String?) {
         let plain: [ConnectButtonEvent] = [
-            .turnOn, .turnOff, .proceed, .retry, .cancel, .disconnect, .keep, .undo, .shown, .footerTapped, .aboutShown,
+            .turnOn, .turnOff, .proceed, .returned, .retry, .cancel, .disconnect, .keep, .undo, .shown, .footerTapped,
+            .aboutShown,
         ]
         if name == "email", let email {
             self = .email(email)

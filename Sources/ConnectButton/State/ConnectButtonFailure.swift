@@ -37,7 +37,7 @@ public struct ConnectButtonFailure: Sendable, Hashable, Codable {
         case appNotOpened = "app_not_opened"
         /// The connection is still on.
         case notDisconnected = "not_disconnected"
-        /// An answer that nobody can read; nothing was changed.
+        /// An answer that cannot be read; nothing was changed.
         case interrupted
         /// The user ended it. Said, and not as an error.
         case cancelled

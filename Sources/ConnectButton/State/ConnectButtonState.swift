@@ -29,6 +29,8 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     public var next: Step?
     /// Where the user manages the connection at IFTTT; the About page shows it while connected.
     public var manageURL: URL?
+    /// Where the app's set-up of a pending connection is; `nil` where the page or the app opens it itself.
+    public var setUpURL: URL?
     /// Where the user gets the IFTTT app, when it is known to be missing.
     public var storeURL: URL?
     /// Where IFTTT tells of privacy and terms; `nil` when that is not known.
@@ -103,7 +105,7 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
 
 /// How far the work is that a user waits for. The button invents nothing: what cannot be measured is indeterminate (W4).
 public enum ConnectButtonProgress: Sendable, Hashable, Codable {
-    /// Nobody waits.
+    /// Nothing is waited for.
     case none
     /// It is not known how far.
     case indeterminate

@@ -4,7 +4,7 @@ import SwiftUI
 /// What a canvas shows (F058): a button that knows no services yet, and the states of one that does.
 struct ConnectButtonPreviews: PreviewProvider {
     private static let location = ConnectButtonService(
-        name: "Location", shortName: "Location", icon: nil, brand: ConnectButtonPalette.anybody, url: nil)
+        name: "Location", shortName: "Location", icon: nil, brand: ConnectButtonPalette.fallback, url: nil)
     private static let connection = ConnectButtonConnection(
         id: "aB3dE5fG", url: nil, primary: location, connecting: location)
 

@@ -7,6 +7,8 @@ struct EmailView: View {
     let failure: ConnectButtonFailure?
     let unit: Double
     let palette: ConnectButtonPalette
+    /// Whether the user can type; not while a finger drags towards it.
+    let isReady: Bool
     let send: @MainActor (ConnectButtonEvent) -> Void
 
     @State private var text: String
@@ -15,12 +17,13 @@ struct EmailView: View {
 
     init(
         face: ConnectButtonFace, failure: ConnectButtonFailure?, unit: Double, palette: ConnectButtonPalette,
-        email: String, send: @escaping @MainActor (ConnectButtonEvent) -> Void
+        email: String, isReady: Bool, send: @escaping @MainActor (ConnectButtonEvent) -> Void
     ) {
         self.face = face
         self.failure = failure
         self.unit = unit
         self.palette = palette
+        self.isReady = isReady
         self.send = send
         // What is typed later is kept, whatever the state says.
         _text = State(wrappedValue: email)
@@ -41,7 +44,7 @@ struct EmailView: View {
             .accessibilityLabel(Text(verbatim: face.emailConfirm))
         }
         // A field that is filled in already does not raise the keyboard (4.5).
-        .onAppear { isFocused = text.isEmpty }
+        .onAppear { isFocused = isReady && text.isEmpty }
         .accessibilityAction(.escape, cancel)
     }
 
@@ -53,7 +56,7 @@ struct EmailView: View {
             .font(.custom("AvenirNext-DemiBold", fixedSize: ConnectButtonType.standard.email * unit))
             .foregroundStyle(Color(colors.emailInk[ConnectButtonColors.Scheme(colorScheme)]))
             .overlay(alignment: .bottom) {
-                // Whoever sees no shake sees that it is the field.
+                // With Reduce Motion there is no shake.
                 if isInvalid {
                     Capsule().fill(Color(colors.error.light)).frame(height: 2 * unit).offset(y: 4 * unit)
                 }

@@ -66,6 +66,7 @@ extension ConnectButtonLook.Input {
         case .turnOn: .turnOn
         case .turnOff: .turnOff
         case .proceed: .proceed
+        case .setUp: .setUp
         case .none, .email, .choice: nil
         }
     }

@@ -4,7 +4,7 @@ import SwiftUI
 /// The pill: grounds, progress, label, knob, email field, answers, check mark.
 ///
 /// What moves, moves by the shared arithmetic of ``EmailMorph``, ``CheckMark``, ``RefusalShake`` and ``KnobDrag``; with Reduce
-/// Motion it is there at once.
+/// Motion it is there immediately.
 struct PillView: View {
     let state: ConnectButtonState
     let face: ConnectButtonFace
@@ -18,6 +18,8 @@ struct PillView: View {
     @State private var morph: Double
     /// Grows by one with every refused address.
     @State private var shakes = 0.0
+    /// The step that is shown now: what an animation does at its end is about this one, not about the one it began with.
+    @State private var step: ConnectButtonState.Step
     @State private var isCelebrating = false
     @State private var isPressed = false
     @Environment(\.colorScheme) private var colorScheme
@@ -40,16 +42,17 @@ struct PillView: View {
         self.send = send
         // A field that is there from the first look on has nothing to grow out of.
         _morph = State(wrappedValue: ConnectButtonLook(state.step).input == .email ? 1 : 0)
+        _step = State(wrappedValue: state.step)
     }
 
     private var look: ConnectButtonLook { ConnectButtonLook(state.step) }
     private var scheme: ConnectButtonColors.Scheme { ConnectButtonColors.Scheme(colorScheme) }
     private var isMirrored: Bool { layoutDirection == .rightToLeft }
     private var palette: ConnectButtonPalette {
-        ConnectButtonPalette(state.connection?.connecting.brand ?? ConnectButtonPalette.anybody, scheme: scheme)
+        ConnectButtonPalette(state.connection?.connecting.brand ?? ConnectButtonPalette.fallback, scheme: scheme)
     }
     var body: some View {
-        // Long words make the pill higher: they are measured where nobody sees them.
+        // Long words make the pill higher: they are measured out of sight.
         measure
             .frame(maxWidth: .infinity, minHeight: geometry.height * unit)
             .fixedSize(horizontal: false, vertical: true)
@@ -73,7 +76,7 @@ struct PillView: View {
                 }
             }
             .padding(2 * geometry.knobInset * unit)
-        case .none, .turnOn, .turnOff, .proceed: label(face.label)
+        case .none, .turnOn, .turnOff, .proceed, .setUp: label(face.label)
         }
     }
 
@@ -83,9 +86,12 @@ struct PillView: View {
             pill.fill(Color(ground))
             pill.fill(Color(colors.emailTrack[scheme])).opacity(morph)
             ProgressBar(
-                progress: state.progress, undo: state.undo, label: face.label, color: Color(progressColor),
-                reducesMotion: reducesMotion)
+                progress: state.progress, undo: state.undo, fill: look.fill ?? 0, label: face.label,
+                color: Color(progressColor), reducesMotion: reducesMotion)
             content.opacity(isCelebrating ? 0 : 1)
+            if dragged != nil, state.next == .email, look.input != .email {
+                emailField.allowsHitTesting(false).accessibilityHidden(true)
+            }
             if look.knob != .hidden || look.input == .email { knob(way: way(in: width)) }
             if isCelebrating { checkMark(way: way(in: width)) }
         }
@@ -96,6 +102,7 @@ struct PillView: View {
     // MARK: What happens
 
     private func arrive(from before: ConnectButtonState.Step, at now: ConnectButtonState.Step) {
+        step = now
         isCelebrating = !reducesMotion && ConnectButtonLook.celebrates(from: before, to: now)
         withAnimation(reducesMotion ? nil : .easeInOut(duration: motion.emailMorph)) {
             morph = now == .email ? 1 : 0
@@ -126,15 +133,20 @@ struct PillView: View {
 
     @ViewBuilder private var content: some View {
         switch look.input {
-        case .email:
-            EmailView(
-                face: face, failure: state.failure, unit: unit, palette: palette,
-                email: state.email.flatMap { $0.isEmpty ? nil : $0 } ?? suggestedEmail, send: send
-            )
-            .modifier(FieldFading(fraction: morph))
+        case .email: emailField
         case .choice: choices
-        case .none, .turnOn, .turnOff, .proceed: control
+        case .none, .turnOn, .turnOff, .proceed, .setUp: control
         }
+    }
+
+    /// The email field; a finger that drags towards it shows it coming.
+    private var emailField: some View {
+        EmailView(
+            face: face, failure: state.failure, unit: unit, palette: palette,
+            email: state.email.flatMap { $0.isEmpty ? nil : $0 } ?? suggestedEmail, isReady: look.input == .email,
+            send: send
+        )
+        .modifier(FieldFading(fraction: morph))
     }
 
     /// The two answers; the one that changes nothing stands out, as in the web component.
@@ -158,7 +170,7 @@ struct PillView: View {
         .accessibilityAction(.escape) { send(.keep) }
     }
 
-    /// A real switch to assistive technology; while the service is waited for, a button.
+    /// A switch to assistive technology; while the service is waited for, and for set-up, a button.
     @ViewBuilder private var control: some View {
         let button = Button(action: tap) {
             ZStack {
@@ -171,7 +183,7 @@ struct PillView: View {
             .contentShape(Capsule())
         }
         .buttonStyle(PressedStyle(isPressed: $isPressed))
-        if look.input == .proceed {
+        if look.input == .proceed || look.input == .setUp {
             button.accessibilityLabel(Text(verbatim: face.name))
         } else {
             button.disabled(look.input == .none)
@@ -239,7 +251,10 @@ struct PillView: View {
     private func drag(in width: Double) -> some Gesture {
         let drag = KnobDrag(look.isOn ? .off : .on, width: width, isRightToLeft: isMirrored)
         return DragGesture(minimumDistance: motion.slop, coordinateSpace: .named(Self.space))
-            .onChanged { value in scrub(to: drag.fraction(at: value.location.x)) }
+            .onChanged { value in
+                guard look.input != .setUp else { return }
+                scrub(to: drag.fraction(at: value.location.x))
+            }
             .onEnded { value in
                 guard let fraction = dragged else { return }
                 release(drag.release(fraction: fraction, velocity: drag.velocity(value.velocity.width)))
@@ -254,14 +269,14 @@ struct PillView: View {
 
     /// Goes on to the end that the release decides, and lets go there.
     private func release(_ release: KnobDrag.Release) {
+        let duration = state.next == .email ? motion.emailMorph : motion.change
         let spring = Animation.interpolatingSpring(
-            duration: motion.change, bounce: 0, initialVelocity: release.velocity)
+            duration: duration, bounce: 0, initialVelocity: release.velocity)
         withAnimation(reducesMotion ? nil : spring) {
             scrub(to: release.completes ? 1 : 0)
         } completion: {
             dragged = nil
-            // What was asked for may have come to nothing.
-            if state.step != .email { morph = 0 }
+            morph = step == .email ? 1 : 0
         }
         if release.completes { tap() }
     }

@@ -1,14 +1,23 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The bar under the label: a part, a countdown, or, when nothing is known, a bar that breathes.
+/// The bar under the label: a part, a countdown, or, while an answer is waited for, a bar that fills and waits.
 struct ProgressBar: View {
     let progress: ConnectButtonProgress
     let undo: ConnectButtonUndo?
+    /// How much is filled while an answer is waited for.
+    let fill: Double
     /// What it is the progress of.
     let label: String
     let color: Color
     let reducesMotion: Bool
+
+    @State private var filled = 0.0
+
+    private func run(to fill: Double) {
+        let seconds = ConnectButtonMotion.standard.progress * max(fill - filled, 0)
+        withAnimation(.linear(duration: seconds)) { filled = fill }
+    }
 
     var body: some View {
         GeometryReader { proxy in
@@ -19,7 +28,10 @@ struct ProgressBar: View {
                         ProgressView(value: fraction) { Text(verbatim: label) }
                     }
             case .indeterminate:
-                bar(proxy.size.width).modifier(Breathing(isOn: !reducesMotion)).accessibilityHidden(true)
+                bar(proxy.size.width * (reducesMotion ? fill : filled))
+                    .onAppear { run(to: fill) }
+                    .onChange(of: fill) { _, fill in run(to: fill) }
+                    .accessibilityHidden(true)
             case .none:
                 if let undo, undo.total > 0 {
                     bar(proxy.size.width * undo.remaining / undo.total).accessibilityHidden(true)

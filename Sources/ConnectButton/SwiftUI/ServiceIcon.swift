@@ -30,7 +30,7 @@ struct ServiceIcon: View {
         attempt += 1
     }
 
-    /// Has an icon in the system's cache before anybody looks at it (F059).
+    /// Has an icon in the system's cache before it is looked at (F059).
     static func prefetch(_ service: ConnectButtonService?) async {
         guard let icon = service?.icon else { return }
         _ = try? await URLSession.shared.data(from: icon)

@@ -15,18 +15,20 @@
  *       block-size: calc(124.2 * max(1px, .0625rem)) }
  *
  * Server
- *   GET  {base}/{connection}            an answer. Sets nothing. This and the others get `?locale=` when the button has one of its own.
- *   POST {base}/{connection}/events     `{ event, email?, revision, token }`; a new answer, with `open` if the person has to go somewhere.
- *                                       What is about an older revision changes nothing and is answered with the present one.
+ *   GET  {base}/{connection}            an answer. Sets nothing. This and the others get `?page=`, a random text that lives as long as the
+ *                                       page, and `locale=` when the button has one of its own.
+ *   POST {base}/{connection}/events     `{ event, email?, revision, token, page }`; the new state, at once. What follows from it comes by the
+ *                                       stream. A message about an older revision changes nothing, unless it cancels.
+ *                                       An answer with `canOpen` is answered with `proceed`, whose answer has `open`.
  *   POST {base}/{connection}/counts     `{ event, item?, revision, token }`, and only while `isCounted`: what is counted if the person agreed.
  *                                       202 when it was; with anything else the button stops telling.
  *   GET  {base}/{connection}/changes    answers as server-sent events; without it the button asks again from time to time
- *   An answer: `{ revision, token, locale, state, face, open?, isCounted? }`, as `ConnectButtonAnswer` in Swift. Statuses: 401 and 403 (a token
+ *   An answer: `{ revision, token, locale, state, face, canOpen?, open?, isCounted? }`, as `ConnectButtonAnswer` in Swift. Statuses: 401 and 403 (a token
  *   that is over is renewed once), 404, 429 (asked too often), anything else.
  *
  * Attributes
  *   connection      the connection's id
- *   base            where the server's routes are (/connect)
+ *   base            where the server's routes are (/connect); of this page's origin, since it is sent the address and the token
  *   locale          the button's own locale, also for IFTTT's pages; else the server negotiates
  *   email           an address to suggest; it is sent only when the person confirms it
  *   theme           light, dark or auto; without it the `color-scheme` around
@@ -37,7 +39,8 @@
  * `connection` it is a prefetched one: it is drawn without asking, and what follows is as if it had been asked for. Without it is a
  * preview, which has no server. `refresh()` asks the server.
  *
- * Events, none of which bubbles: `change` (`detail` is `{ step, isOn }`; also when a failure is over) and `failure` (`{ kind, detail, during }`, for the
+ * Events, none of which bubbles: `setup` (the user wants to configure a pending connection; without a listener that prevents the default,
+ * `state.setUpURL` is opened), `change` (`detail` is `{ step, isOn }`; also when a failure is over) and `failure` (`{ kind, detail, during }`, for the
  * developer; `during` is loading, activation or deactivation). Activated is a change to a step that is on from one that is not, nor
  * `loading` or `disconnecting`; deactivated is a change to `disconnected`.
  *
@@ -47,9 +50,9 @@
 
 // Written by `HANDSHAKE_WRITE_EMBEDDED=1 swift test --filter EmbeddedCopyTests`; that test compares them, too.
 // >>> embedded
-const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":70,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"verifying":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"emailSquareFrom":0.25,"heavyPart":0.5,"highlight":0.1,"indeterminate":1.5,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"pulse":1.2,"pulseOpacity":0.4,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
-const WORD_NAMES = ["loading","works_with","try_again","offline","unavailable","too_many","unknown_connection","not_allowed"]
-const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste offline. Zkontrolujte připojení k internetu.","IFTTT právě neodpovídá.","Příliš mnoho pokusů. Chvíli počkejte a zkuste to znovu.","Toto propojení není dostupné.","Váš účet nemůže toto propojení používat."],"da":["Indlæser …","Fungerer med IFTTT","Prøv igen","Du er offline. Tjek din internetforbindelse.","IFTTT svarer ikke lige nu.","For mange forsøg. Vent lidt, og prøv igen.","Denne forbindelse er ikke tilgængelig.","Din konto kan ikke bruge denne forbindelse."],"de":["Wird geladen …","Funktioniert mit IFTTT","Erneut versuchen","Du bist offline. Prüfe deine Internetverbindung.","IFTTT antwortet gerade nicht.","Zu viele Versuche. Warte kurz und versuche es erneut.","Diese Verbindung ist nicht verfügbar.","Dein Konto kann diese Verbindung nicht nutzen."],"en-GB":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t responding at the moment.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection."],"en-US":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t answering right now.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection."],"es":["Cargando…","Funciona con IFTTT","Reintentar","Estás sin conexión. Comprueba tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"es-419":["Cargando…","Funciona con IFTTT","Reintentar","No tienes conexión. Revisa tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión."],"fi":["Ladataan…","Toimii IFTTT:n kanssa","Yritä uudelleen","Ei verkkoyhteyttä. Tarkista internetyhteytesi.","IFTTT ei vastaa juuri nyt.","Liian monta yritystä. Odota hetki ja yritä uudelleen.","Tämä yhteys ei ole käytettävissä.","Tilisi ei voi käyttää tätä yhteyttä."],"fr":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Patientez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"fr-CA":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion à Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Attendez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion."],"it":["Caricamento…","Funziona con IFTTT","Riprova","Sei offline. Controlla la connessione a internet.","IFTTT non risponde in questo momento.","Troppi tentativi. Attendi un momento e riprova.","Questo collegamento non è disponibile.","Il tuo account non può usare questo collegamento."],"ja":["読み込み中…","IFTTTと連携","もう一度試す","オフラインです。インターネット接続を確認してください。","IFTTTが応答していません。","試行回数が多すぎます。しばらく待ってからもう一度お試しください。","この接続は利用できません。","お使いのアカウントではこの接続を利用できません。"],"ko":["불러오는 중…","IFTTT와 연동","다시 시도","오프라인입니다. 인터넷 연결을 확인하세요.","지금 IFTTT가 응답하지 않습니다.","시도 횟수가 너무 많습니다. 잠시 후 다시 시도하세요.","이 연결을 사용할 수 없습니다.","사용 중인 계정으로는 이 연결을 쓸 수 없습니다."],"nb":["Laster inn …","Fungerer med IFTTT","Prøv igjen","Du er frakoblet. Sjekk internettforbindelsen.","IFTTT svarer ikke akkurat nå.","For mange forsøk. Vent litt, og prøv igjen.","Denne tilkoblingen er ikke tilgjengelig.","Kontoen din kan ikke bruke denne tilkoblingen."],"nl":["Laden…","Werkt met IFTTT","Opnieuw proberen","Je bent offline. Controleer je internetverbinding.","IFTTT reageert nu niet.","Te veel pogingen. Wacht even en probeer het opnieuw.","Deze verbinding is niet beschikbaar.","Je account kan deze verbinding niet gebruiken."],"pl":["Wczytywanie…","Działa z IFTTT","Spróbuj ponownie","Jesteś offline. Sprawdź połączenie z internetem.","IFTTT teraz nie odpowiada.","Zbyt wiele prób. Odczekaj chwilę i spróbuj ponownie.","To połączenie jest niedostępne.","Twoje konto nie może używać tego połączenia."],"pt-BR":["Carregando…","Funciona com IFTTT","Tentar de novo","Você está off-line. Verifique sua conexão com a internet.","A IFTTT não está respondendo agora.","Muitas tentativas. Aguarde um momento e tente de novo.","Esta conexão não está disponível.","Sua conta não pode usar esta conexão."],"pt-PT":["A carregar…","Funciona com IFTTT","Tentar novamente","Está offline. Verifique a sua ligação à internet.","A IFTTT não está a responder.","Demasiadas tentativas. Aguarde um momento e tente novamente.","Esta ligação não está disponível.","A sua conta não pode usar esta ligação."],"ru":["Загрузка…","Работает с IFTTT","Повторить","Нет сети. Проверьте подключение к интернету.","IFTTT сейчас не отвечает.","Слишком много попыток. Подождите немного и повторите.","Это подключение недоступно.","Ваш аккаунт не может использовать это подключение."],"sv":["Laddar …","Fungerar med IFTTT","Försök igen","Du är offline. Kontrollera internetanslutningen.","IFTTT svarar inte just nu.","För många försök. Vänta en stund och försök igen.","Den här anslutningen är inte tillgänglig.","Ditt konto kan inte använda den här anslutningen."],"zh-Hans":["正在加载…","与 IFTTT 搭配使用","重试","您已离线。请检查互联网连接。","IFTTT 暂时没有响应。","尝试次数过多。请稍候再试。","此连接不可用。","您的账户无法使用此连接。"],"zh-Hant":["正在載入…","與 IFTTT 搭配使用","再試一次","您目前離線。請檢查網際網路連線。","IFTTT 目前沒有回應。","嘗試次數過多。請稍候再試。","此連結無法使用。","您的帳號無法使用此連結。"]}
+const TOKENS = {"colors":{"about":{"dark":"#000000","light":"#000000"},"aboutInk":{"dark":"#FFFFFF","light":"#FFFFFF"},"aboutManage":{"dark":"#242424","light":"#242424"},"aboutSecondary":{"dark":"#A6A6A6","light":"#A6A6A6"},"emailInk":{"dark":"#333333","light":"#333333"},"emailPlaceholder":{"dark":"#4D4D4D","light":"#4D4D4D"},"emailTrack":{"dark":"#CCCCCC","light":"#CCCCCC"},"error":{"dark":"#FF9A94","light":"#B3001B"},"focus":{"dark":"#1A73E8","light":"#1A73E8"},"footer":{"dark":"#A6A6A6","light":"#666666"},"pill":{"dark":"#FFFFFF","light":"#222222"},"pillInk":{"dark":"#000000","light":"#FFFFFF"},"progress":{"dark":"#CCCCCC","light":"#414141"}},"geometry":{"checkMark":42,"checkMarkArm":14,"checkMarkLine":3,"confirm":70,"confirmGlyphHeight":16,"confirmGlyphWidth":9,"cornerRadius":35,"emailInset":35,"emailInsetAtConfirm":70,"emailInsetTop":4,"footerGap":15,"footerLines":2,"height":70,"icon":32,"knobDiameter":62,"knobInset":4,"knobShadowOffset":3,"knobShadowOpacity":0.25,"knobShadowRadius":6,"labelInset":35,"labelInsetAtKnob":80,"maximumWidth":329},"looks":{"confirm_disconnect":{"ground":"pill","input":"choice","isOn":true,"knob":"hidden","pulses":false},"connect":{"ground":"pill","input":"turn_on","isOn":false,"knob":"start","pulses":false},"connected":{"ground":"pill","input":"turn_off","isOn":true,"knob":"end","pulses":false},"connecting":{"fill":0.75,"ground":"brand","input":"none","isOn":false,"knob":"hidden","pulses":false},"creating_account":{"fill":0.75,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"disconnected":{"ground":"pill","input":"turn_on","isOn":false,"knob":"hidden","pulses":false},"disconnecting":{"fill":0.75,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"email":{"ground":"email","input":"email","isOn":false,"knob":"hidden","pulses":false},"going_to_service":{"fill":0.9,"ground":"brand","input":"proceed","isOn":false,"knob":"hidden","pulses":false},"hidden":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"loading":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":true},"loading_failed":{"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false},"pending":{"ground":"pill","input":"set_up","isOn":true,"knob":"end","pulses":false},"verifying":{"fill":0.5,"ground":"pill","input":"none","isOn":false,"knob":"hidden","pulses":false}},"motion":{"change":0.4,"checkHold":0.45,"dot":0.75,"dragLeast":0.001,"dragMost":0.999,"easeIn":[0.42,0,1,1],"easeInOut":[0.42,0,0.58,1],"easeOut":[0,0,0.58,1],"emailFieldsFrom":0.7,"emailMorph":0.5,"emailSquareFrom":0.25,"heavyPart":0.5,"highlight":0.1,"labelInFrom":0.5,"lightBackVelocity":0.1,"lightPart":0.4,"lightStillVelocity":0.05,"morphTail":0.25,"press":0.15,"pressDelay":0.1,"pressOpacity":0.8,"progress":1.5,"pulse":1.2,"pulseOpacity":0.4,"readable":1,"ring":0.4,"shakeDamping":7,"shakeDistance":10,"shakeMass":1,"shakeOut":0.1,"shakeStiffness":1000,"slop":10,"tick":0.3},"type":{"aboutManage":20,"aboutRow":16,"aboutTitle":28,"bold":700,"demiBold":600,"email":18,"family":"\"Avenir Next\", Avenir, \"Nunito Sans\", Montserrat, system-ui, \"Noto Sans\", sans-serif","footer":14,"footerLineHeight":1.4,"heavy":800,"label":22,"labelMinimum":15}}
+const WORD_NAMES = ["loading","works_with","try_again","offline","unavailable","too_many","unknown_connection","not_allowed","connect_any"]
+const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste offline. Zkontrolujte připojení k internetu.","IFTTT právě neodpovídá.","Příliš mnoho pokusů. Chvíli počkejte a zkuste to znovu.","Toto propojení není dostupné.","Váš účet nemůže toto propojení používat.","Připojit"],"da":["Indlæser …","Fungerer med IFTTT","Prøv igen","Du er offline. Tjek din internetforbindelse.","IFTTT svarer ikke lige nu.","For mange forsøg. Vent lidt, og prøv igen.","Denne forbindelse er ikke tilgængelig.","Din konto kan ikke bruge denne forbindelse.","Forbind"],"de":["Wird geladen …","Funktioniert mit IFTTT","Erneut versuchen","Du bist offline. Prüfe deine Internetverbindung.","IFTTT antwortet gerade nicht.","Zu viele Versuche. Warte kurz und versuche es erneut.","Diese Verbindung ist nicht verfügbar.","Dein Konto kann diese Verbindung nicht nutzen.","Verbinden"],"en-GB":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t responding at the moment.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection.","Connect"],"en-US":["Loading…","Works with IFTTT","Try again","You’re offline. Check your internet connection.","IFTTT isn’t answering right now.","Too many tries. Wait a moment and try again.","This connection isn’t available.","Your account can’t use this connection.","Connect"],"es":["Cargando…","Funciona con IFTTT","Reintentar","Estás sin conexión. Comprueba tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión.","Conectar"],"es-419":["Cargando…","Funciona con IFTTT","Reintentar","No tienes conexión. Revisa tu acceso a internet.","IFTTT no responde en este momento.","Demasiados intentos. Espera un momento y vuelve a intentarlo.","Esta conexión no está disponible.","Tu cuenta no puede usar esta conexión.","Conectar"],"fi":["Ladataan…","Toimii IFTTT:n kanssa","Yritä uudelleen","Ei verkkoyhteyttä. Tarkista internetyhteytesi.","IFTTT ei vastaa juuri nyt.","Liian monta yritystä. Odota hetki ja yritä uudelleen.","Tämä yhteys ei ole käytettävissä.","Tilisi ei voi käyttää tätä yhteyttä.","Yhdistä"],"fr":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Patientez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion.","Connecter"],"fr-CA":["Chargement…","Fonctionne avec IFTTT","Réessayer","Vous êtes hors ligne. Vérifiez votre connexion à Internet.","IFTTT ne répond pas pour le moment.","Trop de tentatives. Attendez un instant, puis réessayez.","Cette connexion n’est pas disponible.","Votre compte ne peut pas utiliser cette connexion.","Connecter"],"it":["Caricamento…","Funziona con IFTTT","Riprova","Sei offline. Controlla la connessione a internet.","IFTTT non risponde in questo momento.","Troppi tentativi. Attendi un momento e riprova.","Questo collegamento non è disponibile.","Il tuo account non può usare questo collegamento.","Collega"],"ja":["読み込み中…","IFTTTと連携","もう一度試す","オフラインです。インターネット接続を確認してください。","IFTTTが応答していません。","試行回数が多すぎます。しばらく待ってからもう一度お試しください。","この接続は利用できません。","お使いのアカウントではこの接続を利用できません。","接続"],"ko":["불러오는 중…","IFTTT와 연동","다시 시도","오프라인입니다. 인터넷 연결을 확인하세요.","지금 IFTTT가 응답하지 않습니다.","시도 횟수가 너무 많습니다. 잠시 후 다시 시도하세요.","이 연결을 사용할 수 없습니다.","사용 중인 계정으로는 이 연결을 쓸 수 없습니다.","연결"],"nb":["Laster inn …","Fungerer med IFTTT","Prøv igjen","Du er frakoblet. Sjekk internettforbindelsen.","IFTTT svarer ikke akkurat nå.","For mange forsøk. Vent litt, og prøv igjen.","Denne tilkoblingen er ikke tilgjengelig.","Kontoen din kan ikke bruke denne tilkoblingen.","Koble til"],"nl":["Laden…","Werkt met IFTTT","Opnieuw proberen","Je bent offline. Controleer je internetverbinding.","IFTTT reageert nu niet.","Te veel pogingen. Wacht even en probeer het opnieuw.","Deze verbinding is niet beschikbaar.","Je account kan deze verbinding niet gebruiken.","Verbinden"],"pl":["Wczytywanie…","Działa z IFTTT","Spróbuj ponownie","Jesteś offline. Sprawdź połączenie z internetem.","IFTTT teraz nie odpowiada.","Zbyt wiele prób. Odczekaj chwilę i spróbuj ponownie.","To połączenie jest niedostępne.","Twoje konto nie może używać tego połączenia.","Połącz"],"pt-BR":["Carregando…","Funciona com IFTTT","Tentar de novo","Você está off-line. Verifique sua conexão com a internet.","A IFTTT não está respondendo agora.","Muitas tentativas. Aguarde um momento e tente de novo.","Esta conexão não está disponível.","Sua conta não pode usar esta conexão.","Conectar"],"pt-PT":["A carregar…","Funciona com IFTTT","Tentar novamente","Está offline. Verifique a sua ligação à internet.","A IFTTT não está a responder.","Demasiadas tentativas. Aguarde um momento e tente novamente.","Esta ligação não está disponível.","A sua conta não pode usar esta ligação.","Ligar"],"ru":["Загрузка…","Работает с IFTTT","Повторить","Нет сети. Проверьте подключение к интернету.","IFTTT сейчас не отвечает.","Слишком много попыток. Подождите немного и повторите.","Это подключение недоступно.","Ваш аккаунт не может использовать это подключение.","Подключить"],"sv":["Laddar …","Fungerar med IFTTT","Försök igen","Du är offline. Kontrollera internetanslutningen.","IFTTT svarar inte just nu.","För många försök. Vänta en stund och försök igen.","Den här anslutningen är inte tillgänglig.","Ditt konto kan inte använda den här anslutningen.","Anslut"],"zh-Hans":["正在加载…","与 IFTTT 搭配使用","重试","您已离线。请检查互联网连接。","IFTTT 暂时没有响应。","尝试次数过多。请稍候再试。","此连接不可用。","您的账户无法使用此连接。","连接"],"zh-Hant":["正在載入…","與 IFTTT 搭配使用","再試一次","您目前離線。請檢查網際網路連線。","IFTTT 目前沒有回應。","嘗試次數過多。請稍候再試。","此連結無法使用。","您的帳號無法使用此連結。","連結"]}
 // <<< embedded
 
 // MARK: - Colour (4.3)
@@ -203,7 +206,7 @@ function readState(value) {
     progress: Number.isFinite(progress) ? Math.min(Math.max(progress, 0), 1) : among(progress, "none", "indeterminate"),
     undo: amount(undo.total) > 0 ? { remaining: Math.min(amount(undo.remaining), undo.total), total: undo.total } : null,
     refusals: Number.isSafeInteger(value.refusals) ? value.refusals : null,
-    manageURL: safeURL(value.manageURL), storeURL: safeURL(value.storeURL), termsURL: safeURL(value.termsURL) ?? "https://ifttt.com/terms",
+    manageURL: safeURL(value.manageURL), setUpURL: safeURL(value.setUpURL), storeURL: safeURL(value.storeURL), termsURL: safeURL(value.termsURL) ?? "https://ifttt.com/terms",
   }
 }
 
@@ -228,10 +231,12 @@ export function readAnswer(value) {
   if (!Object.hasOwn(TOKENS.looks, state.step) || typeof state.step !== "string") return null
   return { revision: Number.isSafeInteger(answer.revision) ? answer.revision : 0, token: words(answer.token, 1024),
            locale: matchingLocale(answer.locale) ?? "en-US", state: readState(state), face: readFace(record(answer.face)),
-           open: safeURL(answer.open), isCounted: answer.isCounted === true }
+           canOpen: answer.canOpen === true, open: safeURL(answer.open), isCounted: answer.isCounted === true }
 }
 
 const MOST_BYTES = 256 * 1024
+/** This page, for the server: only here the address is asked for, and only from here the user is sent on. */
+const PAGE = Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join("")
 const PATIENCE = 30_000
 
 class Refusal extends Error {
@@ -246,7 +251,7 @@ class Refusal extends Error {
 async function ask(url, options, signal) {
   let response, text = ""
   try {
-    response = await fetch(url, { credentials: "same-origin", cache: "no-store", referrerPolicy: "same-origin", ...options,
+    response = await fetch(url, { credentials: "same-origin", cache: "no-store", redirect: "error", referrerPolicy: "same-origin", ...options,
                                   headers: { Accept: "application/json", ...options.headers },
                                   signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]) })
     if (response.ok) {
@@ -286,7 +291,7 @@ const PRESS = `opacity var(--press, ${M.press}s) ${EASE}`
 const LINE = T.footer * T.footerLineHeight
 // In little room, a watch's or that of a very large text, insets and knob give way to the words.
 const KNOB = `min(${u(G.knobDiameter)}, 30cqi)`
-const BESIDE = `min(${u(G.labelInsetAtKnob)}, 30cqi + ${u(2 * G.knobInset)})`
+const BESIDE = `min(${u(G.labelInsetAtKnob)}, 30cqi + ${u(4 * G.knobInset)})`
 const ROOMY = `clamp(${u(8)}, 100cqi - ${u(250)}, ${u(G.labelInset)})`
 
 // What a page says of the element wins, and of its text is inherited: the body takes neither.
@@ -310,7 +315,8 @@ button, svg { transition: ${PRESS} }
 .pill { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); min-block-size: ${u(G.height)}; border-radius: ${u(G.cornerRadius)}; background: var(--pill);
   color: var(--ink); touch-action: pan-y; user-select: none; -webkit-user-select: none; -webkit-touch-callout: none; container-type: inline-size;
   transition: ${PRESS} }
-.pressed { --press: ${M.highlight}s; opacity: ${M.pressOpacity} } .flashes { --press: ${M.press}s }
+.pressed { --press: ${M.highlight}s } .pressed:not(.pill), .pill.pressed .knob { opacity: ${M.pressOpacity} } .flashes { --press: ${M.press}s }
+.pill.pressed[data-knob=hidden] .switch > span { opacity: ${M.pressOpacity} }
 .pill > * { grid-area: 1 / 1 }
 .grounds { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; contain: strict }
 .ground { position: absolute; inset: 0; opacity: 0; transition: opacity ${M.change}s ${EASE} }
@@ -318,14 +324,12 @@ button, svg { transition: ${PRESS} }
 [data-ground=brand] .ground.brand, [data-ground=email] .ground.grey { opacity: 1 }
 [data-ground=brand], [data-ground=email], .celebrates { background: none; transition: ${PRESS}, background 0s ${M.change}s }
 [data-ground=brand] { --ink: var(--brand-ink); --neutral: var(--brand-progress) }
-.bar { position: absolute; inset: 0; background: var(--neutral); opacity: 0; transform: translateX(-100%);
-  transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
-.bar.part { opacity: 1 } .bar.sweeps { opacity: 1; inset-inline-end: 60%; transition: opacity ${M.change}s; animation: sweep ${M.indeterminate}s ${EASE} infinite }
+.bar { --side: -1; position: absolute; inset: 0; background: var(--neutral); opacity: 0; transform: translateX(calc(var(--side) * 100%));
+  transition: opacity ${M.change}s ${EASE}, transform 0s ${M.change}s } [dir=rtl] .bar { --side: 1 }
+.bar.part, .bar.fills { opacity: 1; transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
+.bar.fills { transform: translateX(calc(var(--side) * (1 - var(--fill)) * 100%)); transition: opacity ${M.change}s ${EASE}, transform calc(var(--fill) * ${M.progress}s) linear }
 .bar.runs { transition: none }
-@keyframes sweep { from { transform: translateX(-100%) } to { transform: translateX(250%) } }
 @keyframes breathe { from { opacity: .35 } to { opacity: 1 } }
-[dir=rtl] .bar { transform: translateX(100%) } [dir=rtl] .bar.sweeps { animation-direction: reverse; animation-name: sweep-rtl }
-@keyframes sweep-rtl { from { transform: translateX(-250%) } to { transform: translateX(100%) } }
 .switch { position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-items: center; border-radius: inherit; color: var(--ink);
   font-weight: ${T.bold}; line-height: 1.2 }
 .switch > span { grid-area: 1 / 1; min-inline-size: 0; padding-inline: ${ROOMY}; padding-block: ${u(8)}; white-space: nowrap;
@@ -340,6 +344,7 @@ button, svg { transition: ${PRESS} }
   box-shadow: 0 ${u(G.knobShadowOffset)} ${u(G.knobShadowRadius)} rgb(0 0 0 / ${G.knobShadowOpacity}); will-change: transform;
   font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1; transition: transform ${M.change}s ${EASE}, opacity ${M.change}s ${EASE} }
 [data-knob=start] .knob, [data-knob=end] .knob { opacity: 1 }
+.pressed .knob, .flashes .knob { transition: ${PRESS} }
 /* As delivered, and IFTTT delivers white: on a bright knob an edge keeps it to be seen. */
 .knob img { inline-size: min(${u(G.icon)}, 16cqi); block-size: min(${u(G.icon)}, 16cqi); object-fit: contain; grid-area: 1 / 1;
   filter: drop-shadow(0 0 1px light-dark(var(--edge-light), var(--edge-dark))) }
@@ -348,12 +353,14 @@ button, svg { transition: ${PRESS} }
 [data-input=email] .email { opacity: 1; visibility: visible; transition: opacity ${M.emailMorph * (1 - M.emailFieldsFrom)}s linear ${M.emailMorph * M.emailFieldsFrom}s, visibility 0s }
 .email input { flex: 1; min-inline-size: 0; padding-inline: ${ROOMY} ${u(8)}; padding-block-start: ${u(G.emailInsetTop)}; color: ${shade("emailInk")};
   font-size: clamp(${u(16)}, 5.6cqi, ${u(T.email)}); text-overflow: ellipsis; text-align: start; unicode-bidi: plaintext; border-radius: ${u(G.cornerRadius)}; user-select: text; -webkit-user-select: text }
+[dir=rtl] .email input { text-align: right }
 .email input::placeholder { color: ${shade("emailPlaceholder")}; opacity: 1 }
-.email input:focus-visible { outline-offset: ${u(-4)}; outline-color: ${C.emailInk.light} }
+.email input:focus-visible { outline: none }
+.pill:has(input:focus-visible) { outline: ${u(3)} solid var(--connect-button-focus, ${shade("focus")}); outline-offset: ${u(3)} }
 .email input[aria-invalid=true] { text-decoration: underline wavy ${C.error.light}; text-underline-offset: ${u(4)} }
 .email button { flex: none; inline-size: min(${u(G.confirm)}, 30cqi); border-start-end-radius: ${u(G.cornerRadius)}; border-end-end-radius: ${u(G.cornerRadius)};
   background: var(--brand); color: var(--confirm-ink); display: grid; place-items: center }
-.email .pressed { background: var(--confirm-pressed); opacity: 1 } .email .pressed svg { opacity: ${M.pressOpacity} }
+.email .pressed.pressed { background: var(--confirm-pressed); opacity: 1 } .email .pressed svg { opacity: ${M.pressOpacity} }
 [dir=rtl] .email button svg { transform: scaleX(-1) }
 .choices { position: relative; display: flex; flex-wrap: wrap; gap: ${u(G.knobInset)}; padding: ${u(G.knobInset)} }
 .choices button { flex: 1 1 ${u(90)}; min-inline-size: 0; min-block-size: ${u(44)}; border-radius: ${u(G.knobDiameter / 2)}; padding: ${u(4)} ${u(12)}; font-size: ${u(17)}; font-weight: ${T.bold};
@@ -363,8 +370,8 @@ button, svg { transition: ${PRESS} }
 .check { position: absolute; inset: 0; margin: auto; inline-size: ${u(G.checkMark)}; block-size: ${u(G.checkMark)}; overflow: visible; pointer-events: none;
   fill: none; stroke: var(--brand-ink); stroke-width: ${G.checkMarkLine}; stroke-linecap: round; stroke-linejoin: round; opacity: 0; transition: opacity ${M.change}s ${EASE}, transform ${M.change}s ${EASE} }
 .check circle { stroke-opacity: .32; transform-origin: center } .check .dot { fill: var(--brand-ink); stroke: none; opacity: 0 }
-.celebrates .check { opacity: 1; transition: none } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span { opacity: 0 }
-.footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere }
+.celebrates .check { opacity: 1; transition: none } .celebrates .ground.brand { opacity: 1 } .celebrates .knob { opacity: 0 } .celebrates .switch > span:not([aria-hidden]) { opacity: 0 }
+.footer { margin-block-start: ${u(G.footerGap)}; min-block-size: ${u(LINE * G.footerLines)}; color: var(--connect-button-footer, ${shade("footer")}); overflow-wrap: anywhere; text-wrap: balance }
 .footer p { margin: 0; display: inline; unicode-bidi: normal } .footer .text { color: inherit; font: inherit; font-weight: ${T.demiBold} } .footer[data-tone=lead] .lead { text-transform: uppercase; letter-spacing: .03em }
 .footer[data-tone=error] { color: var(--connect-button-error, ${shade("error")}) }
 .footer button { min-block-size: ${u(24)}; min-inline-size: ${u(24)}; margin-block: ${u((LINE - 24) / 2)}; border-radius: ${u(4)}; text-align: center }
@@ -393,7 +400,7 @@ h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
 .legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }
 @media (prefers-reduced-motion: reduce) {
   *, *::before { transition: none !important } .sheet, .pulses .switch > span { animation: none }
-  .bar.sweeps, [dir=rtl] .bar.sweeps { inset-inline: 0; transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
+  .bar.fills { transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
 @media (forced-colors: active) {
   .pill, .choices button, .email button { border: 1px solid ButtonText; background: ButtonFace } .switch, .choices button, .email button { color: ButtonText !important }
   .knob { background: ButtonText; border: 1px solid ButtonFace } .knob * { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
@@ -441,18 +448,18 @@ const ARROW = [[31, 26], stroke("M1 13H29M18 2 29 13 18 24")]
 const BENEFITS = ["M3 3h12v12H3zM9 9h12v12H9z", "M8 6h8a6 6 0 0 1 0 12H8A6 6 0 0 1 8 6zM16 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
                   "M5 11h14v10H5zM8 11V7a4 4 0 0 1 8 0v4", "M9 3v5M15 3v5M6 8h12v4a6 6 0 0 1-12 0zM12 18v3"]
 
-/** The ring, the dot's curl and the tick, in a square of 42. */
-const TICK = "M14 21.2 19 26.2 28.9 16.3"
+/** The ring and the tick, in the ring's square of 42 points; the dot flies in one of 72 around it. */
+const TICK = "M13.05 21 18 25.95 27.9 16.05"
 const CHECK = [[G.checkMark, G.checkMark], ["circle", { cx: 21, cy: 21, r: 19.5 }], ["circle", { class: "dot", cx: 0, cy: 0, r: 1.5 }],
                ["path", { d: TICK, pathLength: 1, "stroke-dasharray": 1, "stroke-dashoffset": 1 }]]
 
-/** From the centre to the left edge through the lower left corner, then to the tick through the upper left one. */
-function curl() {
-  const quadratic = (a, b, c) => Array.from({ length: 13 }, (_, at) => {
-    const t = at / 12
+/** From left of the centre to the left edge through the lower left corner, then to the tick through the upper left one. */
+export function curl() {
+  const quadratic = (a, b, c) => Array.from({ length: 25 }, (_, at) => {
+    const t = at / 24
     return a.map((part, axis) => (1 - t) ** 2 * part + 2 * t * (1 - t) * b[axis] + t * t * c[axis])
   })
-  return [...quadratic([21, 21], [0, 42], [0, 21]), ...quadratic([0, 21], [0, 0], [14, 21.2]).slice(1)]
+  return [...quadratic([18, 21], [-15, 57], [-15, 21]), ...quadratic([-15, 21], [-15, -15], [13.05, 21]).slice(1)]
     .map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)`, opacity: 1 }))
 }
 
@@ -474,7 +481,9 @@ export const celebrates = (from, to) =>
   ["verifying", "creating_account", "going_to_service", "connecting"].includes(from) && TOKENS.looks[to].knob === "end"
 
 /** What a tap on the pill is. */
-const TAPPED = ["turn_on", "turn_off", "proceed"]
+const TAPPED = ["turn_on", "turn_off", "proceed", "set_up"]
+/** What is heard also while another message is on its way. */
+const CANCELS = ["cancel", "keep", "undo", "returned"]
 const RETRY_AFTER = [2000, 4000, 8000]
 const POLL_AFTER = [2000, 4000, 8000, 15_000, 30_000]
 const FOLLOW_FOR = 10 * 60_000
@@ -510,6 +519,9 @@ export class ConnectButton extends HTMLElement {
   #counted = null         // the connection that was counted as shown
   #counting = Promise.resolve()
   #unsent = null          // the event that could not be sent, for the retry
+  #next = null            // what cancels, pressed while a message was on its way
+  #leads = false          // what is under way was begun here: from here the user is sent on
+  #leaving = null         // the user is about to be sent on
   #following = null
   #drag = null
   #width = 0              // of the pill, as it was last
@@ -574,6 +586,7 @@ export class ConnectButton extends HTMLElement {
     this.#connected?.abort()
     this.#loading?.abort()
     clearTimeout(this.#later)
+    clearTimeout(this.#leaving)
     this.#unfollow()
     this.#settle()
     ALIVE.delete(this)
@@ -616,11 +629,19 @@ export class ConnectButton extends HTMLElement {
   /** Asks the server again. */
   refresh() { return this.#load(true) }
 
-  #url(route = "") {
-    const base = new URL(this.getAttribute("base") || "/connect", document.baseURI)
+  get #base() {
+    try { return new URL(this.getAttribute("base") || "/connect", document.baseURI) } catch { return null }
+  }
+
+  /** The server is sent the address and the token: it has to be this page's own. */
+  get #isForeign() { return this.#base?.origin !== (this.ownerDocument.defaultView ?? window).origin }
+
+  #url(route = "", query = {}) {
+    const base = this.#base
     const locale = this.getAttribute("locale")
+    const items = new URLSearchParams({ ...query, ...locale ? { locale: locale.slice(0, 64) } : {} })
     return `${base.origin}${base.pathname.replace(/\/+$/, "")}/${encodeURIComponent(this.getAttribute("connection") ?? "")}${route}`
-      + (locale ? `?locale=${encodeURIComponent(locale.slice(0, 64))}` : "")
+      + (items.size ? `?${items}` : "")
   }
 
   /** Without a connection there is no server. */
@@ -703,7 +724,8 @@ export class ConnectButton extends HTMLElement {
     this.#loading?.abort()
     const { signal } = this.#loading = new AbortController()
     if (!quiet) this.#showLocally("loading")
-    const url = this.#url()
+    if (this.#isForeign) return this.#showLocally("loading_failed", new Refusal("not_allowed"))
+    const url = this.#url("", { page: PAGE })
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
         const answer = await ask(url, {}, signal)
@@ -730,43 +752,55 @@ export class ConnectButton extends HTMLElement {
     })
   }
 
-  /** Tells the server what the person did. One at a time: what is done meanwhile is a double tap. */
+  /** Tells the server what the user did. One at a time: what is done meanwhile is a double tap, unless it cancels. */
   async #send(event, email) {
-    if (this.#sending || !this.#answer) return
+    if (!this.#answer) return
     if (this.#isPreview) return this.#settleBack()
+    if (this.#sending) return void (this.#next = CANCELS.includes(event) ? event : this.#next)
+    if (this.#isForeign) return this.#showLocally(this.#answer.state.step, new Refusal("not_allowed"))
     this.#sending = true
-    this.#heard = null
+    this.#heard = this.#unsent = this.#next = null
     this.#loading?.abort()
-    this.#unsent = null
+    clearTimeout(this.#leaving)
+    this.#leaving = null
+    this.#leads = !CANCELS.includes(event)
+    if (event !== "proceed") this.#forgetAway()
     const { signal } = this.#connected
-    const waits = setTimeout(() => this.#drawProgress("indeterminate"), 200)
     try {
       const answer = await this.#post(event, email, signal)
       if (signal.aborted) return
       this.#sending = false
+      // A stream that was at rest looks seldom: another one looks at once.
+      this.#unfollow()
       if (age(answer, this.#answer) >= 0) this.#show(answer)
       else this.#settleBack()
       if (this.#heard) this.#hear(this.#heard)
-      if (answer.open) this.#open(answer.open)
+      if (this.#next) this.#send(this.#next)
+      else if (answer.open) this.#open(answer.open)
     } catch (error) {
       if (signal.aborted) return
       this.#sending = false
       this.#unsent = [event, email]
       this.#showLocally(this.#answer.state.step, error)
-    } finally {
-      clearTimeout(waits)
     }
+  }
+
+  /** Goes on to the service as soon as the server knows where: after a moment in which a new user reads whose account is made. */
+  #goOn({ canOpen, isLocal, state }) {
+    if (!canOpen || isLocal || !this.#leads || this.#leaving !== null) return
+    const pause = state.email && state.step === "going_to_service" ? M.readable * 1000 : 0
+    this.#leaving = setTimeout(() => { if (this.#answer?.canOpen) this.#send("proceed") }, pause)
   }
 
   #message(members) {
     const { revision, token } = this.#answer
-    return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...members, revision, token }) }
+    return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...members, revision, token, page: PAGE }) }
   }
 
   /** What is counted if the person agreed, and else told to nobody (W24). It outlives the page; nothing waits for it or fails with it. */
   #count(event, item) {
     const answer = this.#answer
-    if (!answer.isCounted || this.#isPreview) return
+    if (!answer.isCounted || this.#isPreview || this.#isForeign) return
     const [url, message] = [this.#url("/counts"), this.#message({ event, item })]
     // One after the other, so that they arrive as they happened.
     this.#counting = this.#counting.then(async () => {
@@ -790,12 +824,12 @@ export class ConnectButton extends HTMLElement {
     try {
       fresh = await send()
       // What was about an older revision was not taken: a notice was over, or another tab was there first.
-      const isMissed = fresh.revision > seen.revision && !fresh.state.failure && !fresh.open
+      const isMissed = fresh.revision > seen.revision && !fresh.state.failure && !fresh.open && !CANCELS.includes(event)
       if (!isMissed || fresh.token !== seen.token) return fresh
     } catch (error) {
       if (error.status !== 403) throw error
       // The session, and its token with it, was renewed.
-      fresh = await ask(this.#url(), {}, signal)
+      fresh = await ask(this.#url("", { page: PAGE }), {}, signal)
     }
     // It is said again, once, when what the person saw is still so.
     if (fresh.state.step !== seen.state.step) return { ...fresh, open: null }
@@ -812,15 +846,26 @@ export class ConnectButton extends HTMLElement {
     if (opened) opened.opener = null
   }
 
+  get #isAway() {
+    try { return sessionStorage.getItem(AWAY) === this.getAttribute("connection") } catch { return false }
+  }
+
+  #forgetAway() {
+    try { sessionStorage.removeItem(AWAY) } catch { /* Then there is none. */ }
+  }
+
   /** Whether this tab is back from the service with this connection. It is told once. */
   #comesBack() {
     const { isLocal, state } = this.#answer
-    if (isLocal || this.#isPreview || state.step === "loading" || state.step === "going_to_service") return false
-    try {
-      if (sessionStorage.getItem(AWAY) !== this.getAttribute("connection")) return false
-      sessionStorage.removeItem(AWAY)
-      return true
-    } catch { return false }
+    if (isLocal || this.#isPreview || state.step === "loading" || state.step === "going_to_service" || !this.#isAway) return false
+    this.#forgetAway()
+    return true
+  }
+
+  /** The browser's Back, and not IFTTT, has brought this tab here (F032). */
+  #returnEarly() {
+    if (this.#sending || this.#isPreview || this.#answer.isLocal || this.#answer.state.step !== "going_to_service" || !this.#isAway) return
+    this.#send("returned")
   }
 
   /** Whether something happens elsewhere, or passes by itself. */
@@ -831,11 +876,11 @@ export class ConnectButton extends HTMLElement {
 
   /** Follows what the server has to tell, as long as somebody sees it. */
   #follow() {
-    if (document.hidden || this.#isPreview || this.#answer.isLocal) return this.#unfollow()
+    if (document.hidden || this.#isPreview || this.#isForeign || this.#answer.isLocal) return this.#unfollow()
     const isCrowded = [...ALIVE].filter(button => button.#following).length >= RESTING_STREAMS
     if (this.#following || isCrowded && !this.#isUnderWay) return
     const { signal } = this.#following = new AbortController()
-    const changes = new EventSource(this.#url("/changes"))
+    const changes = new EventSource(this.#url("/changes", { page: PAGE }))
     signal.addEventListener("abort", () => changes.close())
     changes.onmessage = event => {
       if (event.data.length > MOST_BYTES) return
@@ -857,8 +902,9 @@ export class ConnectButton extends HTMLElement {
 
   async #poll(signal) {
     const until = performance.now() + FOLLOW_FOR
+    const pauses = this.#isUnderWay ? [250, 500, 1000, ...POLL_AFTER] : POLL_AFTER
     for (let round = 0; !signal.aborted && performance.now() < until && (round < RESTING_LOOKS || this.#isUnderWay); round += 1) {
-      await this.#pause(POLL_AFTER[Math.min(round, POLL_AFTER.length - 1)], signal)
+      await this.#pause(pauses[Math.min(round, pauses.length - 1)], signal)
       if (!signal.aborted) await this.#load(true)
     }
     if (!signal.aborted) this.#unfollow()
@@ -927,11 +973,21 @@ export class ConnectButton extends HTMLElement {
 
   #tapped(event) {
     const { input } = this.#look
-    if (event.detail <= 1 && TAPPED.includes(input)) this.#send(input)
+    if (event.detail > 1 || !TAPPED.includes(input)) return
+    if (input === "set_up") this.#setUp()
+    else this.#send(input)
+  }
+
+  /** Configuring a pending connection is the page's own affair (W15). */
+  #setUp() {
+    const goesOn = this.dispatchEvent(new CustomEvent("setup", { cancelable: true }))
+    const { setUpURL } = this.#answer.state
+    if (goesOn && setUpURL) location.assign(setUpURL)
   }
 
   #act(kind) {
     if (kind === "about") return this.#tapFooter()
+    if (kind === "disconnect" && this.#look.input !== "choice") return this.#send("turn_off")
     if (kind === "cancel" && !this.#answer.face.actions.some(action => action.kind === "cancel")) return
     if (kind === "retry") this.#loads = 0
     if (kind === "retry" && this.#unsent) return this.#send(...this.#unsent)
@@ -950,10 +1006,10 @@ export class ConnectButton extends HTMLElement {
     const { input, isOn, knob } = this.#look
     this.#drag = null
     this.#pointerType = event.pointerType
-    if (!event.isPrimary || event.button !== 0 || this.#sending || knob === "hidden" || !TAPPED.includes(input)) return
+    if (!event.isPrimary || event.button !== 0 || this.#sending || knob === "hidden" || input !== "turn_on" && input !== "turn_off") return
     const [x, width] = this.#place(event)
     const fromKnob = isOn !== this.#isRightToLeft ? width - x : x
-    if (fromKnob > (G.labelInsetAtKnob + M.slop) * this.#part.knob.getBoundingClientRect().width / G.knobDiameter) return
+    if (fromKnob > (G.height + M.slop) * this.#part.knob.getBoundingClientRect().width / G.knobDiameter) return
     this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, active: false, samples: [] }
   }
 
@@ -1076,20 +1132,30 @@ export class ConnectButton extends HTMLElement {
     body.classList.remove("scrubbed")
   }
 
-  /** The knob travels, squares itself towards the field, loses icon and shadow, and gives way to the button that confirms. */
+  /** The knob and the button that confirms travel as one; the knob squares itself towards the field, loses icon and shadow, and gives way. */
   #morph(timing) {
-    const { knob } = this.#part
+    const { knob, confirm } = this.#part
     const round = `${G.cornerRadius * this.#unit}px`
     const square = this.#isRightToLeft ? `${round} 0px 0px ${round}` : `0px ${round} ${round} 0px`
     const place = part => `translateX(${part * this.#way}px)`
-    const [half, late] = [M.emailSquareFrom, M.emailFieldsFrom]
-    const move = (element, ...frames) => element.animate(frames, { duration: M.emailMorph * 1000, id: "morph", ...timing })
+    const [from, late] = [M.emailSquareFrom, M.emailFieldsFrom]
+    const duration = M.emailMorph * 1000
+    // A part that begins later has a time of its own, with its own easing.
+    const move = (element, frames, begin = 0, composite = "replace") =>
+      element.animate(frames, { ...timing, composite, duration: duration * (1 - begin), delay: duration * begin, fill: timing.fill ?? "backwards", id: "morph" })
+    // The confirm button lies where the knob ends: it starts at the knob's place, and is as large as the knob there.
+    const size = (G.height - 2 * G.knobInset) / G.confirm
     return [
-      move(knob, { transform: place(0) }, { offset: half, transform: place(half) }, { transform: `${place(1)} scale(${G.confirm / G.knobDiameter})` }),
-      move(knob, { borderRadius: round }, { offset: half, borderRadius: round }, { borderRadius: square }),
-      move(knob, { boxShadow: getComputedStyle(knob).boxShadow }, { boxShadow: "none" }),
-      move(knob, { opacity: 1 }, { offset: late, opacity: 1 }, { opacity: 0 }),
-      ...[...knob.children].map(icon => move(icon, { opacity: 1 }, { offset: half, opacity: 1 }, { opacity: 0 }))]
+      move(knob, { transform: [place(0), place(1)] }),
+      move(knob, { transform: ["scale(1)", `scale(${G.confirm / G.knobDiameter})`] }, from, "add"),
+      move(knob, { borderRadius: [round, square] }, from),
+      move(knob, { boxShadow: [getComputedStyle(knob).boxShadow, "none"] }),
+      // It lies under the confirm button, and fades when that is all there.
+      knob.animate([{ opacity: 1 }, { opacity: 1, offset: 1 / (1 + M.morphTail / M.emailMorph), easing: curve(M.easeOut) }, { opacity: 0 }],
+        { ...timing, easing: "linear", duration: duration + M.morphTail * 1000, id: "morph" }),
+      move(confirm, { transform: [`translateX(${-this.#way}px) scale(${size})`, "none"] }),
+      move(confirm, { opacity: [0, 1] }, late),
+      ...[...knob.children].map(icon => move(icon, { opacity: [1, 0] }, from))]
   }
 
   /** Where the knob is when nobody moves it. A hidden one waits where it was last. */
@@ -1115,7 +1181,8 @@ export class ConnectButton extends HTMLElement {
     const kind = error && (WORD_NAMES.includes(error.kind) ? error.kind : "unavailable")
     const isRetryable = ["offline", "unavailable", "too_many"].includes(kind)
     const last = this.#answer && step !== "loading" && step !== "loading_failed" ? this.#answer : readAnswer({ state: { step: "loading" }, locale,
-      face: { label: say("loading"), name: say("loading"), footer: mark(say("works_with")), tone: "lead" } })
+      face: { label: say(step === "loading" ? "loading" : "connect_any"), name: say(step === "loading" ? "loading" : "connect_any"),
+              footer: mark(say("works_with")), tone: "lead" } })
     const answer = { ...last, isLocal: true, open: null, state: { ...last.state, step } }
     if (kind) {
       answer.state.failure = { kind, detail: error.status ? `HTTP ${error.status}` : String(error.cause ?? error.message) }
@@ -1140,6 +1207,7 @@ export class ConnectButton extends HTMLElement {
     const look = TOKENS.looks[state.step]
     const inside = this.#root.activeElement
     const isFirst = !before || before.state.step === "loading"
+    const old = this.#labelNow()
     this.#set("hidden", state.step === "hidden")
     this.#set("on", look.isOn)
     this.#set("busy", state.progress !== "none" && state.progress !== 1)
@@ -1148,7 +1216,9 @@ export class ConnectButton extends HTMLElement {
     if (isFirst) this.#part.body.classList.add("scrubbed")
     this.#dress(state)
     this.#drawPill(look, state, face)
-    this.#drawLabel(face.label, isFirst || Boolean(this.#released))
+    const isBack = this.#comesBack()
+    const arrives = celebrates(isBack ? "going_to_service" : before?.state.step, state.step)
+    this.#drawLabel(look.input === "email" ? "" : face.label, isFirst || Boolean(this.#released), arrives && !this.#isStill ? "later" : "now", old)
     this.#drawEmail(state, face, before)
     this.#drawChoices(face)
     this.#drawFooter(state, face)
@@ -1162,8 +1232,7 @@ export class ConnectButton extends HTMLElement {
       this.#part.body.offsetWidth
       this.#part.body.classList.remove("scrubbed")
     }
-    const isBack = this.#comesBack()
-    if (celebrates(isBack ? "going_to_service" : before?.state.step, state.step)) this.#celebrate()
+    if (arrives) this.#celebrate()
     else this.#part.pill.classList.remove("celebrates")
     this.#keepFocus(inside, look, before)
     // Looking again, and finding what was there, is no news.
@@ -1175,6 +1244,8 @@ export class ConnectButton extends HTMLElement {
     this.#lookLater(before)
     this.#countShown()
     if (answer.isLocal) return
+    this.#goOn(answer)
+    this.#returnEarly()
     for (const twin of ALIVE) if (!twin.#isPreview && twin.#answer && twin.#url() === this.#url()) twin.#hear(answer)
   }
 
@@ -1228,7 +1299,7 @@ export class ConnectButton extends HTMLElement {
     const { pill, switch: control, form, choices } = this.#part
     Object.assign(pill.dataset, { ground: look.ground, knob: look.knob, input: look.input, step: state.step })
     pill.classList.toggle("pulses", look.pulses)
-    const isSwitch = look.input !== "proceed"
+    const isSwitch = look.input !== "proceed" && look.input !== "set_up"
     const isIdle = look.input === "none"
     control.hidden = look.input === "email" || look.input === "choice"
     form.inert = look.input !== "email"
@@ -1238,21 +1309,35 @@ export class ConnectButton extends HTMLElement {
     for (const [name, value] of Object.entries(attributes)) value === null ? control.removeAttribute(name) : control.setAttribute(name, value)
   }
 
-  /** The old text fades out all the way, the new one in from the middle. Text that is there already stays. */
-  #drawLabel(text, isAtOnce) {
+  /** The label as it is now: what leaves keeps its place, size and colour. */
+  #labelNow() {
+    const { label, switch: control } = this.#part
+    const { color, paddingInline, fontSize, opacity } = getComputedStyle(label)
+    return { text: label.textContent, wraps: control.classList.contains("wraps"), style: { color, paddingInline, fontSize }, opacity: Number(opacity) }
+  }
+
+  /** The old text fades out all the way, the new one in from the middle, or later. Text that is there already stays. */
+  #drawLabel(text, isAtOnce, when, old) {
     const { label } = this.#part
     if (text === this.#label) return
     this.#label = text
-    const old = label.textContent
     label.textContent = text
     this.#fit()
     this.#part.leaving?.remove()
-    if (isAtOnce || this.#isStill || !old) return
-    const leaving = this.#part.leaving = h("span", { "aria-hidden": "true" }, old)
-    label.after(leaving)
-    const timing = { duration: M.change * 1000, easing: EASE }
-    leaving.animate({ opacity: [1, 0] }, timing).finished.then(() => leaving.remove(), () => leaving.remove())
-    label.animate([{ opacity: 0 }, { opacity: 0, offset: M.labelInFrom }, { opacity: 1 }], timing)
+    for (const animation of label.getAnimations()) if (animation.id === "label") animation.cancel()
+    if (isAtOnce || this.#isStill) return
+    if (old.text) {
+      const leaving = this.#part.leaving = h("span", { "aria-hidden": "true" }, old.text)
+      Object.assign(leaving.style, old.style, { whiteSpace: old.wraps ? "normal" : "nowrap" })
+      label.after(leaving)
+      leaving.animate({ opacity: [old.opacity, 0] }, { duration: M.change * 1000, easing: EASE }).finished.then(() => leaving.remove(), () => leaving.remove())
+    }
+    if (when === "now" && text) this.#fadeLabelIn()
+  }
+
+  #fadeLabelIn() {
+    const half = M.change * 1000 * M.labelInFrom
+    this.#part.label.animate({ opacity: [0, 1] }, { id: "label", duration: M.change * 1000 - half, delay: half, easing: EASE, fill: "backwards" })
   }
 
   /** A long label shrinks a little, and then wraps (F056, W3). */
@@ -1362,7 +1447,8 @@ export class ConnectButton extends HTMLElement {
     const attributes = { role: isShown ? "progressbar" : null, "aria-label": isShown ? this.#answer.face.label : null,
                          "aria-valuenow": isKnown ? Math.round(progress * 100) : null }
     for (const [name, value] of Object.entries(attributes)) value === null ? bar.removeAttribute(name) : bar.setAttribute(name, value)
-    bar.className = `bar${progress === "indeterminate" && !undo ? " sweeps" : isKnown || undo ? " part" : ""}`
+    bar.className = `bar${progress === "indeterminate" && !undo ? " fills" : isKnown || undo ? " part" : ""}`
+    if (progress === "indeterminate") bar.style.setProperty("--fill", this.#look.fill ?? 0.5)
     const sign = body.dir === "rtl" ? 1 : -1
     bar.style.transform = isKnown ? `translateX(${sign * 100 * (1 - progress)}%)` : ""
     if (!undo || isKnown) return
@@ -1381,13 +1467,14 @@ export class ConnectButton extends HTMLElement {
     this.#placeKnobStill(0.5)
     const [ring, dot, tick] = check.children
     const [flight, drawn] = [M.dot * 1000, M.tick * 1000]
-    ring.animate({ transform: ["scale(0)", "scale(1)"] }, { duration: M.ring * 1000, easing: curve(M.easeOut) })
+    ring.animate({ transform: ["scale(0)", "scale(1)"] }, { duration: M.ring * 1000, easing: EASE })
     dot.animate(curl(), { duration: flight, easing: curve(M.easeIn) })
     const stroke = tick.animate({ strokeDashoffset: [1, 0] }, { duration: drawn, delay: flight, easing: curve(M.easeOut), fill: "both" })
     const { revision } = this.#answer
     await stroke.finished.catch(() => {})
-    await new Promise(done => setTimeout(done, M.press * 1000))
+    await this.#pause(M.checkHold * 1000, this.#connected.signal)
     pill.classList.remove("celebrates")
+    this.#fadeLabelIn()
     if (this.#answer?.revision !== revision || this.#drag?.active) return void stroke.cancel()
     // The mark goes along with the knob, and fades.
     check.style.transform = `translateX(${this.#way / 2}px)`

@@ -20,7 +20,9 @@ public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
     public var state: ConnectButtonState
     /// What it says.
     public var face: ConnectButtonFace
-    /// Where the user is to go now. Only an answer to a message has it.
+    /// Whether this page is to send the user on now: the answer to ``ConnectButtonEvent/proceed`` has ``open``.
+    public var canOpen = false
+    /// Where the user is to go now. Only the answer to ``ConnectButtonEvent/proceed`` has it, and only once.
     public var open: URL?
     /// Whether the user agreed to be counted; without it the component tells nobody what concerns the view alone (W24).
     public var isCounted = false

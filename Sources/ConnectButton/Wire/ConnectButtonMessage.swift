@@ -17,6 +17,9 @@ public struct ConnectButtonMessage: Sendable, Hashable {
     public let revision: Int
     /// The anti-forgery token of the answer that the component holds.
     public let token: String
+    /// Which page sends it: a random text that lives as long as the page. Only that page asks for the email address and is sent to
+    /// the service.
+    public let page: String?
 
     /// The most bytes that a message has.
     public static let limit = 4096
@@ -27,29 +30,31 @@ public struct ConnectButtonMessage: Sendable, Hashable {
     ///   - event: What the user did.
     ///   - revision: The revision that the user saw.
     ///   - token: The anti-forgery token.
-    public init(_ event: ConnectButtonEvent, revision: Int, token: String) {
+    ///   - page: Which page sends it; at most 64 bytes.
+    public init(_ event: ConnectButtonEvent, revision: Int, token: String, page: String? = nil) {
         self.event = event
         self.revision = revision
         self.token = token
+        self.page = page.flatMap { $0.utf8.count <= 64 ? $0 : nil }
     }
 
-    /// Reads a request's body. Members that nobody knows are ignored.
+    /// Reads a request's body. Unknown members are ignored.
     ///
     /// - Parameter body: The body, JSON.
-    /// - Throws: ``ConnectButtonError``: too long, not JSON of this shape, or an event that nobody knows.
+    /// - Throws: ``ConnectButtonError``: too long, not JSON of this shape, or an unknown event.
     public init(body: Data) throws(ConnectButtonError) {
         guard body.count <= Self.limit else { throw .messageTooLong(bytes: body.count) }
         guard let wire = try? JSONDecoder().decode(Wire.self, from: body) else { throw .malformedMessage }
         guard
-            // An address is taken as it is: cut, a longer one could become somebody else's.
+            // An address is taken as it is: cut, a longer one could become another user's.
             let event = ConnectButtonEvent(name: wire.event, email: wire.email, item: wire.item)
         else { throw .unknownEvent }
-        self.init(event, revision: wire.revision, token: wire.token)
+        self.init(event, revision: wire.revision, token: wire.token, page: wire.page)
     }
 
     /// The request's body, for callers that are not the component.
     public func body() -> Data {
-        var wire = Wire(event: event.name, revision: revision, token: token)
+        var wire = Wire(event: event.name, revision: revision, token: token, page: page)
         switch event {
         case .email(let address): wire.email = address
         case .aboutTapped(let item): wire.item = item.rawValue
@@ -65,5 +70,6 @@ public struct ConnectButtonMessage: Sendable, Hashable {
         var item: String?
         let revision: Int
         let token: String
+        var page: String?
     }
 }

@@ -61,7 +61,7 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
     /// What the web component carries itself: it has to say this before, or without, any answer of a server.
     static let carried: [ConnectButtonWords] = [
         .loading, .worksWith, .tryAgain, .offline, .unavailable, .tooMany, .unknownConnection,
-        .notAllowed,
+        .notAllowed, .connectAny,
     ]
 
     /// The text in a locale, with `%1$@` and `%2$@` replaced by the arguments, each between bidirectional isolates.

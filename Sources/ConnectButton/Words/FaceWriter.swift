@@ -21,7 +21,8 @@ struct FaceWriter {
     private func label(of step: ConnectButtonState.Step) -> String {
         switch step {
         case .hidden: ""
-        case .loading, .loadingFailed: say(.loading)
+        case .loading: say(.loading)
+        case .loadingFailed: say(.connectAny)
         case .connect:
             shortName.isEmpty ? say(.connectAny) : ConnectButtonWords.connect.text(in: locale, shortName)
         case .email: say(.emailPlaceholder)
@@ -120,6 +121,8 @@ struct FaceWriter {
             actions.append(action(.retry))
         }
         if state.undo != nil { actions.append(action(.undo)) }
+        // The pill opens the set-up, so turning off has a place of its own.
+        if state.step == .pending, state.connection != nil { actions.append(action(.disconnect)) }
         if state.isCancellable { actions.append(action(.cancel)) }
         if offersAbout { actions.append(action(.about)) }
         return actions

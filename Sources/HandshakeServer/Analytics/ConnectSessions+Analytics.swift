@@ -37,9 +37,11 @@ extension ConnectSessions {
 
     /// What a page is told: also whether it is to say what is only counted.
     func answer(
-        _ session: ConnectSession, _ place: Place, in locale: ConnectButtonLocale, open: String? = nil
+        _ session: ConnectSession, _ place: Place, to page: String?, in locale: ConnectButtonLocale, open: String? = nil
     ) async -> ConnectButtonAnswer {
-        var answer = session.answer(in: locale, now: settings.time.now(), open: open)
+        var answer = session.answer(
+            to: page, in: locale, now: settings.time.now(), open: open,
+            setUp: place.offer.setUpPage.map { settings.address.origin.description + $0.rawValue })
         answer.isCounted = await anonymousID(of: place) != nil
         return answer
     }

@@ -11,7 +11,7 @@ import Foundation
 #endif
 
 /// What a server keeps of a user who agreed to be counted. It rests sealed in the vault, and to remove it is to take the
-/// consent back: identifier and events go with it, for every process at once.
+/// consent back: identifier and events go with it, for every process.
 struct CountedUser: Sendable, Codable {
     /// Seconds for which a process may be at work on a request before others take it for dead.
     static let lease = 60.0

@@ -61,7 +61,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     ///   - accounts: where user tokens rest, with one client of `Service/ifttt`: that client's service says where IFTTT is. The
     ///     users' sessions rest in the same vault; all processes share it.
     ///   - log: where warnings go; no secret and no query ever does.
-    ///   - user: who sends a request, by the app's own session; nil when nobody is signed in. It is asked **again, with the same
+    ///   - user: who sends a request, by the app's own session; nil when no user is signed in. It is asked **again, with the same
     ///     request and the same context**, for as long as a stream of changes is open
     ///     (``ConnectButtonSettings/Streams/userInterval``): look the session up that the request's cookie names. What a
     ///     middleware has put into the context says who the user was, and would never log anybody out.
@@ -119,7 +119,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         for user: ConnectButtonUser, connection: ConnectionID, in locale: ConnectButtonLocale
     ) async throws -> ConnectButtonAnswer {
         try await placing(user, connection) { place in
-            await sessions.answer(try await sessions.look(at: place, in: locale), place, in: locale)
+            await sessions.answer(try await sessions.look(at: place, in: locale), place, to: nil, in: locale)
         }
     }
 
@@ -131,7 +131,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         try await placing(user, connection) { place in _ = try await sessions.configured(place) }
     }
 
-    /// Asks IFTTT anew how a connection stands, and tells the pages that are open: for a webhook that says that it was turned
+    /// Asks IFTTT again how a connection stands, and tells the pages that are open: for a webhook that says that it was turned
     /// on, changed or turned off (``ConnectWebhook/Event``).
     ///
     /// IFTTT is asked behind the caller; what it answers is known a moment later, and an open page hears it within
@@ -223,7 +223,12 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private func state(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
         let locale = locale(of: request)
         let session = try await sessions.look(at: place, in: locale)
-        return .json(try await sessions.answer(session, place, in: locale).body())
+        return .json(try await sessions.answer(session, place, to: page(of: request), in: locale).body())
+    }
+
+    /// Which page asks (``ConnectButtonMessage/page``).
+    private func page(of request: Request) -> String? {
+        request.uri.queryParameters["page"].flatMap { $0.utf8.count <= 64 ? String($0) : nil }
     }
 
     /// The button's own locale, else what the browser asks for.
@@ -237,7 +242,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         let message = try await message(of: request, isOnlyCounted: false)
         let locale = locale(of: request)
         let step = try await sessions.take(message, at: place, in: locale)
-        return .json(try await sessions.answer(step.session, place, in: locale, open: step.open).body())
+        let answer = await sessions.answer(step.session, place, to: message.page, in: locale, open: step.open)
+        return .json(try answer.body())
     }
 
     /// Counting is apart from the events: no revision, no lock of the session, and an answer without content.
@@ -257,7 +263,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private func changes(
         _ place: ConnectSessions.Place, _ request: Request, _ context: Context
     ) throws -> Response {
-        let locale = locale(of: request)
+        let (locale, page) = (locale(of: request), page(of: request))
         // What is asked again later needs no content.
         let request = Request(head: request.head, body: RequestBody(buffer: ByteBuffer()))
         let subject = ChangeStreams.Subject(user: place.user.id) {
@@ -265,7 +271,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             return ChangeStreams.Sight(
                 session: session.token, revision: session.revision, isResting: session.isResting
             ) {
-                try await sessions.answer(session, place, in: locale).body()
+                try await sessions.answer(session, place, to: page, in: locale).body()
             }
         } isPresent: {
             // Who cannot be recognised is nobody; the component asks, and is told what is wrong.
@@ -276,7 +282,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
 
     // MARK: Coming back
 
-    /// IFTTT's redirect. Whatever it says and whoever brings it, the browser is sent on at once to an address without it,
+    /// IFTTT's redirect. Whatever it says and whoever brings it, the browser is sent on immediately to an address without it,
     /// so that no token stays in a page, a history entry or a referrer. Only where the vault fails it stays, and may be
     /// tried again.
     private func comeBack(_ request: Request, _ context: Context) async -> Response {
@@ -287,7 +293,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             let page = (offer.page ?? settings.page).rawValue
             // The link of a mail, opened in another browser: there the page asks for the log-in.
             guard let user = try await user(request, context) else { return .seeOther(page) }
-            // The registered address, not the one that the request names: a Host field is anybody's to write.
+            // The registered address, not the one that the request names: an attacker can write any Host field.
             let url = settings.callbackURL + "?" + (request.uri.query ?? "")
             let step = try await sessions.comeBack(url, at: ConnectSessions.Place(user: user, offer: offer))
             switch step.refusal {

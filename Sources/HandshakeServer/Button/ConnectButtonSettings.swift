@@ -35,10 +35,10 @@ public struct ConnectButtonSettings: Sendable {
     /// Server-sent events: how often the vault is looked at, after which silence something is sent, and how long one
     /// stream lives.
     public var streams: Streams
-    /// How often a user may do what costs somebody something.
+    /// How often a user may do what is expensive.
     public var limits: Limits
 
-    /// How often each user may do what costs somebody something. It is counted in each process; what is refused is
+    /// How often each user may do what is expensive. It is counted in each process; what is refused is
     /// answered with 429 and when to try again, and has changed nothing.
     public struct Limits: Sendable, Hashable {
         /// Messages, of all buttons together: 30 at once and one each second unless stated.
@@ -53,7 +53,7 @@ public struct ConnectButtonSettings: Sendable {
     /// What streams of changes may cost. Every time is from a millisecond to a day, every number at least one.
     public struct Streams: Sendable, Hashable {
         /// How often the vault is looked at, so that changes made by another process are seen.
-        public var interval: Duration = .milliseconds(500)
+        public var interval: Duration = .milliseconds(200)
         /// The same while nothing is under way: how soon an open page hears what was changed at IFTTT itself.
         public var restingInterval: Duration = .seconds(3)
         /// For how long a new stream looks at the vault as often as if something were under way: what was known when the page was
@@ -129,7 +129,7 @@ public struct ConnectButtonSettings: Sendable {
 
     /// The address that is to be registered at IFTTT.
     ///
-    /// It takes the redirects of users whom a button has sent away, and nobody else's. A `ConnectURL` that stands in a mail or a web page has
+    /// It takes the redirects of users whom a button has sent away, and no others. A `ConnectURL` that stands in a mail or a web page has
     /// no attempt, so its redirect is none that is waited for: give it a page of the app's own to come back to.
     public var callbackURL: String { "\(address)/return" }
 }
@@ -141,6 +141,9 @@ public struct ConnectButtonOffer: Sendable, Hashable {
     public var skipsConfiguration = false
     /// Where users get back to; nil is ``ConnectButtonSettings/page``.
     public var page: LocalPath?
+    /// The app's own set-up of a connection that is turned on without configuration: "Finish setup" leads there. Without it the page
+    /// listens to the component's `setup` event.
+    public var setUpPage: LocalPath?
     /// What turning off asks of the user.
     public var disconnection = ConnectActivation.Disconnection.confirmed
     /// How long IFTTT's redirect is waited for: an hour unless stated. It may come by mail; from a minute to 30 days.
@@ -151,7 +154,7 @@ public struct ConnectButtonOffer: Sendable, Hashable {
     }
 }
 
-/// Somebody who is signed in to the app.
+/// A user who is signed in to the app.
 public struct ConnectButtonUser: Sendable, Hashable {
     /// The app's own identifier. Everything that is kept for the user is kept under it.
     public let id: String
@@ -161,7 +164,7 @@ public struct ConnectButtonUser: Sendable, Hashable {
     /// - Parameters:
     ///   - id: the app's own identifier.
     ///   - suggestedEmail: what the email field begins with.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty identifier: everybody without one would have
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty identifier: all users without one would have
     ///   the same session, and the same token.
     public init(id: String, suggestedEmail: String = "") throws(HandshakeServerError) {
         guard !id.isEmpty else { throw .configuration(member: "user", problem: "the identifier is empty") }

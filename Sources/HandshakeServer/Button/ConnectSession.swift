@@ -20,15 +20,21 @@ struct ConnectSession: Sendable, Codable, Equatable {
     var revision = 1
     /// The revision before the present one, when no more than a notice has ended since: what a page says of it still counts.
     var revisionBeforeNoticeEnded: Int?
-    /// The anti-forgery token: whoever can read an answer of this user's is this user's page.
+    /// The anti-forgery token: only this user's page can read an answer to this user.
     let token: String
-    /// Until when somebody is at work on what the activation has asked for, in seconds since 1970.
+    /// Until when a process is at work on what the activation has asked for, in seconds since 1970.
     var lease: Double?
     var deadline: Due?
     /// When IFTTT was asked last, in seconds since 1970.
     var lookedAt: Double = 0
     /// When the user did something last, in seconds since 1970.
     var touchedAt: Double
+    /// The page on which the user did something last: only there the email address is asked for, and only it is sent on.
+    var page: String?
+    /// Where that page is to send the user; it is handed out once. It carries a one-time code.
+    var destination: String?
+    /// The revision with which what is under way began: whoever saw that or a later one may cancel it.
+    var underwaySince: Int?
     /// The digests of the user tokens that IFTTT has refused, the newest last, so that they are not tried again.
     var refusedTokens: [String]?
 
@@ -48,7 +54,7 @@ struct ConnectSession: Sendable, Codable, Equatable {
 
     /// Reads a record.
     ///
-    /// - Returns: nil for one of another version, which is then begun anew: what counts is at IFTTT.
+    /// - Returns: nil for one of another version, which is then begun again: what counts is at IFTTT.
     init?(stored bytes: [UInt8]) {
         guard let session = try? JSONDecoder().decode(ConnectSession.self, from: Data(bytes)), session.version == 1
         else { return nil }
@@ -102,6 +108,18 @@ struct ConnectSession: Sendable, Codable, Equatable {
         guard ConnectButtonState(activation) != before else { return }
         revisionBeforeNoticeEnded = isEndOfNotice ? revision : nil
         revision += 1
+        if before.step.isResting { underwaySince = revision }
+    }
+
+    /// Whether a message about this revision may end what is under way.
+    func mayInterrupt(_ revision: Int) -> Bool {
+        underwaySince.map { ($0...self.revision).contains(revision) } ?? false
+    }
+
+    /// Whether the user is asked for an address on another page than this one.
+    func asksForEmail(elsewhereThan page: String?) -> Bool {
+        guard case .enteringEmail = activation.state else { return false }
+        return page == nil || page != self.page
     }
 
     func hasRefused(_ token: UserToken) -> Bool {
@@ -126,16 +144,38 @@ struct ConnectSession: Sendable, Codable, Equatable {
     /// What a page is told.
     ///
     /// - Parameters:
+    ///   - page: which page; nil for one that has none of its own.
     ///   - locale: the locale of the page.
     ///   - now: seconds since 1970.
     ///   - open: where the user is to go.
-    func answer(in locale: ConnectButtonLocale, now: Double, open: String? = nil) -> ConnectButtonAnswer {
+    ///   - setUp: where a pending connection is configured.
+    func answer(
+        to page: String?, in locale: ConnectButtonLocale, now: Double, open: String? = nil, setUp: String? = nil
+    ) -> ConnectButtonAnswer {
         let remaining = deadline.flatMap { due in
             due.deadline.name == .undo ? min(max(due.at - now, 0), due.seconds ?? .infinity) : nil
         }
-        return ConnectButtonAnswer(
-            ConnectButtonState(activation, undoRemaining: remaining), in: locale, revision: revision, token: token,
-            open: open.flatMap { URL(string: $0) })
+        var shown = activation
+        // An address is typed on one page: the others show what they can still do.
+        if asksForEmail(elsewhereThan: page) { _ = shown.handle(.cancel) }
+        var state = ConnectButtonState(shown, undoRemaining: remaining)
+        if state.step == .pending { state.setUpURL = setUp.flatMap { URL(string: $0) } }
+        // What IFTTT does with the account once the user is there, nobody knows here.
+        if state.step == .goingToService, destination == nil, open == nil { state.email = nil }
+        var answer = ConnectButtonAnswer(
+            state, in: locale, revision: revision, token: token, open: open.flatMap { URL(string: $0) })
+        answer.canOpen = destination != nil && page != nil && page == self.page
+        return answer
+    }
+}
+
+extension ConnectButtonState.Step {
+    /// Whether nothing is under way that a user could cancel.
+    fileprivate var isResting: Bool {
+        switch self {
+        case .hidden, .loading, .loadingFailed, .connect, .connected, .pending, .disconnected: true
+        default: false
+        }
     }
 }
 #endif

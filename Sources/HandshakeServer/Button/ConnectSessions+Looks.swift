@@ -7,12 +7,12 @@ import ServiceLifecycle
 
 /// Looking how a connection stands.
 extension ConnectSessions {
-    /// How long somebody waits for IFTTT when nothing is known.
+    /// How long a request waits for IFTTT when nothing is known.
     static let patience = Duration.seconds(3)
 
     /// Looks how it stands.
     ///
-    /// What the vault knows is told at once. When that is too old IFTTT is asked behind the answer, and whoever follows the
+    /// What the vault knows is told immediately. When that is too old IFTTT is asked behind the answer, and whoever follows the
     /// changes hears of it. Only where nothing is known the answer is waited for, and no longer than ``patience``: then it
     /// is loading.
     ///
@@ -32,7 +32,7 @@ extension ConnectSessions {
         return session
     }
 
-    /// Asks IFTTT anew behind the caller, however fresh what is known; who has no session gets none.
+    /// Asks IFTTT again behind the caller, however fresh what is known; who has no session gets none.
     func lookAnew(at place: Place) async throws {
         guard try await stored(at: place) != nil else { return }
         var entry = looks.enter(place.key)

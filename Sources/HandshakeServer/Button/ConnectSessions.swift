@@ -11,7 +11,7 @@ import OAuth
 /// activation asks for, and takes the answers in.
 ///
 /// Everything is in the vault, so any process can go on with what another one has begun. A process that takes work
-/// over marks it with a lease; when it dies, whoever looks next after the lease brings the activation back to where
+/// over marks it with a lease; when it dies, the next look after the lease brings the activation back to where
 /// the user can decide.
 struct ConnectSessions: Sendable {
     /// Seconds for which a process may be at work before others take it for dead.
@@ -25,6 +25,7 @@ struct ConnectSessions: Sendable {
     let log: Logger
     let accountLookUps: RateLimit
     let looks = UnattendedLooks(most: 256)
+    let work = BackgroundWork()
 
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for settings with which nothing works, or which say
     ///   something else than the accounts.
@@ -77,8 +78,10 @@ struct ConnectSessions: Sendable {
     struct Turn: Sendable {
         /// The locale of the page.
         var locale: ConnectButtonLocale?
-        /// The token of the session that it is about; nil for whichever there is, made anew for who has none.
+        /// The token of the session that it is about; nil for whichever there is, made again for who has none.
         var session: String?
+        /// Whether the page may be told where to send the user.
+        var opens: @Sendable (ConnectSession) -> Bool = { _ in false }
         /// What the question was asked with whose answer this is.
         var askedWith: UserToken?
         /// Takes the event in. What it throws leaves everything as it is.
@@ -91,13 +94,13 @@ struct ConnectSessions: Sendable {
         let now = settings.time.now()
         guard session.isDue(now: now) || session.isOrphaned(now: now) else { return session }
         do {
-            return try await run(Turn(session: session.token) { _ in [] }, at: place).session
+            return try await advance(Turn(session: session.token) { _ in [] }, at: place).session
         } catch let refusal as RequestRefusal where refusal == .staleToken {
             return nil
         }
     }
 
-    /// Takes in what the user did.
+    /// Takes in what the user did. What follows from it at IFTTT goes on behind the answer.
     ///
     /// - Throws: ``RequestRefusal`` for a token that is not this session's, and for a look-up too many.
     func take(
@@ -108,17 +111,28 @@ struct ConnectSessions: Sendable {
         guard let session = try await peek(at: place), Secret(message.token).matches(Secret(session.token)) else {
             throw RequestRefusal.staleToken
         }
-        let turn = Turn(locale: locale, session: session.token) { session in
-            // A double tap, or another tab: it is about what is no longer so.
-            guard session.isCurrent(message.revision) else { return [] }
+        let opens: @Sendable (ConnectSession) -> Bool = { session in
+            message.event == .proceed && session.page == message.page && session.isCurrent(message.revision)
+        }
+        let turn = Turn(locale: locale, session: session.token, opens: opens) { session in
+            let interrupts = message.event.isInterruption && session.mayInterrupt(message.revision)
+            // A double tap, or another page: it is about what is no longer so.
+            guard session.isCurrent(message.revision) || interrupts else { return [] }
             session.touchedAt = now
+            if session.destination != nil, opens(session) { return [] }
+            var effects: [ConnectActivation.Effect] = []
+            if message.event == .turnOn, session.asksForEmail(elsewhereThan: message.page) {
+                effects += session.activation.handle(.cancel)
+                session.revision += 1
+            }
+            if !message.event.isInterruption { session.page = message.page }
             let event = message.event.activationEvent(
                 for: session.activation, at: now, attempt: { AttemptState(random: random) })
-            let effects = event.map { session.activation.handle($0) } ?? []
+            effects += event.map { session.activation.handle($0) } ?? []
             if effects.contains(where: \.isAccountLookUp) { try accountLookUps.check(place.user.id, now: now) }
             return effects
         }
-        return try await run(turn, at: place)
+        return try await advance(turn, at: place)
     }
 
     /// Takes in a redirect.
@@ -129,23 +143,35 @@ struct ConnectSessions: Sendable {
             if !effects.contains(where: \.isRefusal) { session.touchedAt = now }
             return effects
         }
-        return try await run(turn, at: place)
+        return try await advance(turn, at: place)
     }
 
-    /// Says that the app has configured a pending connection.
+    /// Says that the app has configured a pending connection, and waits for what IFTTT says of it.
     func configured(_ place: Place) async throws -> ConnectSession {
-        try await run(Turn { $0.activation.handle(.configurationSaved) }, at: place).session
+        try await Task {
+            let step = try await self.step(Turn { $0.activation.handle(.configurationSaved) }, at: place)
+            guard let step else { throw RequestRefusal.staleToken }
+            return try await finish(step, at: place).session
+        }.value
     }
 
-    /// Takes an event in and does all that follows from it. What a user has begun is finished also when the page is
-    /// left: the work does not end with the request. It ends when the session does: an answer makes no new one.
+    /// Takes an event in, and does all that follows from it behind the caller. It ends when the session does: an answer makes no
+    /// new one.
     ///
     /// - Throws: ``RequestRefusal/staleToken`` when the session that the turn is about is no more.
-    private func run(_ turn: Turn, at place: Place) async throws -> Step {
-        try await Task {
-            guard let step = try await self.step(turn, at: place) else { throw RequestRefusal.staleToken }
-            return try await finish(step, at: place)
-        }.value
+    private func advance(_ turn: Turn, at place: Place) async throws -> Step {
+        // What a user has begun is stored also when the page is left.
+        let step = try await Task { try await self.step(turn, at: place) }.value
+        guard let step else { throw RequestRefusal.staleToken }
+        guard step.effects.contains(where: \.isQuestion) else { return step }
+        work.begin(place.key) {
+            do {
+                _ = try await finish(step, at: place)
+            } catch {
+                log.warning("an attempt was not finished", metadata: ["reason": "\(type(of: error))"])
+            }
+        }
+        return step
     }
 
     /// Does all that follows from a step.
@@ -162,10 +188,7 @@ struct ConnectSessions: Sendable {
             guard let next = try await self.step(turn, at: place) else { break }
             questions += next.effects
             step.session = next.session
-            step.open = next.open ?? step.open
         }
-        // Somebody who went back meanwhile is not sent away.
-        if case .goingToService = step.session.activation.state {} else { step.open = nil }
         return step
     }
 
@@ -182,10 +205,12 @@ struct ConnectSessions: Sendable {
             var effects = catchUp(&session, now: now)
             if !isNew { session.noteChange(from: before, isEndOfNotice: isEndOfNotice) }
             before = ConnectButtonState(session.activation)
+            let opens = turn.opens(session)
             effects += try turn.change(&session)
             if !isNew { session.noteChange(from: before) }
             var step = Step(session: session, effects: effects)
-            try await settle(&step, place, turn.askedWith, now: now)
+            if opens { swap(&step.open, &step.session.destination) }
+            try await settle(&step, place, stored, turn.askedWith, now: now)
             if step.session != stored { try await record.replace(with: try step.session.stored()) }
             return step
         }
@@ -215,7 +240,7 @@ struct ConnectSessions: Sendable {
             session.touchedAt = now
             session.revision += 1
         } else if activation.state == .initial,
-            // Beginning anew loses the reason that is shown: only the page's locale is worth that.
+            // Beginning again loses the reason that is shown: only the page's locale is worth that.
             activation.failure == nil
                 ? activation.configuration != configuration : activation.configuration.locale != wanted
         {
@@ -256,7 +281,9 @@ struct ConnectSessions: Sendable {
     }
 
     /// Does what has to be done before the new state is stored: a token is sealed before anything follows from it.
-    private func settle(_ step: inout Step, _ place: Place, _ askedWith: UserToken?, now: Double) async throws {
+    private func settle(
+        _ step: inout Step, _ place: Place, _ stored: ConnectSession?, _ askedWith: UserToken?, now: Double
+    ) async throws {
         for effect in step.effects {
             switch effect {
             case .storeToken(let token):
@@ -270,11 +297,15 @@ struct ConnectSessions: Sendable {
             case .start(let deadline, let seconds):
                 step.session.deadline = ConnectSession.Due(deadline: deadline, at: now + seconds, seconds: seconds)
             case .cancel: step.session.deadline = nil
-            case .open(_, let destination): step.open = destination.url
+            case .open(_, let destination):
+                step.session.destination = destination.url
+                // The page is told, also where it shows the same as before.
+                if step.session.revision == stored?.revision { step.session.revision += 1 }
             case .refused(let refusal): step.refusal = refusal
             default: break
             }
         }
+        if case .goingToService = step.session.activation.state {} else { step.session.destination = nil }
         if !step.session.isWaiting {
             step.session.lease = nil
         } else if step.session.lease == nil || step.effects.contains(where: \.isQuestion) {
@@ -290,7 +321,7 @@ struct ConnectSessions: Sendable {
             log.notice("a redirect was not taken", metadata: ["reason": "\(refusal.rawValue)"])
         case .report(let event): await count(event, place)
         case .start(_, let seconds):
-            // When this process ends before, or the app has set longer than a day, whoever looks next does it.
+            // When this process ends before, or the app has set longer than a day, the next look does it.
             guard (0...86_400).contains(seconds) else { return }
             Task {
                 try await settings.time.clock.sleep(for: .seconds(seconds))

@@ -10,7 +10,7 @@ final class UnattendedLooks: Sendable {
     /// Those who wait for the end of a look, by session.
     private let running = Mutex<[VaultKey: [AsyncStream<Never>.Continuation]]>([:])
 
-    /// - Parameter most: how many there may be at once.
+    /// - Parameter most: how many there may be concurrently.
     init(most: Int) {
         self.most = most
     }

@@ -3,9 +3,9 @@ import Crypto
 import Handshake
 import OAuth
 
-/// Anti-forgery tokens, one for each user and service: whoever can read an answer of this user's is this user's page.
+/// Anti-forgery tokens, one for each user and service: only this user's page can read an answer to this user.
 ///
-/// They are made of a key that rests in the vault, so that all processes agree, and answers that come at once have the
+/// They are made of a key that rests in the vault, so that all processes agree, and answers that come concurrently have the
 /// same.
 struct AntiForgeryTokens: Sendable {
     private static let record = VaultKey(.antiForgery, [])

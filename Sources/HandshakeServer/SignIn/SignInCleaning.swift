@@ -4,7 +4,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Removes sign-ins that nobody finished, once an hour, while others are begun: only beginning makes more of them.
+/// Removes unfinished sign-ins, once an hour, while others are begun: only beginning makes more of them.
 ///
 /// A class, since requests share the hour.
 final class SignInCleaning: Sendable {

@@ -22,11 +22,11 @@ import Foundation
 ///
 /// Grants are kept under the user's identifier. A redirect counts in the browser in which the sign-in was begun and
 /// for the user who began it (RFC 6749, section 10.12); the vault holds what it is checked against, so any process
-/// finishes what another has begun. The browser is sent to the app's own paths alone. Sign-ins that nobody finished are
+/// finishes what another has begun. The browser is sent to the app's own paths alone. Unfinished sign-ins are
 /// removed once an hour, while others are begun.
 ///
 /// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`, `ended` (the user
-/// has to connect anew) or `signing_out`. The other two routes by `GET` are navigations: what they refuse they tell on a page,
+/// has to connect again) or `signing_out`. The other two routes by `GET` are navigations: what they refuse they tell on a page,
 /// or as JSON where `Accept` asks for that. A sign-in is begun by a link of the app's own pages: the link of another site's is
 /// refused.
 ///
@@ -56,7 +56,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     ///   - surroundings: time, randomness and where warnings go.
     ///   - respond: answers a finished sign-in in the app's own words; nil leaves it to this module: a redirect to
     ///     the page when it succeeded, else a plain page or, where `Accept` asks for it, JSON.
-    ///   - user: who sends a request, by the app's own session; nil when nobody is signed in.
+    ///   - user: who sends a request, by the app's own session; nil when no user is signed in.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for a client with another redirect URI.
     public init(
         _ handshake: Handshake, at address: PublicAddress, surroundings: SignInSurroundings = SignInSurroundings(),
@@ -167,7 +167,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     private func callback(_ request: Request, _ visitor: Visitor) async throws -> Response {
-        // The registered address, not the one that the request names: a Host field is anybody's to write.
+        // The registered address, not the one that the request names: an attacker can write any Host field.
         let url = visitor.redirect + "?" + (request.uri.query ?? "")
         guard let redirect = try? AuthorizationResponse(redirectURL: url), let state = redirect.returnedState,
             let note = try await handshake.note(ofSignIn: state).flatMap(SignInNote.init),

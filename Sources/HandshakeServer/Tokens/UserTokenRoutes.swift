@@ -20,7 +20,7 @@ import Foundation
 /// | `POST user_token` | 200 `{"user_token"}`; 404 when the user has not connected |
 /// | `POST provisional_access_code` | 201 `{"provisional_access_code"}`, good once and for 48 hours |
 ///
-/// Whose token it is, the app's own session decides, never the request: otherwise anybody is handed anybody's. Errors
+/// Whose token it is, the app's own session decides, never the request: otherwise any user is handed the token of any other. Errors
 /// have the shape of the dossier, section 2.4. How often a user may ask is counted in each process; beyond that the answer is
 /// 429, with when to come back.
 public struct UserTokenRoutes<Context: RequestContext>: Sendable {

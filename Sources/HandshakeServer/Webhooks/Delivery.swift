@@ -6,7 +6,7 @@ import IFTTTConnect
 /// A webhook as the ledger knows it.
 ///
 /// It is the connection and the request's identifier that make it the same again: not the service key, which may have been
-/// changed meanwhile, and not the time, which an attempt to deliver may bring anew. A connection has one partner service
+/// changed meanwhile, and not the time, which an attempt to deliver may bring again. A connection has one partner service
 /// (dossier 0), so the webhooks of two services in one vault are never taken for each other.
 struct Delivery: Sendable, Equatable {
     /// How many records there are.

@@ -19,7 +19,7 @@ import OAuth
 /// **Storage.** A vault that cannot be read or written when a webhook is claimed keeps it from being handed over, and the
 /// error is thrown. When the vault cannot be written after the app took the webhook, this process remembers it, and writes it
 /// down when it comes again; another process may be handed it after ``lease``. A record with contents that are none of ours
-/// is begun anew: one in 4096 of the latest webhooks may then be handed over again, rather than never.
+/// is begun again: one in 4096 of the latest webhooks may then be handed over again, rather than never.
 struct DeliveryLedger: Sendable {
     /// Seconds for which a process that does not renew its claim counts as alive.
     static let lease = 60.0
@@ -48,7 +48,7 @@ struct DeliveryLedger: Sendable {
     enum Outcome: Sendable {
         /// The app took it, now or before.
         case taken
-        /// Somebody is at work on it.
+        /// A process is at work on it.
         case busy
         /// Its record is full.
         case full

@@ -9,7 +9,7 @@ struct DeliveryRecord: Sendable, Equatable {
     /// by chance 600 in one of them at most; so four times that many in all are room for a day twice as busy.
     static let capacity = 1024
 
-    /// Somebody's claim to a webhook while it is handed over.
+    /// A process's claim to a webhook while it is handed over.
     struct Claim: Sendable, Equatable {
         /// Who: unguessable, new for each claim.
         let holder: Tag
@@ -78,7 +78,7 @@ struct DeliveryRecord: Sendable, Equatable {
         case new
         /// It was taken before.
         case taken
-        /// Somebody is at work on it.
+        /// A process is at work on it.
         case busy
         /// There is no room to remember it.
         case full
@@ -92,7 +92,7 @@ struct DeliveryRecord: Sendable, Equatable {
         if let known = entries[delivery.tag] {
             until = max(until, known.until)
             guard let current = known.claim else {
-                // Sent anew with a later time, it is to be remembered for longer.
+                // Sent again with a later time, it is to be remembered for longer.
                 entries[delivery.tag]?.until = until
                 return .taken
             }

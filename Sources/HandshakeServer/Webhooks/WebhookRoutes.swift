@@ -30,7 +30,7 @@ import Foundation
 /// ### Once
 ///
 /// A webhook is handed to the app **at most once while the processes that share the vault live**, also when it comes to
-/// several of them at once, when the app takes long, and when the service key is changed. One that comes again is answered
+/// several of them concurrently, when the app takes long, and when the service key is changed. One that comes again is answered
 /// with 200; one that the app is still at work on, with 503. It is handed over **again** when
 ///
 /// * the handler threw, or did not end in ``WebhookLimits/handling``: the answer is 500, and the webhook may come again. A handler

@@ -2,7 +2,7 @@
 import HTTPTypes
 import Synchronization
 
-/// How often somebody may do something: so many at once, and one more after each interval.
+/// How often a user may do something: a burst, and one more after each interval.
 ///
 /// Counted in this process, for at most 4096 names at a time; of more, those who have waited longest are forgotten,
 /// who had most of their room back.

@@ -37,7 +37,7 @@ struct RequestRefusal: Error, Sendable, Equatable {
     }
 
     static let signInNeeded = RequestRefusal(
-        .unauthorized, "unauthorized", "Nobody is signed in to this app", challenge: "Session")
+        .unauthorized, "unauthorized", "No user is signed in to this app", challenge: "Session")
     static let staleToken = RequestRefusal(
         .forbidden, "stale_token", "The page is older than the session; ask for the state again")
     static let crossSite = RequestRefusal(.forbidden, "cross_site", "The request comes from another site")
@@ -97,7 +97,7 @@ extension Response {
         return response
     }
 
-    /// Sends a browser on, by GET. The address it leaves is told to nobody: it may hold a token.
+    /// Sends a browser on, by GET. The address it leaves is not told: it may hold a token.
     static func seeOther(_ location: String) -> Response {
         var response = Response(status: .seeOther, headers: quiet)
         response.headers[.location] = location

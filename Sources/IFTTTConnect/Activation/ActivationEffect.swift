@@ -62,8 +62,8 @@ extension ConnectActivation {
 
         let state: AttemptState
 
-        /// Whether a URL is the answer to this: for whoever catches redirects and has to show a page at once. The machine
-        /// looks at everything anew.
+        /// Whether a URL is the answer to this: for a listener that catches redirects and has to show a page immediately. The machine
+        /// looks at everything again.
         public func isAnswered(by url: String) -> Bool {
             guard let found = try? redirect.redirect(url).state else { return false }
             return state.matches(found)
@@ -84,7 +84,7 @@ extension ConnectActivation {
         /// The partner's one-time OAuth code; nil connects by the partner's log-in page.
         public var oauthCode: Secret?
         public var inviteCode: Secret?
-        /// Whether the IFTTT app is installed; nil where nobody can know, as on a server.
+        /// Whether the IFTTT app is installed; nil where it cannot be known, as on a server.
         public var isAppInstalled: Bool?
         /// Whether web pages can be opened here.
         public var canOpenPages: Bool

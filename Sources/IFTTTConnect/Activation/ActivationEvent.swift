@@ -18,6 +18,9 @@ extension ConnectActivation {
         case reopen
         /// The user cancels. A redirect that comes later is refused.
         case cancel
+        /// The user is back from the service's page without having finished. A redirect that comes later, such as by the link in a
+        /// mail, still counts.
+        case leftService
         /// The user turns it off.
         case disconnect
         /// The user confirms that it is to be turned off.

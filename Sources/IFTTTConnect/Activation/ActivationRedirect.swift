@@ -26,7 +26,7 @@ struct ActivationRedirect: Sendable, Equatable {
                 } else if let token = UserToken(Secret(text)) {
                     self = .complete(token)
                 } else {
-                    // What cannot be a token was made by somebody else than the service.
+                    // What cannot be a token was not made by the service.
                     self = .unknown(step)
                 }
             case "error":
@@ -45,10 +45,10 @@ public enum RedirectRefusal: String, Error, Sendable, Hashable, Codable {
     case foreign
     /// It cannot be decoded, or says something twice.
     case unreadable
-    /// It carries no state: whoever made it does not know this attempt.
+    /// It carries no state: its maker does not know this attempt.
     case stateMissing = "state_missing"
     /// Its state is another attempt's: an earlier one of this button, or another button's.
     case otherAttempt = "other_attempt"
-    /// Nobody waits for it: it was used before, or the user has not been sent anywhere.
+    /// No attempt is pending: it was used before, or the user has not been sent anywhere.
     case noPendingAttempt = "no_pending_attempt"
 }

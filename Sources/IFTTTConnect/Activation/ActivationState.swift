@@ -11,7 +11,7 @@ extension ConnectActivation {
         case initial
         /// The user is asked for an address.
         case enteringEmail(EmailEntry)
-        /// Somebody is finding out who the user is.
+        /// IFTTT is being asked who the user is.
         case verifying
         /// There is no IFTTT account for this address: the page that opens next will make it.
         case creatingAccount(EmailAddress)
@@ -27,7 +27,7 @@ extension ConnectActivation {
         /// It will be turned off when so many seconds have passed, unless the user takes it back.
         case undoableDisconnection(seconds: Double)
         case disconnecting
-        /// It is off now; becomes ``initial`` after two seconds, or at once when the user turns it on again.
+        /// It is off now; becomes ``initial`` after two seconds, or immediately when the user turns it on again.
         case disconnected
         /// It cannot be turned on here: there is neither a browser nor the IFTTT app. A view hides the button, and it is
         /// there again as soon as a look (``Event/refresh``) finds a way.
@@ -130,23 +130,23 @@ extension ConnectActivation.Failure: CustomStringConvertible {
     /// What happened, whose fault it is and what to do.
     public var description: String {
         switch self {
-        case .unreachable: "IFTTT cannot be reached; check the network and try again"
-        case .unauthorized: "IFTTT does not accept the user token; the user has to connect anew"
+        case .unreachable: "IFTTT cannot be reached. Check the network and try again."
+        case .unauthorized: "IFTTT rejected the user token. Connect again."
         case .notFound:
-            "IFTTT shows no such connection; check its identifier, and the invite code of an unpublished one"
+            "IFTTT shows no such connection. Check its identifier, and the invite code of an unpublished one."
         case .service(let status, let code, let message):
             "IFTTT answered with status \(status)"
                 + [code, message].compactMap(\.self).map { ", \($0)" }.joined() + "; try again later"
         case .unreadableAnswer(let what): what
-        case .credentials(let what): "the app's credentials could not be had: \(what)"
-        case .accountCreationFailed: "IFTTT could not make an account; try another address"
-        case .configurationCancelled: "the configuration was cancelled at IFTTT"
+        case .credentials(let what): "The app's credentials are not available: \(what)"
+        case .accountCreationFailed: "IFTTT could not create an account. Try another address."
+        case .configurationCancelled: "The configuration was cancelled at IFTTT."
         case .refusedByService(let type):
             "IFTTT ended the connection's set-up" + (type.map { " with \($0)" } ?? "") + "; try again"
-        case .unknownRedirect: "IFTTT sent the user back without saying how it ended; try again"
-        case .attemptExpired: "the answer came too late; try again"
-        case .appNotOpened: "the IFTTT app could not be opened; the next try goes by the browser"
-        case .browserNotOpened: "no browser could be opened"
+        case .unknownRedirect: "IFTTT sent the user back without a result. Try again."
+        case .attemptExpired: "IFTTT's answer came too late. Try again."
+        case .appNotOpened: "The IFTTT app could not be opened. The next try uses the browser."
+        case .browserNotOpened: "No browser could be opened."
         case .notConfirmed(let status): "IFTTT says that the connection is \(status.rawValue); try again"
         }
     }

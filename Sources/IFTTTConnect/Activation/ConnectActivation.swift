@@ -19,11 +19,11 @@
 /// come back yet. It counts once. Everything else leaves the machine as it is and is answered with
 /// ``Effect/refused(_:)``.
 ///
-/// This refuses tokens that somebody else injects: an attacker who leads the user to
+/// This refuses tokens that an attacker injects: one who leads the user to
 /// `gardenapp://…?next_step=complete&user_token=THEIRS`, so that the user's things are from then on done in the
 /// attacker's name, does not know the state. It cannot help when the redirect itself is delivered to another app, which a
 /// private scheme allows on iOS and on Android alike (Android even lets the user be asked which app shall have it); an
-/// `https` address that the app has claimed can. Nor can it hide the token from whoever reads the browser's
+/// `https` address that the app has claimed can. Nor can it hide the token from programs that read the browser's
 /// history: give ``ConnectEnvironment/tokenDelivery`` as ``TokenDelivery/partnerServer(_:)`` and the token of the redirect
 /// is not even looked at.
 public struct ConnectActivation: Sendable, Hashable, Codable {
@@ -49,9 +49,11 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     var attempt: Attempt?
     /// The answer that is waited for; every other one is too late.
     var awaited: Awaited?
+    /// The request to turn on that was sent before the user cancelled; its answer is not ignored.
+    var cancelledEnabling: Ticket?
     /// The deadline that runs.
     var deadline: Deadline?
-    /// Whether the service has refused a token and has told nothing of its user since: then nobody knows more than a look
+    /// Whether the service has refused a token and has told nothing of its user since: then no more is known than a look
     /// without a token, and a service that refuses everything is not asked for ever.
     var hasDroppedToken = false
     /// What there is to go on with, as of the last look; nil until there was one.
@@ -79,7 +81,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         connection = prefetched
     }
 
-    /// The same activation begun restarted with other settings. An answer to what this one has asked is none to that one.
+    /// The same activation, restarted with other settings. Answers to questions of this one are ignored by that one.
     ///
     /// - Parameters:
     ///   - configuration: the settings, of the same connection.
@@ -89,10 +91,13 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         restarted.lastNumber = lastNumber
         restarted.refusals = refusals
         restarted.capabilities = capabilities
+        // What was sent before is still answered.
+        restarted.cancelledEnabling = cancelledEnabling
         guard isLoaded, let connection, connection.id == configuration.connection else { return restarted }
         restarted.connection = connection
         restarted.isPendingConfiguration = isPendingConfiguration
         restarted.hasDroppedToken = hasDroppedToken
+        if let attempt, attempt.isAway { restarted.attempt = attempt }
         restarted.state = restarted.restingState
         return restarted
     }
@@ -117,6 +122,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .confirmEmail(let text): confirmEmail(text)
         case .reopen: reopen()
         case .cancel: cancel()
+        case .leftService: leaveService()
         case .disconnect: disconnect()
         case .confirmDisconnection: confirmDisconnection()
         case .keepConnection: keepConnection()
@@ -166,6 +172,12 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
             /// The same, for a user who has been sent before.
             case reopen
             case user, account, enable, disable
+            /// The answer to turning off, which the user has taken back meanwhile.
+            case keep
+            /// The connection, after turning off was taken back and its answer was lost.
+            case confirmKept
+            /// Turning on again what was turned off before the user took it back.
+            case enableKept
             /// The user, at the service.
             case comingBack
         }
@@ -260,6 +272,16 @@ extension ConnectActivation {
     public var asksForEmail: Bool {
         guard let capabilities else { return false }
         return !capabilities.hasUserToken && !goesByApp && capabilities.canOpenPages
+    }
+
+    /// Whether the user can cancel what is under way; while the service turns on or off, that is taken back as soon as it answers.
+    public var isCancellable: Bool {
+        switch state {
+        case .enteringEmail, .verifying, .creatingAccount, .goingToService: true
+        case .connecting: awaited?.purpose == .enable
+        case .disconnecting: awaited?.purpose == .disable
+        default: false
+        }
     }
 
     /// Whose account the service's page makes while the user is there; nil when it makes none.

@@ -27,12 +27,18 @@ extension ConnectActivation {
         case .confirmingDisconnection, .undoableDisconnection:
             state = restingState
             return endDeadline()
+        case .disconnecting:
+            // The request cannot be called back: its answer decides whether there is something to turn on again.
+            guard let awaited, awaited.purpose == .disable else { return [] }
+            self.awaited = Awaited(ticket: awaited.ticket, purpose: .keep)
+            state = .connecting
+            return []
         default: return []
         }
     }
 
     private mutating func turnOff() -> [Effect] {
-        // Whoever turns off does not want an answer that is still on its way to turn on again.
+        // A user who turns off does not want an answer that is still on its way to turn on again.
         attempt = nil
         state = .disconnecting
         let click = connection.map { [Effect.report(.connectionClicked($0))] } ?? []
@@ -40,7 +46,8 @@ extension ConnectActivation {
     }
 
     mutating func disabled(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard take(ticket, for: .disable) != nil else { return [] }
+        guard let purpose = take(ticket, for: .disable, .keep) else { return [] }
+        guard purpose == .disable else { return keep(ticket, result) }
         switch result {
         case .success(let answered) where answered.id != configuration.connection:
             return fail(.unreadableAnswer("the answer is about another connection"), to: restingState)
@@ -53,6 +60,43 @@ extension ConnectActivation {
         case .failure(.unauthorized): return [drop(ticket)] + stranded()
         case .failure(let reason): return fail(reason, to: restingState)
         }
+    }
+
+    /// The user took turning off back while the service was at it: what is off is turned on again.
+    mutating func keep(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
+        switch result {
+        case .success(let answered) where isTurnedOn(answered):
+            adopt(answered)
+            state = restingState
+            return []
+        case .success(let answered) where answered.id == configuration.connection:
+            adopt(answered.status == .unknown ? answered.with(.disabled) : answered)
+            return [.enable(ask(.enableKept))]
+        case .failure(.unauthorized): return [drop(ticket)] + stranded()
+        case .success, .failure: return [.fetch(ask(.confirmKept))]
+        }
+    }
+
+    /// How the connection stands, after the answer to turning off was lost.
+    mutating func confirmedKept(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
+        switch result {
+        case .success: return keep(ticket, result)
+        case .failure(.unauthorized): return [drop(ticket)] + stranded()
+        case .failure(let reason): return fail(reason, to: restingState)
+        }
+    }
+
+    mutating func enabledKept(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
+        if case .success(let answered) = result, isTurnedOn(answered) {
+            adopt(answered)
+            state = restingState
+            return []
+        }
+        // It stays off: the user is told, and so is the app.
+        let off = connection.map { [Effect.deliver(.disconnected($0))] } ?? []
+        guard case .failure(let reason) = result else { return off + fail(.notConfirmed(.disabled), to: restingState) }
+        let dropped = reason == .unauthorized ? [drop(ticket)] : []
+        return off + dropped + fail(reason, to: restingState)
     }
 
     /// The service was asked how it stands, since its answer to turning off did not say so.
@@ -75,7 +119,7 @@ extension ConnectActivation {
         return [.deliver(.disconnected(connection)), start(.disconnectedNotice, seconds: 2)]
     }
 
-    /// Nobody can say any more in whose name it is on, or turn it off: the way on is to connect anew (dossier 10.2, W10).
+    /// Nobody can say any more in whose name it is on, or turn it off: the way on is to connect again (dossier 10.2, W10).
     private mutating func stranded() -> [Effect] {
         forgetUser()
         return fail(.unauthorized, to: restingState)
@@ -99,6 +143,7 @@ extension ConnectActivation {
     /// happened at the service meanwhile is looked up.
     mutating func restore() -> [Effect] {
         awaited = nil
+        cancelledEnabling = nil
         deadline = nil
         hasAppFailed = false
         switch state {

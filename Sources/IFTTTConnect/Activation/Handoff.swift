@@ -20,7 +20,7 @@ extension ConnectActivation {
         return kind == .web && isFirst ? [.report(.connectionClicked(connection)), open] : [open]
     }
 
-    /// Sends the user there once more. A code that was used is of no use again, so everything is asked for anew.
+    /// Sends the user there once more. A code that was used is of no use again, so everything is asked for again.
     mutating func reopen() -> [Effect] {
         guard case .goingToService = state, attempt?.isAway ?? false else { return [] }
         failure = nil
@@ -37,7 +37,7 @@ extension ConnectActivation {
         return request
     }
 
-    /// What is the same for everybody.
+    /// What is the same for all users.
     private func request(callback returnTo: String) -> ActivationRequest {
         var request = ActivationRequest(
             configuration.connection, at: configuration.addresses, callback: returnTo)
@@ -61,7 +61,7 @@ extension ConnectActivation {
         return capabilities?.canOpenPages ?? false ? goOnWithoutApp() : giveUp(.appNotOpened)
     }
 
-    /// The page was closed. The attempt stays: whoever goes on by the link in a mail comes back later.
+    /// The page was closed. The attempt stays: a user who goes on by the link in a mail comes back later.
     mutating func browserClosed(_ ticket: Ticket) -> [Effect] {
         guard case .goingToService = state, take(ticket, for: .comingBack) != nil else { return [] }
         state = restingState
@@ -78,18 +78,33 @@ extension ConnectActivation {
         return [.flushReports]
     }
 
+    /// The browser went back to the page that sent the user away.
+    mutating func leaveService() -> [Effect] {
+        guard case .goingToService = state else { return [] }
+        awaited = nil
+        state = restingState
+        return [.deliver(.cancelled)]
+    }
+
     mutating func cancel() -> [Effect] {
         switch state {
-        case .confirmingDisconnection, .undoableDisconnection: return keepConnection()
-        case .enteringEmail, .verifying, .creatingAccount, .goingToService:
-            let effects = endDeadline() + (state == .goingToService(.web) ? [.closeBrowser] : [])
-            attempt = nil
-            awaited = nil
-            failure = nil
-            state = restingState
-            return effects + [.deliver(.cancelled)]
+        case .confirmingDisconnection, .undoableDisconnection, .disconnecting: return keepConnection()
+        case .connecting:
+            guard let awaited, awaited.purpose == .enable else { return [] }
+            cancelledEnabling = awaited.ticket
+            return endAttempt()
+        case .enteringEmail, .verifying, .creatingAccount, .goingToService: return endAttempt()
         default: return []
         }
+    }
+
+    private mutating func endAttempt() -> [Effect] {
+        let effects = endDeadline() + (state == .goingToService(.web) ? [.closeBrowser] : [])
+        attempt = nil
+        awaited = nil
+        failure = nil
+        state = restingState
+        return effects + [.deliver(.cancelled)]
     }
 
     mutating func redirected(_ url: String, at time: Double) -> [Effect] {

@@ -5,7 +5,7 @@ extension ConnectActivation {
         let effects = endDeadline()
         attempt = Attempt(state: attemptState, startedAt: time)
         failure = nil
-        // The field is there at once (3.3, case C). Since the last look a token may have come, or the app: it is asked anyhow.
+        // The field is there immediately (3.3, case C). Since the last look a token may have come, or the app: it is asked anyhow.
         let field = asksForEmail ? askForEmail() : []
         if field.isEmpty { state = .verifying }
         return effects + field + [.gather(ask(.choose), .capabilities)]
@@ -18,7 +18,7 @@ extension ConnectActivation {
         guard attempt != nil else { return [] }
         switch result {
         case .failure(let reason) where purpose == .reopen:
-            // Whoever is at the service already is waited for as before.
+            // A user who is at the service already is waited for as before.
             failure = reason
             return []
         case .failure(let reason): return endDeadline() + giveUp(reason)
@@ -78,9 +78,12 @@ extension ConnectActivation {
     }
 
     mutating func enabled(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard take(ticket, for: .enable) != nil, attempt != nil else { return [] }
+        if ticket == cancelledEnabling { return enabledAfterCancel(result) }
+        guard let purpose = take(ticket, for: .enable, .enableKept) else { return [] }
+        guard purpose == .enable else { return enabledKept(ticket, result) }
+        guard attempt != nil else { return [] }
         switch result {
-        case .success(let fetched) where fetched.id == configuration.connection && fetched.status == .enabled:
+        case .success(let fetched) where isTurnedOn(fetched):
             attempt = nil
             let turnedOn = connection.map { [Effect.report(.turnedOn($0))] } ?? []
             adopt(fetched)
@@ -92,6 +95,32 @@ extension ConnectActivation {
             state = .verifying
             return [.lookUpUser(ask(.user))]
         }
+    }
+
+    /// The service's answer to turning on came after the user had cancelled: what it turned on is turned off again, or belongs to
+    /// the attempt that the user has started since.
+    private mutating func enabledAfterCancel(_ result: Result<Connection, Failure>) -> [Effect] {
+        cancelledEnabling = nil
+        let isResting = state == .initial && [nil, .refresh, .prepare].contains(awaited?.purpose)
+        switch result {
+        case .success(let fetched) where isTurnedOn(fetched):
+            adopt(fetched)
+            if let attempt, !attempt.isAway {
+                self.attempt = nil
+                awaited = nil
+                return endDeadline() + arrive(isConfirmed: true)
+            }
+            guard isResting else { return [] }
+            state = .disconnecting
+            return [.disable(ask(.disable))]
+        // The answer was lost: the service may have turned it on.
+        case .failure where isResting: return [.fetch(ask(.refresh))]
+        case .success, .failure: return []
+        }
+    }
+
+    func isTurnedOn(_ answered: Connection) -> Bool {
+        answered.id == configuration.connection && answered.status == .enabled
     }
 
     mutating func confirmEmail(_ text: String) -> [Effect] {

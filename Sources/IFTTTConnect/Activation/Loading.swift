@@ -34,7 +34,7 @@ extension ConnectActivation {
     }
 
     mutating func fetched(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
-        guard let purpose = take(ticket, for: .load, .refresh, .confirm, .confirmOff) else { return [] }
+        guard let purpose = take(ticket, for: .load, .refresh, .confirm, .confirmOff, .confirmKept) else { return [] }
         let result = result.flatMap { fetched in
             fetched.id == configuration.connection
                 ? .success(fetched) : .failure(Failure.unreadableAnswer("the answer is about another connection"))
@@ -43,6 +43,7 @@ extension ConnectActivation {
         case .load: loaded(ticket, result)
         case .confirm: confirmed(ticket, result)
         case .confirmOff: confirmedOff(ticket, result)
+        case .confirmKept: confirmedKept(ticket, result)
         default: refreshed(ticket, result)
         }
     }
@@ -101,7 +102,7 @@ extension ConnectActivation {
         default: return []
         }
         if state != before {
-            // Why a button that was on is off: nobody has turned it off.
+            // Why a button that was on is off: no user has turned it off.
             failure = state == .initial && connection?.status == .unknown ? .unauthorized : nil
         }
         return capabilities == nil ? [.gather(ask(.prepare), .capabilities)] : []
@@ -127,7 +128,7 @@ extension ConnectActivation {
 
     /// What was known in the name of a user is not known any more (dossier 10.2, W10).
     ///
-    /// - Parameter fetched: the connection as anybody sees it; nil keeps what is known of it otherwise.
+    /// - Parameter fetched: the connection as any user sees it; nil keeps what is known of it otherwise.
     mutating func forgetUser(seeing fetched: Connection? = nil) {
         isPendingConfiguration = false
         capabilities?.hasUserToken = false
@@ -139,6 +140,7 @@ extension ConnectActivation {
         let effects = [.forgetToken] + endDeadline() + (state == .goingToService(.web) ? [.closeBrowser] : [])
         attempt = nil
         awaited = nil
+        cancelledEnabling = nil
         forgetUser()
         switch state {
         case .idle, .loadingFailed, .unavailable: return effects

@@ -4,7 +4,7 @@ public import OAuth
 /// Counts what happens to a button, if the user agreed, and not a thing otherwise (dossier 7; 10.2, W24).
 ///
 /// Without consent there is no queue and no identifier: ``anonymousID`` is nil, and nothing is sent. Taking consent back
-/// deletes both at once; an answer that is under way can bring nothing back. Giving it again makes a new identifier.
+/// deletes both immediately; an answer that is under way can bring nothing back. Giving it again makes a new identifier.
 ///
 /// At most 100 events wait; then the oldest goes. They are sent when five wait, every 30 seconds while ``run()`` runs, and
 /// when the app goes to the background; at most ten at a time, one request after the other. What could not be sent stays.
@@ -26,7 +26,7 @@ public actor Analytics {
 
     /// How many events wait at most.
     public static let mostWaiting = 100
-    /// How many waiting events are sent at once.
+    /// How many waiting events are sent together.
     public static let enoughToSend = 5
     /// How many events one request has at most.
     public static let mostInOneRequest = 10
@@ -118,7 +118,7 @@ public actor Analytics {
     }
 
     /// Sends whenever there is enough, and every 30 seconds, until the task is cancelled. Runs once at a time; a second run
-    /// returns at once.
+    /// returns immediately.
     public func run() async {
         guard wakeUp == nil else { return }
         let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -15,6 +15,6 @@ public struct AnalyticsStorage: Sendable {
         self.save = save
     }
 
-    /// Nowhere: consent is asked for anew in every run.
+    /// Nowhere: consent is asked for again in every run.
     public static let none = AnalyticsStorage(load: { nil }, save: { _ in })
 }

@@ -40,7 +40,7 @@ public struct ConnectAPI: Sendable {
             self.identity = identity
         }
 
-        /// Nobody: what is public.
+        /// No user: what is public.
         public static let anonymous = Caller()
 
         /// The user of a token.
@@ -48,7 +48,7 @@ public struct ConnectAPI: Sendable {
             Caller(userToken: { token })
         }
 
-        /// The user whose token rests in a vault; nobody while there is none.
+        /// The user whose token rests in a vault; no user while there is none.
         public static func stored(_ tokens: UserTokens) -> Caller {
             Caller(userToken: { try await tokens.token() })
         }
@@ -74,7 +74,7 @@ public struct ConnectAPI: Sendable {
     /// else's, status 429 or from 500. Any other status is final, 401 and 404 among them.
     ///
     /// Where the service asks for a longer pause than the planned one, that is kept; beyond ``longestPause`` the call fails
-    /// at once, with ``ConnectError/Problem/retryAfter``.
+    /// immediately, with ``ConnectError/Problem/retryAfter``.
     ///
     /// Of the other calls, here and of ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`) are made
     /// once more after a quarter of a second; `perform`, and those that do the same once or twice (`enable`, `disable`,
@@ -145,7 +145,7 @@ public struct ConnectAPI: Sendable {
     public enum AccountLookUp: Sendable, Hashable {
         case exists
         case doesNotExist
-        /// Nobody knows, and why: ``ConnectError/Problem/Kind/invalidParameters`` of an address that is none to IFTTT.
+        /// Unknown, and why: ``ConnectError/Problem/Kind/invalidParameters`` of an address that is none to IFTTT.
         case couldNotAsk(ConnectError)
     }
 

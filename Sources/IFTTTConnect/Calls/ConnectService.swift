@@ -17,11 +17,17 @@ public import OAuth
 /// `user` is always the partner's own identifier of the user, the one that its user-information endpoint gives. A user who has
 /// not enabled the connection is refused with ``ConnectError/Problem/Kind/notFound`` or
 /// ``ConnectError/Problem/Kind/unauthorized``.
-@available(iOS, unavailable, message: "a service key in an app is a service key in everybody's hands; use a server")
-@available(tvOS, unavailable, message: "a service key in an app is a service key in everybody's hands; use a server")
-@available(watchOS, unavailable, message: "a service key in an app is a service key in everybody's hands; use a server")
 @available(
-    visionOS, unavailable, message: "a service key in an app is a service key in everybody's hands; use a server"
+    iOS, unavailable, message: "a service key in an app is a service key in the hands of every user; use a server"
+)
+@available(
+    tvOS, unavailable, message: "a service key in an app is a service key in the hands of every user; use a server"
+)
+@available(
+    watchOS, unavailable, message: "a service key in an app is a service key in the hands of every user; use a server"
+)
+@available(
+    visionOS, unavailable, message: "a service key in an app is a service key in the hands of every user; use a server"
 )
 public struct ConnectService: Sendable {
     /// Where the service is.
@@ -73,8 +79,8 @@ public struct ConnectService: Sendable {
     /// A user token for one user, to hand to that user's app (dossier 2.8).
     ///
     /// - Parameters:
-    ///   - user: the partner's identifier of the user. Take it from the session of whoever asks, never from the request:
-    ///     otherwise anybody is handed anybody's token.
+    ///   - user: the partner's identifier of the user. Take it from the session of the user who asks, never from the request:
+    ///     otherwise any user is handed the token of any other.
     ///   - accessToken: the partner's own token that was granted to IFTTT for this user; the second proof beside the key.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func userToken(for user: String, accessToken: Secret) async throws -> UserToken {

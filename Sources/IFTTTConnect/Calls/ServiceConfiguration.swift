@@ -34,7 +34,7 @@ extension ConnectService {
         return try await exchange.updatedConnection(operation)
     }
 
-    /// Fetches the labels of a user's options anew (dossier 2.9).
+    /// Fetches the labels of a user's options again (dossier 2.9).
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func refreshLabels(of id: ConnectionID, for user: String) async throws {

@@ -2,7 +2,7 @@ import Handshake
 public import OAuth
 
 extension UserConnection {
-    /// Reads a configuration that somebody wrote by hand, in the form of the service (dossier 2.9).
+    /// Reads a configuration that a user wrote by hand, in the form of the service (dossier 2.9).
     ///
     /// Answers of the service are read tolerantly. This is about to replace everything that a user has, so nothing of
     /// it may be dropped: an entry that cannot be read is an error, and so is a member that this form does not have. Identifiers and

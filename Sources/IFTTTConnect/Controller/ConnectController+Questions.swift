@@ -72,7 +72,7 @@ extension ConnectController {
 }
 
 extension ConnectActivation.UserLookUp {
-    /// What `me` says of a token's user. A service that names nobody, or refuses the token, knows nobody.
+    /// What `me` says of a token's user. A service that names no user, or refuses the token, knows no user.
     package init(_ answer: Result<Me, ConnectActivation.Failure>) {
         switch answer {
         case .success(let me): self = me.login.map { .login($0) } ?? .noUser

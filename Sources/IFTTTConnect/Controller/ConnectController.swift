@@ -55,7 +55,7 @@ public final class ConnectController: Sendable {
         var signal: AsyncStream<Void>.Continuation?
         var listeners: [UInt64: AsyncStream<Update>.Continuation] = [:]
         var nextListener: UInt64 = 0
-        /// What nobody was there to be told of.
+        /// What no listener has been told yet.
         var untold: [Update] = []
         /// The token that came with the last redirect, until the outcome is told.
         var delivered: UserToken?
@@ -73,7 +73,7 @@ public final class ConnectController: Sendable {
         mutating func tell(_ update: Update) {
             for listener in listeners.values { listener.yield(update) }
             guard listeners.isEmpty else { return }
-            // How the activation stands, whoever comes is told anyhow.
+            // How the activation stands, a new listener is told anyway.
             if case .activation = update { return }
             untold = untold.suffix(99) + [update]
         }
@@ -132,7 +132,7 @@ public final class ConnectController: Sendable {
     /// What becomes known from now on, the activation as it stands first, until the run that goes on or comes next ends. One that
     /// falls 100 behind loses the oldest.
     ///
-    /// What has become known while nobody listened, such as how an attempt ended, is told to whoever listens first; of that,
+    /// What has become known while there was no listener, such as how an attempt ended, is told to the first listener; of that,
     /// too, the newest 100.
     public func updates() -> AsyncStream<Update> {
         let (stream, continuation) = AsyncStream.makeStream(of: Update.self, bufferingPolicy: .bufferingNewest(100))
@@ -157,7 +157,7 @@ public final class ConnectController: Sendable {
 
     /// Counts what concerns the view alone, such as ``AnalyticsEvent/footerClicked``; nothing without the user's consent.
     ///
-    /// It returns at once: nothing that the user does waits for it. What the activation itself brings about, such as
+    /// It returns immediately: nothing that the user does waits for it. What the activation itself brings about, such as
     /// ``AnalyticsEvent/connectionShown(_:appName:)``, the controller counts by itself.
     public func report(_ event: AnalyticsEvent) {
         send(Input.report(event))
@@ -176,7 +176,7 @@ public final class ConnectController: Sendable {
     }
 
     /// The user, who is waited for, wants to be sent to the service again: the page or the app opens once more, with a fresh
-    /// one-time code. Without effect for anybody else.
+    /// one-time code. Otherwise without effect.
     public func reopen() {
         send(.reopen)
     }
@@ -205,7 +205,7 @@ public final class ConnectController: Sendable {
         try await keeper.forget()
     }
 
-    /// Performs effects until the task is cancelled. Runs once at a time; a second run returns at once.
+    /// Performs effects until the task is cancelled. Runs once at a time; a second run returns immediately.
     ///
     /// After one that was cancelled and has returned, such as that of a view that went away, another run goes on as the
     /// next process would (``ConnectActivation/Event/restored``); what was sent in between is taken in then.
@@ -242,7 +242,7 @@ public final class ConnectController: Sendable {
         for listener in listeners.values { listener.finish() }
     }
 
-    /// Takes the next event in, and tells everybody where the activation stands then.
+    /// Takes the next event in, and tells all listeners where the activation stands then.
     private func handleNext() -> (effects: [ConnectActivation.Effect], token: UserToken?)? {
         state.withLock { state in
             guard !state.inputs.isEmpty else { return nil }
@@ -323,7 +323,7 @@ public final class ConnectController: Sendable {
         } catch let error as ConnectError {
             tell(.problem(error))
         } catch {
-            // Only a cancellation is left, and nobody cancels this.
+            // Only a cancellation is left, and this is not cancelled.
         }
     }
 

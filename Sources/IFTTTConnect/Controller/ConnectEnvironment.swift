@@ -20,7 +20,7 @@ public struct ConnectEnvironment: Sendable {
     public var mailClients: @Sendable () async -> [MailClient]
     /// Returns when there is a network. On Apple's platforms the system says so; elsewhere this is nil, nobody knows, and loading
     /// is tried again by the user alone. It is asked when IFTTT could not be reached, and not before a pause: where there is a
-    /// network all along it may return at once.
+    /// network all along it may return immediately.
     public var connectivity: (@Sendable () async -> Void)?
     /// One element each time the app has gone to the background; nil where there is none, or where the app says so itself
     /// (``ConnectActivation/Event/enteredBackground``).

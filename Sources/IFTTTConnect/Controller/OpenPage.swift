@@ -53,7 +53,7 @@ final class OpenPage: Sendable {
         while true {
             await close()
             let isOurs = state.withLock { state in
-                // Somebody else may have begun.
+                // Another task may have begun.
                 guard state.closing == nil else { return false }
                 state.closing = closing
                 return true

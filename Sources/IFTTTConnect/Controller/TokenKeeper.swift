@@ -59,7 +59,7 @@ actor TokenKeeper {
         return problem
     }
 
-    /// Keeps a token, in memory at once and in the vault before this returns.
+    /// Keeps a token, in memory immediately and in the vault before this returns.
     func store(_ token: UserToken) async throws {
         refused.removeAll { $0 == token }
         change(to: token)

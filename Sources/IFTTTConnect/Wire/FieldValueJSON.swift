@@ -22,7 +22,7 @@ extension FieldValue {
         }
     }
 
-    /// Reads a value that somebody wrote by hand. It is about to be stored or run with, so nothing of a place may be dropped:
+    /// Reads a value that a user wrote by hand. It is about to be stored or run with, so nothing of a place may be dropped:
     /// a coordinate out of its range, a radius that is no number, a mistyped member.
     ///
     /// - Throws: ``ConnectError/input(member:problem:)`` with the place in front of what is wrong.

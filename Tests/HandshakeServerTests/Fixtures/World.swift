@@ -105,7 +105,8 @@ struct ButtonServer {
 
     /// The state that the server tells at once.
     func stateNow(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws -> ButtonAnswer {
-        try ButtonAnswer(try await wire.send("GET", "/connect/\(connection)", headers: ["Cookie": "user=\(user)"]))
+        try ButtonAnswer(
+            try await wire.send("GET", "/connect/\(connection)?page=\(Self.page)", headers: ["Cookie": "user=\(user)"]))
     }
 
     /// The state once IFTTT has been asked whatever there was to ask.
@@ -122,12 +123,31 @@ struct ButtonServer {
         await looks.end(of: key, within: .seconds(60), on: ManualClock())
     }
 
-    /// What the user does, about the answer that the page has.
+    /// The page on which a test's user does everything, unless it says otherwise.
+    static let page = "page-1"
+
+    /// What the user does, about the answer that the page has, and what came of it when IFTTT has answered; the page sends the user
+    /// on.
     func send(
         _ event: ConnectButtonEvent, _ answer: ButtonAnswer, as user: String = "new", headers: [String: String] = [:],
         locale: String? = nil
     ) async throws -> ButtonAnswer {
-        let message = ConnectButtonMessage(event, revision: answer.revision, token: answer.token)
+        let first = try await sendNow(event, answer, as: user, headers: headers, locale: locale)
+        guard first.status == 200, first.open == nil else { return first }
+        try await settle(user, answer.connection ?? "aB3dE5fG")
+        let path =
+            "/connect/\(answer.connection ?? "aB3dE5fG")?page=\(Self.page)" + (locale.map { "&locale=\($0)" } ?? "")
+        let settled = try ButtonAnswer(try await wire.send("GET", path, headers: ["Cookie": "user=\(user)"]))
+        guard settled["canOpen"] == .bool(true) else { return settled }
+        return try await sendNow(.proceed, settled, as: user, locale: locale)
+    }
+
+    /// What the user does, and the server's first answer to it.
+    func sendNow(
+        _ event: ConnectButtonEvent, _ answer: ButtonAnswer, as user: String = "new", on page: String = Self.page,
+        headers: [String: String] = [:], locale: String? = nil
+    ) async throws -> ButtonAnswer {
+        let message = ConnectButtonMessage(event, revision: answer.revision, token: answer.token, page: page)
         return try ButtonAnswer(
             try await wire.send(
                 "POST", "/connect/\(answer.connection ?? "aB3dE5fG")/events" + (locale.map { "?locale=\($0)" } ?? ""),
@@ -135,10 +155,18 @@ struct ButtonServer {
                 body: String(decoding: message.body(), as: UTF8.self)))
     }
 
+    /// Waits until everything that a user's messages have led to is done.
+    func settle(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws {
+        let key = ConnectSessions.Place.key(of: try ConnectButtonUser(id: user), try ConnectionID(connection))
+        await routes.sessions.work.end(of: key)
+    }
+
     /// The browser follows a redirect of IFTTT's to the app, which is reached by its address and served here.
     func visit(_ redirect: String, as user: String? = "new") async throws -> WireClient.Answer {
         let target = redirect.replacing("https://groceries.example", with: "")
-        return try await wire.send("GET", target, headers: user.map { ["Cookie": "user=\($0)"] } ?? [:])
+        let answer = try await wire.send("GET", target, headers: user.map { ["Cookie": "user=\($0)"] } ?? [:])
+        try await settle(user ?? "new")
+        return answer
     }
 
     /// From "connect" to the address that the user is sent to.

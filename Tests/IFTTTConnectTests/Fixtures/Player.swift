@@ -10,7 +10,7 @@ struct Player {
         /// What is found after the user came back.
         var connectionAfter: Result<Connection, ConnectActivation.Failure>
         var context = ConnectActivation.AttemptContext()
-        var user = ConnectActivation.UserLookUp.nobody
+        var user = ConnectActivation.UserLookUp.noUser
         var account = ConnectActivation.AccountLookUp.doesNotExist
         var enabling: Result<Connection, ConnectActivation.Failure> = .failure(.notFound)
         var disabling: Result<Connection, ConnectActivation.Failure>

@@ -1,0 +1,41 @@
+/// What the command line of GroceryExpress says.
+struct Options: Equatable {
+    var port = 0
+    var printsJSON = false
+    var showsHelp = false
+
+    static let help = """
+        Starts a sample web shop with Connect Buttons beside a sandbox of IFTTT, on this machine.
+
+        Usage: GroceryExpress [--port N] [--print-json]
+
+          --port N       the shop's port, from 0 to 65535; any free one unless stated
+          --print-json   prints one line with the addresses, for programs
+          -h, --help     prints this
+
+        """
+
+    /// Why a command line cannot be used.
+    struct Problem: Error {
+        let description: String
+    }
+
+    init() {}
+
+    /// - Throws: ``Problem`` for an unknown option, and for a port that is none.
+    init(_ arguments: [String]) throws(Problem) {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "-h", "--help": showsHelp = true
+            case "--print-json": printsJSON = true
+            case "--port":
+                guard let port = rest.popFirst().flatMap({ UInt16($0) }) else {
+                    throw Problem(description: "--port needs a number from 0 to 65535")
+                }
+                self.port = Int(port)
+            default: throw Problem(description: "unknown option \"\(argument)\"")
+            }
+        }
+    }
+}

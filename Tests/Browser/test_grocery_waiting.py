@@ -1,0 +1,174 @@
+"""Examples/GroceryExpress while IFTTT takes its time: what its real server shows, and what cancels, Back and Keep do then."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from strangers import REPOSITORY
+
+from shop_visit import AREAS, CONNECTION, Hand, Shop, leave, open_connection, say_yes, settings, step, switch, until
+
+HAND = "pointer"
+
+
+def ask_for_account(page: Page, shop: Shop) -> None:
+    """From the switch to the confirmed address."""
+    open_connection(page, shop)
+    switch(page).click()
+    until(page, "email")
+    page.locator("connect-button input[type=email]").fill("new@example.test")
+    page.locator("connect-button .email button").click()
+
+
+def connect(page: Page, shop: Shop) -> None:
+    settings(page, shop, own_configuration=False)
+    open_connection(page, shop)
+    leave(page, Hand(page, HAND), shop, "new@example.test")
+    say_yes(page, Hand(page, HAND), shop)
+    until(page, "connected")
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 5])
+def test_verifying_is_shown_while_ifttt_looks_and_the_user_goes_on_by_itself(shop: Shop, page: Page, seconds: int) -> None:
+    """F016, F019: the account that is made is named before the page is left."""
+    shop.misbehave(*([f"ifttt GET /v2/account/find => delay {seconds}"] if seconds else []))
+    named: list[str] = []
+    page.expose_function("named", named.append)
+    ask_for_account(page, shop)
+    if seconds:
+        until(page, "verifying")
+    page.evaluate("""() => { const footer = document.querySelector('connect-button').shadowRoot.querySelector('.footer')
+      new MutationObserver(() => named(footer.innerText)).observe(footer, { childList: true, subtree: true }) }""")
+    page.wait_for_url(f"{shop.sandbox}/**")
+    assert seconds == 0 or any("new@example.test" in text for text in named)
+
+
+def test_cancel_while_ifttt_looks_up_an_address_leads_nowhere(shop: Shop, page: Page) -> None:
+    shop.misbehave("ifttt GET /v2/account/find => delay 3")
+    ask_for_account(page, shop)
+    until(page, "verifying")
+    page.locator("connect-button [data-action=cancel]").click()
+    until(page, "connect")
+    # IFTTT's answer comes now; a page that is opened after it shows what came of it.
+    page.wait_for_function("() => performance.now() > 6000")
+    page.reload()
+    until(page, "connect")
+    assert page.url.startswith(shop.origin)
+
+
+def test_keep_while_ifttt_disconnects_stays_connected(shop: Shop, page: Page) -> None:
+    connect(page, shop)
+    shop.misbehave(f"ifttt POST /v2/connections/{CONNECTION}/disable => delay 3")
+    switch(page).click()
+    until(page, "confirm_disconnect")
+    page.locator("connect-button .choices [data-action=disconnect]").click()
+    until(page, "disconnecting")
+    page.locator("connect-button [data-action=cancel]").click()
+    until(page, "connecting")
+    until(page, "connected")
+    page.reload()
+    until(page, "connected")
+
+
+def test_disconnecting_is_shown_and_then_that_it_is_done(shop: Shop, page: Page) -> None:
+    """F040."""
+    connect(page, shop)
+    shop.misbehave(f"ifttt POST /v2/connections/{CONNECTION}/disable => delay 2")
+    switch(page).click()
+    until(page, "confirm_disconnect")
+    page.locator("connect-button .choices [data-action=disconnect]").click()
+    until(page, "disconnecting")
+    until(page, "disconnected")
+    until(page, "connect")
+
+
+def test_back_returns_to_connect_and_the_next_try_goes_through(shop: Shop, page: Page) -> None:
+    """F032."""
+    settings(page, shop, own_configuration=False)
+    open_connection(page, shop)
+    leave(page, Hand(page, HAND), shop, "new@example.test")
+    page.go_back()
+    until(page, "connect")
+    leave(page, Hand(page, HAND), shop, "new@example.test")
+    say_yes(page, Hand(page, HAND), shop)
+    until(page, "connected")
+
+
+def test_a_tap_on_connect_is_the_pages_own_affair(shop: Shop, page: Page) -> None:
+    open_connection(page, shop)
+    switch(page).click()
+    until(page, "email")
+    other = page.context.new_page()
+    open_connection(other, shop)
+    assert step(other) == "connect"
+    page.reload()
+    until(page, "connect")
+
+
+def test_finish_setup_opens_the_set_up(shop: Shop, page: Page) -> None:
+    """W2, W15: with the sample's own configuration."""
+    open_connection(page, shop)
+    leave(page, Hand(page, HAND), shop, "new@example.test")
+    say_yes(page, Hand(page, HAND), shop)
+    until(page, "pending")
+    expect(page.locator("connect-button").get_by_role("switch")).to_have_count(0)
+    page.locator("connect-button .switch").click()
+    page.wait_for_url(f"{shop.origin}/connections/{CONNECTION}/configure")
+
+
+def test_a_pending_connection_can_be_turned_off_beside_the_pill(shop: Shop, page: Page) -> None:
+    open_connection(page, shop)
+    leave(page, Hand(page, HAND), shop, "new@example.test")
+    say_yes(page, Hand(page, HAND), shop)
+    until(page, "pending")
+    page.locator("connect-button .footer [data-action=disconnect]").click()
+    until(page, "confirm_disconnect")
+
+
+def test_the_shop_and_its_button_say_the_same(shop: Shop, page: Page) -> None:
+    """A customer of whom the shop fetches no token: IFTTT's key says more than the button may show."""
+    settings(page, shop, customer="garden-1001", token=False)
+    page.goto(shop.origin)
+    said = page.locator(".cards li .state").all_inner_texts()
+    open_connection(page, shop)
+    assert (said[0] == "Connected") == (step(page) == "connected")
+    assert page.locator("#configure").is_visible() == (step(page) in ("connected", "pending"))
+
+
+def test_with_ifttt_down_the_page_is_there_and_the_button_says_so(shop: Shop, page: Page) -> None:
+    shop.misbehave("ifttt GET /v2/** => status 503")
+    for path in ("/", f"/connections/{AREAS}"):
+        with page.expect_navigation() as answer:
+            page.goto(shop.origin + path)
+        assert answer.value.status == 200  # type: ignore[union-attr]
+    until(page, "loading_failed")
+    expect(page.locator("connect-button .footer[data-tone=error]")).to_have_count(1)
+    assert "Loading" not in page.locator("connect-button .switch").inner_text()
+    shop.misbehave()
+    until(page, "connect")
+
+
+# The command line
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    named = os.environ.get("GROCERY_EXPRESS_BIN")
+    path = Path(named) if named else REPOSITORY / ".build/debug/GroceryExpress"
+    if not path.is_file():
+        pytest.skip("GroceryExpress is not built: `swift build --product GroceryExpress`")
+    return subprocess.run([path, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_is_printed_and_no_shop_is_opened(option: str) -> None:
+    done = run(option)
+    assert done.returncode == 0 and "--print-json" in done.stdout and done.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", [("--prot", "8080"), ("--port",), ("--port", "many"), ("shop",)])
+def test_what_is_not_known_is_refused(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 64 and done.stdout == ""
+    assert "--port" in done.stderr
