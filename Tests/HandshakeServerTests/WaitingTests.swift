@@ -3,12 +3,13 @@ import Foundation
 import IFTTTConnect
 import OAuth
 import Sandbox
+import TestFixtures
 import Testing
 
 @testable import HandshakeServer
 
 /// What a page is told, and what its user can take back, while IFTTT has not answered.
-@Suite("A button while IFTTT is at work")
+@Suite("A button while IFTTT is at work", .heavy)
 struct WaitingTests {
     /// A world with a server that is answered, and one on the same vault that is answered when the test says so.
     private func servers() async throws -> (World, ButtonServer, slow: ButtonServer, HeldTransport) {
