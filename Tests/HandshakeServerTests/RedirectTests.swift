@@ -127,6 +127,7 @@ struct RedirectTests {
         let answer = String(decoding: try await server.wire.exchange(Array(request.utf8)), as: UTF8.self)
         #expect(answer.hasPrefix("HTTP/1.1 303") && answer.contains("Location: /garden\r\n"))
         #expect(!answer.contains("evil"))
+        try await server.settle()
         #expect(try await server.state().step == "connected")
         await server.server.stop()
         await world.sandbox.stop()
@@ -240,7 +241,8 @@ struct ProcessTests {
         let (one, two) = (try await world.buttons(), try await world.buttons(settings))
         let page = try await one.state()
         let listening = Task {
-            try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])
+            try await two.wire.send(
+                "GET", "/connect/aB3dE5fG/changes?page=\(ButtonServer.page)", headers: ["Cookie": "user=new"])
         }
         let silent = Task {
             try await two.wire.send("GET", "/connect/aB3dE5fG/changes", headers: ["Cookie": "user=new"])

@@ -49,7 +49,7 @@ package struct SpoiledJSON: Sendable {
         /// A value of each other kind. Its own kind, with nothing in it, is not among them.
         package var wrongValues: [JSONValue] {
             let all: [JSONValue] = [
-                .null, .bool(true), .number("1e999"), .number("-" + String(repeating: "9", count: 5000)),
+                .null, .bool(true), .number("1e999"), .number("-" + String(repeating: "9", count: 60)),
                 .string("\u{1B}[31m<script>\u{202E}"), .array([]), .array([.null]), .object([:]),
                 .object(["\u{1B}": .null]),
             ]
