@@ -127,7 +127,8 @@ struct SignInTests {
         let start = try await scene.get("/standard/start")
         let field = try #require(start["Set-Cookie"])
         #expect(field.hasPrefix("__Host-") && field.contains("; Secure") && field.contains("; HttpOnly"))
-        #expect(field.split(separator: "; ").contains("SameSite=Lax") && field.split(separator: "; ").contains("Path=/"))
+        #expect(
+            field.split(separator: "; ").contains("SameSite=Lax") && field.split(separator: "; ").contains("Path=/"))
         #expect(!field.contains("Domain"))
         // It is one for all sign-ins of a browser, however long the pages that they lead to.
         #expect(field.utf8.count < 200)
