@@ -1,13 +1,20 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .enableUpcomingFeature("InferIsolatedConformances"),
-]
+let traits = ["AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine"]
+
+// SwiftPM 6.3.1 passes the names of enabled traits to the compiler in another order at each start, which compiles everything again. So one
+// trait stands for all, and the conditions of the sources are defined here, in one order.
+let everything = "Everything"
+
+let strict: [SwiftSetting] =
+    traits.map { .define($0, .when(traits: [everything])) } + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+    ]
 
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
@@ -16,30 +23,33 @@ let cryptoExtras: Target.Dependency = .product(name: "CryptoExtras", package: "s
 
 // What follows is resolved only where one of its traits is on. A use without the condition would make every app resolve it.
 let argumentParser: Target.Dependency = .product(
-    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"]))
+    name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: [everything, "CommandLine"]))
 let tomlKit: Target.Dependency = .product(
-    name: "TOMLKit", package: "TOMLKit", condition: .when(traits: ["CommandLine"]))
-let bigInt: Target.Dependency = .product(name: "BigInt", package: "BigInt", condition: .when(traits: ["Desktop"]))
+    name: "TOMLKit", package: "TOMLKit", condition: .when(traits: [everything, "CommandLine"]))
+let bigInt: Target.Dependency = .product(
+    name: "BigInt", package: "BigInt", condition: .when(traits: [everything, "Desktop"]))
 let mustache: Target.Dependency = .product(
-    name: "Mustache", package: "swift-mustache", condition: .when(traits: ["Sandbox"]))
+    name: "Mustache", package: "swift-mustache", condition: .when(traits: [everything, "Sandbox"]))
 let hummingbird: Target.Dependency = .product(
-    name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Server", "Sandbox"]))
+    name: "Hummingbird", package: "hummingbird", condition: .when(traits: [everything, "Server", "Sandbox"]))
 let serviceLifecycle: Target.Dependency = .product(
-    name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Server", "Sandbox"]))
+    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+    condition: .when(traits: [everything, "Server", "Sandbox"]))
 let sandboxClient: Target.Dependency = .product(
-    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Sandbox"]))
+    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [everything, "Sandbox"]))
 func nio(_ name: String) -> Target.Dependency {
-    .product(name: name, package: "swift-nio", condition: .when(traits: ["Server", "Sandbox"]))
+    .product(name: name, package: "swift-nio", condition: .when(traits: [everything, "Server", "Sandbox"]))
 }
 
 // The transport on Linux; Apple's platforms have URLSession.
 func transport(_ name: String, _ package: String) -> Target.Dependency {
-    .product(name: name, package: package, condition: .when(platforms: [.linux], traits: ["AsyncHTTPClient"]))
+    .product(
+        name: name, package: package, condition: .when(platforms: [.linux], traits: [everything, "AsyncHTTPClient"]))
 }
 
 // BlueZ, GeoClue and a desktop's notifications, which no Apple platform has.
 func desktop(_ name: String) -> Target.Dependency {
-    .target(name: name, condition: .when(platforms: [.linux], traits: ["Desktop"]))
+    .target(name: name, condition: .when(platforms: [.linux], traits: [everything, "Desktop"]))
 }
 
 // Privacy manifests are for Apple's platforms. Elsewhere a resource would make every program carry a bundle.
@@ -81,7 +91,8 @@ let package = Package(
         .trait(
             name: "CommandLine", description: "The command handshake.",
             enabledTraits: ["AsyncHTTPClient", "Sandbox", "Desktop"]),
-        .default(enabledTraits: ["AsyncHTTPClient", "Server", "Sandbox", "Desktop", "CommandLine"]),
+        .trait(name: "Everything", description: "All of the above; on by default."),
+        .default(enabledTraits: ["Everything"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
