@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ButtonServer, heard, overflow
-from button_visit import drag, events, footer, knob_comes_to, knob_place, opened, preview, settled, shown, switch, until
+from button_visit import drag, events, footer, heard_by, knob_comes_to, knob_place, opened, preview, settled, shown, switch, until
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
@@ -161,7 +161,7 @@ def test_a_button_that_is_taken_away_during_a_request_comes_back_as_its_server_h
     opened(page, server, script.answer("connect"))
     server.answers(script.answer("connected", revision=2), delay=(gate := Event()))
     switch(page).click()
-    until(page, "one.shadowRoot.querySelector('.bar.sweeps')")
+    heard_by(server, page, lambda: events(server) == ["turn_on"])
     page.evaluate("window.kept = one; kept.remove()")
     gate.set()
     page.wait_for_timeout(300)
@@ -178,10 +178,10 @@ def test_nothing_goes_on_moving_on_a_button_that_was_taken_away_and_cannot_ask(p
     opened(page, server, script.answer("connect"))
     server.answers(script.answer("connected", revision=2), delay=5)
     switch(page).click()
-    until(page, "one.shadowRoot.querySelector('.bar.sweeps')")
+    heard_by(server, page, lambda: events(server) == ["turn_on"])
     server.states["one"] = (503, {}, 0)
     page.evaluate("document.querySelector('main').append(one)")
-    until(page, "!one.shadowRoot.querySelector('.bar.sweeps')")
+    assert page.evaluate("one.shadowRoot.querySelector('.bar').className") == "bar"
 
 
 def test_a_button_that_is_moved_under_the_finger_is_as_before(page: Page, server: ButtonServer) -> None:
@@ -284,7 +284,7 @@ def test_a_wish_that_is_answered_with_nonsense_can_be_made_again(page: Page, ser
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert footer(page).startswith("Too many tries. Wait a moment and try again." if name == "too many" else "IFTTT isn’t answering right now.")
     shown(page, "connect")
-    assert page.locator("#one .bar.sweeps").count() == 0 and page.locator("#one .bar.part").count() == 0
+    assert page.locator("#one .bar.fills").count() == 0 and page.locator("#one .bar.part").count() == 0
     server.replies.clear()
     tries = len(server.messages)
     server.answers(script.answer("verifying", revision=2))
@@ -300,7 +300,7 @@ def test_a_wish_that_is_never_answered_is_given_up_after_half_a_minute(page: Pag
     server.answers((200, script.answer("verifying", revision=2), 6))
     switch(page).click()
     page.clock.run_for(300)
-    until(page, "one.shadowRoot.querySelector('.bar.sweeps')")
+    heard_by(server, page, lambda: events(server) == ["turn_on"])
     page.clock.run_for(29_000)
     page.wait_for_timeout(50)
     assert page.locator("#one .footer[data-tone=error]").count() == 0

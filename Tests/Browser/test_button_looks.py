@@ -80,7 +80,7 @@ def test_the_bar_on_the_way_to_the_service_has_the_brands_colour(open_page: Open
     settled(page)
     assert style(page, ".ground.brand", "backgroundColor") == rgb("#6441A5") and style(page, ".ground.brand", "opacity") == "1"
     assert style(page, ".bar", "backgroundColor") == rgb("#4D327F") and style(page, ".bar", "opacity") == "1"
-    assert page.evaluate("one.shadowRoot.querySelector('.bar').getAnimations().some(a => a.animationName === 'sweep')")
+    expect(page.locator("#one .bar.fills")).to_have_count(1)
     control = page.locator("#one .switch")
     assert control.get_attribute("aria-busy") is None and control.get_attribute("aria-disabled") is None, "it waits for nobody: a tap goes on"
 
@@ -211,7 +211,7 @@ def test_who_comes_back_connected_is_welcomed_once(page: Page, server: ButtonSer
     page.goto(server.url(**({"inside": json.dumps(answer)} if prefetched else {})))
     shown(page, step)
     expect(page.locator("#one .celebrates")).to_have_count(1)
-    expect(switch(page)).to_be_checked()
+    assert step == "pending" or switch(page).is_checked(), "on, and usable, all the while"
     assert knob_place(page) == pytest.approx(0.5, abs=0.01), "from the centre"
     expect(page.locator("#one [role=status]")).not_to_be_empty()
     let_go(page)
@@ -221,17 +221,6 @@ def test_who_comes_back_connected_is_welcomed_once(page: Page, server: ButtonSer
     page.goto(server.url())
     shown(page, step)
     assert page.locator("#one .celebrates").count() == 0
-
-
-def test_who_looked_in_on_the_way_is_welcomed_all_the_same(page: Page, server: ButtonServer) -> None:
-    go(page, server)
-    page.goto(server.url())
-    shown(page, "going_to_service")
-    page.goto(f"{server.origin}/elsewhere")
-    server.shows(server.script().answer("connected", revision=3))
-    page.add_init_script("window.held = true")
-    page.goto(server.url())
-    expect(page.locator("#one .celebrates")).to_have_count(1)
 
 
 @pytest.mark.parametrize("case", ["gave up", "another connection", "a new tab"])
