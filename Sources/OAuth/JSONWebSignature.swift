@@ -73,7 +73,7 @@ struct JSONWebSignature: Sendable {
             let name = keyID.map { " named “\(Redaction()($0, limit: 100))”" } ?? ""
             throw .refused(
                 Refusal(
-                    keys.contains(keyID: keyID) ? .key : .unknownKey,
+                    keyID == nil || keys.contains(keyID: keyID) ? .key : .unknownKey,
                     expected: "a key for \(algorithm.rawValue)\(name)", found: "none among the server's \(keys.count)"))
         }
         guard candidates.contains(where: { $0.verifies(signature, of: signedBytes, by: algorithm) }) else {

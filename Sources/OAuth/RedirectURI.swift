@@ -42,13 +42,15 @@ public struct RedirectURI: Sendable, Hashable {
     ///   for other forms.
     public init(_ string: String) throws(OAuthError) {
         func wrong(_ problem: String) -> OAuthError { .configuration(member: "redirect_uri", problem: problem) }
+        // Bytes first: comparing text normalizes it, which takes quadratic time on combining marks.
+        guard string.utf8.count <= 2048,
+            string.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C && $0 != 0x23 }),
+            let colon = string.firstIndex(of: ":")
+        else { throw wrong("expected an absolute URI of printable ASCII without fragment") }
         if string == Self.outOfBand.string {
             self = .outOfBand
             return
         }
-        guard let colon = string.firstIndex(of: ":"), string.utf8.count <= 2048,
-            string.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C && $0 != 0x23 })
-        else { throw wrong("expected an absolute URI of printable ASCII without fragment") }
         let scheme = string[..<colon].lowercased()
         switch scheme {
         case "https", "http":

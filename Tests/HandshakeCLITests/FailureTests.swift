@@ -23,7 +23,7 @@ struct FailureTests {
             (HandshakeError.demanded(.scopes(["external"]), status: 403), 4, "insufficient_scope"),
             (HandshakeError.refreshUncertain(account, nil), 6, "refresh_uncertain"),
             (HandshakeError.contentNotReplayable, 1, "content_not_replayable"),
-            (OAuthError.unmatchedRedirect(problem: "p"), 5, "unmatched_redirect"),
+            (OAuthError.unmatchedRedirect(problem: "p"), 5, "state_mismatch"),
             (VaultError.locked("l"), 7, "vault_locked"),
             (VaultError.denied(what: "w", reason: "r"), 7, "vault_denied"),
             (CommandError.usage("u"), 64, "usage"),

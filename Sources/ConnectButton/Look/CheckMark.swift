@@ -1,4 +1,4 @@
-/// The check mark with which the button arrives at *connected* (motion dossier, O): a ring grows, a dot flies in a curl to where the
+/// The check mark with which the button arrives at *connected* (`connect-button-motion.md`, MO18): a ring grows, a dot flies in a curl to where the
 /// tick begins, and the tick is drawn. The switch is on all the while.
 public struct CheckMark: Sendable, Hashable {
     /// A place, from the upper left corner of the ring's square, in points.

@@ -11,6 +11,8 @@ import Testing
 struct InterleavingTests {
     private let client: Client
     private let id: AccountID
+    /// Stands still, so that no token expires while the machine is busy.
+    private let time = TimeSource(now: { 1_750_000_000 }, clock: ContinuousClock())
 
     init() throws {
         var server = AuthorizationServerMetadata(
@@ -27,7 +29,7 @@ struct InterleavingTests {
     private func put(
         _ token: String, refresh: String? = "R1", life: Double = 3_600, in vault: any Vault
     ) async throws {
-        let now = TimeSource.system.now()
+        let now = time.now()
         let record = AccountRecord(
             id: id,
             grant: Grant(
@@ -48,7 +50,7 @@ struct InterleavingTests {
         let transport = TappedTransport { request, _, _ in
             try await answer(request, count.add(1, ordering: .relaxed).newValue)
         }
-        return try #require(try await Handshake(client, vault: vault, transport: transport).account())
+        return try #require(try await Handshake(client, vault: vault, transport: transport, time: time).account())
     }
 
     private static func answer(_ status: Int, _ json: String = "{}", _ fields: HTTPFields = [:]) -> ResponseMessage {

@@ -22,7 +22,7 @@ struct PhotoTests {
             hub.sandbox.clearRequests()
             let photo = try #require(try await hub.center.photo(of: ada))
             #expect(photo.format == .png)
-            #expect(photo.bytes.count > 20_000)
+            #expect(photo.bytes.count > 2_000)
             let requests = hub.sandbox.requests(.recurseCenter)
             #expect(requests.map(\.path.localName) == ["representations", "photos"])
             #expect(requests.map(\.status) == [302, 200])

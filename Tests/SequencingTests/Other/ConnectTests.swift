@@ -63,7 +63,7 @@ struct ConnectTests {
     @Test("C05: address, files, names and addresses of files are checked before anything is encrypted")
     func validation() throws {
         let email = try Sequencing.EmailAddress("a@b.test")
-        #expect(throws: SequencingError.input(member: "files", problem: "there is nothing to copy")) {
+        #expect(throws: SequencingError.input(member: "files", problem: "must name at least one file")) {
             try ConnectRequest(email: email, files: [])
         }
         for (name, url) in [
