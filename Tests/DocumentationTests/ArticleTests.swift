@@ -166,7 +166,7 @@ struct ArticleTests {
         let sandbox = try await Sandbox.start()
         let service = sandbox.recurseCenter
         let registered = try #require(service.clients.first { $0.kind == .public })
-        let redirect = try #require(registered.redirectURIs.first { !$0.hasPrefix("http") && !$0.hasPrefix("urn") })
+        let redirect = try #require(registered.redirectURIs.first { $0.hasPrefix("com.") })
         let client = Client(
             service: try #require(
                 try Service.builtIn("recurse-center", at: service.origin, security: .allowingInsecureLoopback)),
