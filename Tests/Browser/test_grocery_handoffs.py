@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from conftest import OpenPage
-from shop_visit import CONNECTION, Hand, Shop, leave, look, open_connection, say_yes, settings, step, switch, until
+from shop_visit import CONNECTION, Hand, Shop, leave, look, open_connection, say_yes, settings, switch, until
 
 RETURNING = "edsger@example.test"
 
@@ -25,6 +25,13 @@ def as_returning_user(page: Page, shop: Shop) -> Hand:
 
 def shop_page(shop: Shop) -> str:
     return f"{shop.origin}/connections/{CONNECTION}"
+
+
+def second_tab(page: Page, shop: Shop) -> Page:
+    """The shop in another tab of the same browser: the tab that left for IFTTT would end the attempt by coming back (F032)."""
+    other = page.context.new_page()
+    other.goto(shop_page(shop))
+    return other
 
 
 # The mail
@@ -86,12 +93,11 @@ def test_a_link_that_is_opened_in_a_browser_without_the_shops_customer_connects_
     assert other.url == shop_page(shop), "what IFTTT brought stands in no address"
     expect(other.get_by_role("heading", level=1)).to_be_visible()
     assert not [cookie for cookie in other.context.cookies(shop.origin) if "token" in cookie["name"]]
-    # The customer's own browser waits, may end it, and may begin anew: by then IFTTT knows the user.
-    page.goto(shop_page(shop))
-    until(page, "going_to_service", "connected")
-    if step(page) == "going_to_service":
-        hand.press(page.locator("connect-button .footer").get_by_role("button", name="Cancel"))
-        until(page, "connect")
+    # The customer's own browser waits and may end it.
+    own = second_tab(page, shop)
+    until(own, "going_to_service")
+    Hand(own, "pointer").press(own.locator("connect-button .footer").get_by_role("button", name="Cancel"))
+    until(own, "connect")
 
 
 # The app
@@ -104,7 +110,7 @@ def into_the_app(route: Route) -> None:
 
 
 def to_the_app(page: Page, hand: Hand, shop: Shop) -> None:
-    page.route(f"{shop.sandbox}/access/api/**", into_the_app)
+    page.context.route(f"{shop.sandbox}/access/api/**", into_the_app)
     leave(page, hand, shop, RETURNING)
     expect(page.locator(".surface")).to_have_text("IFTTT app")
 
@@ -125,7 +131,7 @@ def test_the_app_takes_the_page_and_brings_the_user_back_connected(shop: Shop, p
 
 
 def end(page: Page, name: str) -> None:
-    page.get_by_text("Ways to end it (sandbox)").click()
+    page.get_by_text("End with a failure (sandbox)", exact=True).click()
     page.get_by_role("button", name=name, exact=True).click()
 
 
@@ -147,12 +153,19 @@ def test_leaving_the_app_without_finishing_leaves_a_way_back_and_a_way_out(shop:
     to_the_app(page, hand, shop)
     end(page, "Close the window")
     expect(page.get_by_role("heading", level=1)).to_have_text("You can close this page")
+    other = second_tab(page, shop)
+    until(other, "going_to_service")
     page.goto(shop_page(shop))
-    until(page, "going_to_service")
-    hand.press(switch(page))
-    page.wait_for_url(f"{shop.sandbox}/**")
-    say_yes(page, hand, shop)
-    until(page, "connected")
+    until(page, "connect")
+    expect(page.locator("connect-button .footer")).not_to_contain_text("Something went wrong")
+    until(other, "connect")
+    leave(page, hand, shop, RETURNING)
+    until(other, "going_to_service")
+    again = Hand(other, "pointer")
+    again.press(switch(other))
+    other.wait_for_url(f"{shop.sandbox}/**")
+    say_yes(other, again, shop)
+    until(other, "connected")
 
 
 def altered(parameter: str, value: str) -> Callable[[str], str]:
@@ -167,18 +180,21 @@ def test_a_redirect_with_another_state_or_of_an_attempt_that_is_over_counts_for_
     first = parse_qs(urlsplit(sent[0]).query)["sdk_return_to"][0] + "&next_step=complete&user_token=stolen"
     names = [name for name in parse_qs(urlsplit(first).query) if name not in ("connection", "next_step", "user_token")]
     assert len(names) == 1, "one state"
+    other = second_tab(page, shop)
     for address in (altered(names[0], "x" * 43)(first), re.sub(rf"[?&]{names[0]}=[^&]*", "", first).replace("return&", "return?")):
-        assert page.goto(address).status == 400, address  # type: ignore[union-attr]
-        assert "stolen" not in page.url and "stolen" not in page.content()
-        look(page, "not-for-you")
-        page.goto(shop_page(shop))
-        until(page, "going_to_service")
-    hand.press(page.locator("connect-button .footer").get_by_role("button", name="Cancel"))
+        assert other.goto(address).status == 400, address  # type: ignore[union-attr]
+        assert "stolen" not in other.url and "stolen" not in other.content()
+        look(other, "not-for-you")
+        other.goto(shop_page(shop))
+        until(other, "going_to_service")
+    Hand(other, "pointer").press(other.locator("connect-button .footer").get_by_role("button", name="Cancel"))
+    until(other, "connect")
+    page.goto(shop_page(shop))
     until(page, "connect")
     leave(page, hand, shop, RETURNING)
-    assert page.goto(first).status == 400  # type: ignore[union-attr]
-    page.goto(shop_page(shop))
-    until(page, "going_to_service")
+    assert other.goto(first).status == 400  # type: ignore[union-attr]
+    other.goto(shop_page(shop))
+    until(other, "going_to_service")
 
 
 # IFTTT's other pages, as one comes through them
