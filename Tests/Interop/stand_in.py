@@ -68,10 +68,14 @@ class StandIn:
     def revoke_refresh_tokens(self) -> None:
         self._control("POST", "revoke-refresh-tokens")
 
-    def wait_for_request(self, seconds: float = 30) -> None:
-        """Returns when something was asked of the service since the test began."""
+    def request_count(self) -> int:
+        """How many requests came since the test began."""
+        return len(self._control("GET", "requests").splitlines())
+
+    def wait_for_request(self, after: int, seconds: float = 30) -> None:
+        """Returns when a request has come after the first `after` ones."""
         end = time.monotonic() + seconds
-        while not self._control("GET", "requests").strip():
+        while self.request_count() <= after:
             assert time.monotonic() < end, "no request came"
             time.sleep(0.02)
 

@@ -560,8 +560,9 @@ def test_a_redirect_to_elsewhere_is_not_followed(ada: Handshake, genome: StandIn
 @pytest.mark.parametrize("name", ALL)
 def test_ctrl_c_ends_every_command_that_waits_for_the_service_with_130(ada: Handshake, genome: StandIn, folder: Path, name: str) -> None:
     genome.fault("* => delay 30")
+    before = genome.request_count()
     running = started(ada, genome, name, folder)
-    genome.wait_for_request()
+    genome.wait_for_request(after=before)
     done = interrupted(running)
     assert done.status == 130 and done.stdout == "" and "Cancellation" not in done.stderr
     assert parts(folder) == []

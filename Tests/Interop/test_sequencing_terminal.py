@@ -56,7 +56,7 @@ def test_a_download_shows_how_far_it_is_and_leaves_one_line(
     assert len({len(line) for line in drawn}) == 1, "the line jumps"
     assert max(map(len, drawn)) < columns, "a line that reaches the edge wraps, and is not erased any more"
     assert ("[#" in drawn[-1]) == (columns >= 40)
-    assert "".join(terminal.rows()) == f"Saved as {target}.", "the progress is gone in the end"
+    assert "".join(terminal.rows()) == f"Saved as “{target}”.", "the progress is gone in the end"
 
 
 def test_a_line_is_drawn_only_when_it_changes(ada: Handshake, open_terminal: Open, tmp_path: Path) -> None:
