@@ -1,3 +1,4 @@
+#if Server && Sandbox
 /// What the command line of GroceryExpress says.
 struct Options: Equatable {
     var port = 0
@@ -39,3 +40,4 @@ struct Options: Equatable {
         }
     }
 }
+#endif

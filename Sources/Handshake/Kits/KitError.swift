@@ -55,7 +55,9 @@ extension KitError {
                 return try await body()
             } catch {
                 let placed = placing(error)
-                guard let failure = placed as? Self, failure.isRetryable, let pause = pause(failure) else { throw placed }
+                guard let failure = placed as? Self, failure.isRetryable, let pause = pause(failure) else {
+                    throw placed
+                }
                 try await clock.sleep(for: pause)
             }
         }

@@ -15,7 +15,9 @@ public enum ProfileReference: Sendable, Hashable {
     public init(_ text: String) throws(RecurseCenterError) {
         if text == "me" {
             self = .me
-        } else if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text), let id = PersonID(number) {
+        } else if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text),
+            let id = PersonID(number)
+        {
             self = .id(id)
         } else {
             self = .email(text)

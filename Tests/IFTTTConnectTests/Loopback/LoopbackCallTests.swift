@@ -235,7 +235,9 @@ struct LoopbackCallTests {
             }
             let nested = try await ifttt.service.perform(
                 ComponentSlug(service: "lumen_garden", name: "list_readings"), in: many(),
-                RunOptions(for: "garden-1001", fields: Dictionary(uniqueKeysWithValues: fields.map { ($0.key, FieldValue(json: $0.value)) })))
+                RunOptions(
+                    for: "garden-1001",
+                    fields: Dictionary(uniqueKeysWithValues: fields.map { ($0.key, FieldValue(json: $0.value)) })))
             #expect(nested.rows.count == 3 && nested.next == nil)
             var wrong = QueryPage.Request()
             wrong.next = first.next

@@ -56,7 +56,9 @@ struct PlacesBench {
             try ifttt.requests.filter { $0.line == Self.upload }.map { request in
                 let list = try #require(try JSONValue(parsing: Array(request.content.utf8)).array)
                 return list.map { record in
-                    let texts = (record.object ?? [:]).compactMap { member in member.value.string.map { (member.key, $0) } }
+                    let texts = (record.object ?? [:]).compactMap { member in
+                        member.value.string.map { (member.key, $0) }
+                    }
                     return Dictionary(uniqueKeysWithValues: texts)
                 }
             }
