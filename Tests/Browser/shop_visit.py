@@ -142,6 +142,13 @@ def open_connection(page: Page, shop: Shop, connection: str = CONNECTION) -> Non
     until(page, "connect", "connected", "pending", "loading_failed")
 
 
+def second_tab(page: Page, shop: Shop) -> Page:
+    """The shop in another tab of the same browser: the tab that left for IFTTT would end the attempt by coming back (F032)."""
+    other = page.context.new_page()
+    other.goto(f"{shop.origin}/connections/{CONNECTION}")
+    return other
+
+
 def settings(page: Page, shop: Shop, **values: object) -> None:
     """Chooses on the settings page."""
     page.goto(f"{shop.origin}/settings")

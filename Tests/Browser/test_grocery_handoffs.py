@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from conftest import OpenPage
-from shop_visit import CONNECTION, Hand, Shop, leave, look, open_connection, say_yes, settings, switch, until
+from shop_visit import CONNECTION, Hand, Shop, leave, look, open_connection, say_yes, second_tab, settings, switch, until
 
 RETURNING = "edsger@example.test"
 
@@ -25,13 +25,6 @@ def as_returning_user(page: Page, shop: Shop) -> Hand:
 
 def shop_page(shop: Shop) -> str:
     return f"{shop.origin}/connections/{CONNECTION}"
-
-
-def second_tab(page: Page, shop: Shop) -> Page:
-    """The shop in another tab of the same browser: the tab that left for IFTTT would end the attempt by coming back (F032)."""
-    other = page.context.new_page()
-    other.goto(shop_page(shop))
-    return other
 
 
 # The mail

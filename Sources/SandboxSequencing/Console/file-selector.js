@@ -246,37 +246,32 @@ function fold(text) {
   return text.normalize("NFKD").replace(/\p{M}+/gu, "").toLowerCase();
 }
 
-/** The longest list that is read: ten thousands of files are a fraction of it. */
+/** The longest list that is read, in bytes: one of ten thousand files is a fraction of it. */
 const MAXIMUM_BYTES = 16 * 1024 * 1024;
 
-/** Reads a body as text, and nothing beyond the limit. */
-async function boundedText(response, maximum = MAXIMUM_BYTES) {
-  const reader = response.body?.getReader();
+async function boundedText({ body, status }) {
+  const reader = body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  for (let bytes = 0; reader;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    bytes += value.length;
-    if (bytes > maximum) {
-      await reader.cancel();
-      throw new Problem("answer", "notJSON", { status: response.status });
+  let bytes = 0;
+  for (let part; reader && !(part = await reader.read()).done;) {
+    bytes += part.value.length;
+    if (bytes > MAXIMUM_BYTES) {
+      reader.cancel();
+      throw new Problem("answer", "notJSON", { status });
     }
-    text += decoder.decode(value, { stream: true });
+    text += decoder.decode(part.value, { stream: true });
   }
   return text + decoder.decode();
 }
 
-/** The address when a page may go there: https, or its own origin; never a script or data. */
+/** The address if a page may link to it, or null: https or the page's own origin, without a password. */
 function safeAddress(text) {
-  let url;
-  try {
-    url = new URL(text, document.baseURI);
-  } catch {
-    return null;
-  }
-  if (url.username || url.password) return null;
-  return url.protocol === "https:" || (url.origin === location.origin && url.protocol === "http:") ? url.href : null;
+  if (text === null || !URL.canParse(text, document.baseURI)) return null;
+  const { protocol, origin, username, password, href } = new URL(text, document.baseURI);
+  // The origin of a script is "null", and so may be the page's: a sandboxed frame's is.
+  const isSafe = protocol === "https:" || protocol === "http:" && origin === location.origin;
+  return isSafe && !username && !password ? href : null;
 }
 
 /** Fetches a list. The status is looked at first, words in the body never (W21). */
@@ -290,18 +285,15 @@ async function fetchFiles(source, signal) {
     throw new Problem("transport", signal.reason?.name === "TimeoutError" ? "timeout" : "network");
   }
   let answer;
-  let isJSON = true;
   try {
     answer = JSON.parse(body);
-  } catch {
-    isJSON = false;
-  }
+  } catch { /* Undefined, which no JSON is. */ }
   if (!response.ok) {
     const isToken = response.status === 401 || response.status === 403;
     throw new Problem(isToken ? "token" : "transport", isToken ? "token" : "status",
-                      { status: response.status, detail: isJSON ? serverMessage(answer) : null });
+                      { status: response.status, detail: serverMessage(answer) });
   }
-  if (!isJSON) throw new Problem("answer", "notJSON", { status: response.status });
+  if (answer === undefined) throw new Problem("answer", "notJSON", { status: response.status });
   return answer;
 }
 
@@ -735,11 +727,8 @@ class RowWindow {
   }
 
   make(index) {
-    const row = element("div.row", { role: "option" });
-    row.id = `row-${index}`;
-    row.dataset.index = index;
-    row.setAttribute("aria-posinset", index + 1);
-    row.setAttribute("aria-setsize", this.items.length);
+    const row = element("div.row", { role: "option", id: `row-${index}`, "data-index": String(index),
+      "aria-posinset": index + 1, "aria-setsize": this.items.length });
     row.style.transform = `translateY(${index * this.rowHeight}px)`;
     this.actions.fill(row, this.items[index]);
     this.rows.set(index, row);
@@ -926,7 +915,7 @@ export class FileSelector extends HTMLElement {
   }
 
   get selectedName() {
-    return this.#chosen && this.#nameOf(this.#chosen);
+    return this.#chosen && displayName(this.#chosen);
   }
 
   /** Wants a fresh list; until it is there the old one stays in view. */
@@ -1042,10 +1031,6 @@ export class FileSelector extends HTMLElement {
 
   get #choice() {
     return { id: this.selected, file: this.selectedFile, displayName: this.selectedName };
-  }
-
-  #nameOf(file) {
-    return displayName(file);
   }
 
   #choose(file, { isQuiet = false } = {}) {
@@ -1289,7 +1274,7 @@ export class FileSelector extends HTMLElement {
     const made = [];
     const add = (...parts) => made.push(element("p", ...parts));
     if (own.length === 0) {
-      const href = this.hasAttribute("upload-href") ? safeAddress(this.getAttribute("upload-href")) : null;
+      const href = safeAddress(this.getAttribute("upload-href"));
       const upload = element(href ? "a" : "span", { href }, this.#say("noOwnUpload"));
       add(element("b", this.#say("noOwn")), " ", upload, " ", this.#say("noOwnMeanwhile"));
     }
@@ -1423,7 +1408,7 @@ export class FileSelector extends HTMLElement {
   #openDetails(file) {
     const p = this.#parts;
     const { compare } = this.#words.collator;
-    p.detailsName.replaceChildren(isolated(this.#nameOf(file)));
+    p.detailsName.replaceChildren(isolated(displayName(file)));
     p.fields.replaceChildren(...Object.keys(file.record).sort(compare).map((key) => {
       const value = fieldText(file.record[key]);
       return element("div", element("dt", isolated(key)),
@@ -1436,7 +1421,7 @@ export class FileSelector extends HTMLElement {
 
 /** A field's value for people; null for none. */
 function fieldText(value) {
-  if (value === null || value === undefined || value === "") return null;
+  if ((value ?? "") === "") return null;
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
