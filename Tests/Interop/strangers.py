@@ -157,6 +157,17 @@ class Stranger:
         with closing(sqlite3.connect(self.state / "db.sqlite3", timeout=20)) as database, database:
             database.execute("UPDATE oauth2_provider_accesstoken SET expires = '2000-01-01 00:00:00'")
 
+    @contextmanager
+    def living(self, seconds: int) -> Iterator[None]:
+        """While inside, access tokens are given out for so many seconds; django-oauth-toolkit only."""
+        draft, lifetime = self.state / "lifetime.draft", self.state / "lifetime"
+        draft.write_text(str(seconds))
+        draft.rename(lifetime)  # the server never reads half of it
+        try:
+            yield
+        finally:
+            lifetime.unlink()
+
     def wait_until_expired(self, token: str, seconds: float = 15) -> None:
         """Returns when the server itself says that the token is no longer good."""
         end = time.monotonic() + seconds

@@ -36,6 +36,18 @@ provider = {
     "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True, "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
     "ACCESS_TOKEN_GENERATOR": canary, "REFRESH_TOKEN_GENERATOR": canary,
 } | host.settings(options.setting)
+usual = provider.get("ACCESS_TOKEN_EXPIRE_SECONDS", 36_000)
+
+
+def lifetime(request: object = None) -> int:
+    """Seconds: as it was set, or as a test wants it for a while (`Stranger.living`)."""
+    try:
+        return int((options.state / "lifetime").read_text())
+    except FileNotFoundError:
+        return usual
+
+
+provider["ACCESS_TOKEN_EXPIRE_SECONDS"] = lifetime
 settings.configure(
     DEBUG=False, SECRET_KEY=secrets.token_hex(32), ALLOWED_HOSTS=["127.0.0.1"], ROOT_URLCONF=__name__, USE_TZ=True,
     INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions",
