@@ -79,6 +79,32 @@ OFFERING_ABOUT = {"connect", "email", "verifying", "creating_account", "going_to
 FAILURE_WORDS = {"invalid_email": "email_invalid"}
 
 
+# What a real server answers to each message, and what it tells later down the stream; test_grocery_waiting.py holds a real one to
+# it. What follows at IFTTT goes on behind the answer, and the address comes with the answer to "proceed" alone.
+UNDER_WAY = {"progress": "indeterminate", "cancellable": True}
+ANSWERED: dict[str, tuple[str, dict[str, Any]]] = {
+    "turn_on": ("email", {"cancellable": True}),
+    "email": ("verifying", UNDER_WAY),
+    "proceed": ("going_to_service", UNDER_WAY),
+    "turn_off": ("confirm_disconnect", {}),
+    "keep": ("connected", {}),
+    "disconnect": ("disconnecting", UNDER_WAY),
+    "cancel": ("connecting", {"progress": "indeterminate"}),  # while it is disconnecting
+}
+TOLD: dict[str, tuple[str, dict[str, Any]]] = {
+    "email": ("going_to_service", {**UNDER_WAY, "canOpen": True}),
+    "disconnect": ("disconnected", {"progress": 1}),
+    "cancel": ("connected", {}),
+}
+
+
+def shape(answer: dict[str, Any]) -> tuple[Any, ...]:
+    """What of an answer is the server's own, whatever the texts, the revision and the connection."""
+    state = answer["state"]
+    is_cancellable = any(action["kind"] == "cancel" for action in answer["face"]["actions"])
+    return state["step"], state["progress"], is_cancellable, bool(answer.get("canOpen")), bool(answer.get("open"))
+
+
 Delay = float | threading.Event
 """Seconds, or until somebody says so."""
 
@@ -210,6 +236,7 @@ class ButtonServer:
                         if pushed is not sent:
                             sent = pushed
                             self.wfile.write(b"data: " + json.dumps(pushed).encode() + b"\n\n")
+                            outer.delivered[name] = pushed
                         elif (beat := beat + 1) % 10 == 0:
                             self.wfile.write(b":\n\n")  # notices who has left
                         self.wfile.flush()
@@ -265,6 +292,7 @@ class ButtonServer:
         self.counting = threading.Event()  # until it is set, nothing that is counted is answered
         self.counting.set()
         self.pushed: dict[str, Any] = {}
+        self.delivered: dict[str, Any] = {}  # what of it is on its way to the page
         self.has_events = True
         self.streams = 0
         self.listening: list[str] = []  # whose streams are open

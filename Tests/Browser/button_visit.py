@@ -69,6 +69,36 @@ def until(page: Page, expression: str) -> None:
         page.wait_for_timeout(20)
 
 
+def frame(page: Page) -> None:
+    """Until the page has been drawn with what has changed, also where its clock stands still: an observer is no timer."""
+    for _ in range(2):
+        page.evaluate("""() => new Promise(done => {
+          new IntersectionObserver((_, observer) => { observer.disconnect(); done() }).observe(document.documentElement) })""")
+
+
+def caught_up(page: Page) -> None:
+    """Until the page has read what the server answered before, and has asked for what follows from it: a question that begins
+    now has its answer after that. The page's clock may stand still."""
+    for _ in range(2):
+        page.evaluate("() => fetch('/page.css', { cache: 'no-store' }).then(answer => answer.text()).catch(() => 0)")
+
+
+def push(page: Page, server: ButtonServer, answer: Any, name: str = "one") -> None:
+    """Sends an answer down the open stream."""
+    server.pushed[name] = answer
+    heard_by(server, page, lambda: server.delivered.get(name) is answer)
+
+
+def runs_until(page: Page, expression: str, milliseconds: int = 60_000) -> None:
+    """Runs the page's clock, which stands still between, until an expression holds."""
+    for _ in range(milliseconds // 500):
+        caught_up(page)
+        if page.evaluate(expression):
+            return
+        page.clock.run_for(500)
+    raise AssertionError(f"not within {milliseconds} ms: {expression}")
+
+
 def settled(page: Page) -> None:
     """Until nothing moves that has an end, and no drag is being settled."""
     until(page, """() => [...document.querySelectorAll('connect-button')].every(e => !e.shadowRoot.querySelector('.scrubbed, .celebrates')
@@ -108,13 +138,13 @@ def knob_comes_to(page: Page, place: float) -> None:
         page.wait_for_timeout(20)
 
 
-def drag(page: Page, start: float, path: list[float], *, delay: int = 16, lift: bool = True) -> None:
+def drag(page: Page, start: float, path: list[float], *, lift: bool = True) -> None:
     box = page.locator("#one .pill").bounding_box()
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + start * box["width"], y)
     page.mouse.down()
     for part in path:
-        page.wait_for_timeout(delay)
+        frame(page)
         page.mouse.move(box["x"] + part * box["width"], y)
     if lift:
         page.mouse.up()

@@ -81,7 +81,7 @@ class SelectorServer:
     """Serves the page, the script and `answers`, a path's status, body and delay."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, tuple[int, bytes, float]] = {}
+        self.answers: dict[str, tuple[int, bytes, float | threading.Event]] = {}
         self.asked: list[str] = []
         self.submitted: list[dict[str, list[str]]] = []
         outer = self
@@ -103,7 +103,7 @@ class SelectorServer:
                 elif parts.path == "/files":
                     outer.asked.append(parts.query)
                     status, body, delay = outer.answers.get(parts.query) or outer.listed(parse_qs(parts.query))
-                    time.sleep(delay)
+                    delay.wait(10) if isinstance(delay, threading.Event) else time.sleep(delay)
                     self.send(status, "application/json", body)
                 else:
                     self.send(404, "text/plain", b"")
@@ -125,7 +125,7 @@ class SelectorServer:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"
 
-    def answer(self, query: str, body: Any, status: int = 200, delay: float = 0) -> None:
+    def answer(self, query: str, body: Any, status: int = 200, delay: float | threading.Event = 0) -> None:
         self.answers[query] = (status, body if isinstance(body, bytes) else json.dumps(body).encode(), delay)
 
     @staticmethod

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ButtonServer, heard, overflow
-from button_visit import drag, events, footer, heard_by, knob_comes_to, knob_place, opened, preview, settled, shown, switch, until
+from button_visit import (caught_up, drag, events, footer, frame, heard_by, knob_comes_to, knob_place, opened, preview, push, settled, shown,
+                          switch, until)
 from conftest import OpenPage
 from person import violations
 from sandbox import artefact
@@ -47,7 +48,7 @@ def test_a_pages_style_sheet_does_not_reach_the_button(open_page: OpenPage, serv
     expect(page.locator("#one .knob img")).to_have_count(1)
     before = look(page)
     styled(page, SHEETS[sheet])
-    page.wait_for_timeout(100)
+    frame(page)
     page.screenshot(path=artefact(f"connect-button-sheet-{sheet}"))
     assert look(page) == before
     preview(page, server.script().answer("hidden"))
@@ -162,9 +163,10 @@ def test_a_button_that_is_taken_away_during_a_request_comes_back_as_its_server_h
     server.answers(script.answer("connected", revision=2), delay=(gate := Event()))
     switch(page).click()
     heard_by(server, page, lambda: events(server) == ["turn_on"])
-    page.evaluate("window.kept = one; kept.remove()")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):
+        page.evaluate("window.kept = one; kept.remove()")
     gate.set()
-    page.wait_for_timeout(300)
+    caught_up(page)
     assert page.evaluate("kept.answer.state.step") == "connect", "nobody is there who could be told"
     page.evaluate("document.querySelector('main').append(kept)")
     shown(page, "connected")
@@ -243,7 +245,7 @@ def test_twins_in_two_languages_keep_their_own(page: Page, server: ButtonServer)
     server.answers(server.script().answer("connected", revision=2))
     switch(page, "one").click()
     shown(page, "connected", "one")
-    page.wait_for_timeout(100)
+    caught_up(page)
     assert page.evaluate("twin.answer.revision") == 1, "an answer in another language is not passed on"
 
 
@@ -302,7 +304,7 @@ def test_a_wish_that_is_never_answered_is_given_up_after_half_a_minute(page: Pag
     page.clock.run_for(300)
     heard_by(server, page, lambda: events(server) == ["turn_on"])
     page.clock.run_for(29_000)
-    page.wait_for_timeout(50)
+    caught_up(page)
     assert page.locator("#one .footer[data-tone=error]").count() == 0
     page.clock.run_for(1000)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
@@ -315,10 +317,10 @@ def test_loading_from_a_server_that_never_answers_ends_after_four_times_half_a_m
     server.shows(server.script().answer("connect"), delay=6)
     page.goto(server.url())
     shown(page, "loading")
-    for wait in (2000, 4000, 8000, 0):
-        page.wait_for_timeout(150)
+    for count, wait in enumerate((2000, 4000, 8000, 0), 1):
+        heard_by(server, page, lambda: len(server.asked) == count)  # noqa: B023
         page.clock.run_for(29_000)
-        page.wait_for_timeout(50)
+        caught_up(page)
         shown(page, "loading")
         page.clock.run_for(1000 + wait)
     shown(page, "loading_failed")
@@ -329,11 +331,10 @@ def test_a_stream_of_nonsense_changes_nothing(page: Page, server: ButtonServer) 
     script = server.script()
     opened(page, server, script.answer("verifying", progress="indeterminate"))
     for nonsense in ({"state": {"step": "constructor"}}, [], "x", None, {"revision": 9}, {"revision": 9, "state": {"step": "connected"}, "padding": "x" * 300_000}):
-        server.pushed["one"] = nonsense
-        page.wait_for_timeout(60)
-    shown(page, "verifying")
+        push(page, server, nonsense)
     server.pushed["one"] = script.answer("connected", revision=2)
     shown(page, "connected")
+    assert [detail["step"] for _, detail in heard(page, "change")][-2:] == ["verifying", "connected"]
 
 
 # Pages that sleep
@@ -342,9 +343,9 @@ def test_a_page_that_one_comes_back_to_shows_what_happened_meanwhile(page: Page,
     script = server.script()
     opened(page, server, script.answer("verifying", progress="indeterminate"))
     began = server.streams
+    heard_by(server, page, lambda: server.listening == ["one"])
     page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
-    server.pushed["one"] = script.answer("connecting", revision=2)
-    page.wait_for_timeout(200)
+    heard_by(server, page, lambda: server.listening == [])
     shown(page, "verifying")
     server.shows(script.answer("going_to_service", revision=3))
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
@@ -359,19 +360,19 @@ def test_a_tab_that_slept_for_an_hour_follows_again(page: Page, server: ButtonSe
     script = server.script()
     server.has_events = False
     opened(page, server, script.answer("going_to_service"))
-    page.wait_for_timeout(200)
     for _ in range(40):
+        caught_up(page)
         page.clock.run_for(30_000)
-        page.wait_for_timeout(10)
     page.clock.run_for(2_400_000)
-    page.wait_for_timeout(200)
+    caught_up(page)
     asked = len(server.asked)
+    assert asked > 2, "it was asked for a while"
     page.clock.run_for(600_000)
-    page.wait_for_timeout(100)
-    assert len(server.asked) == asked, "nobody is asked for ever"
+    caught_up(page)
+    assert len(server.asked) == asked, "no server is asked for ever"
     server.has_events = True
     page.evaluate("document.dispatchEvent(new Event('resume'))")
-    page.wait_for_timeout(300)
+    heard_by(server, page, lambda: server.listening == ["one"])
     server.pushed["one"] = script.answer("connected", revision=2)
     shown(page, "connected")
 

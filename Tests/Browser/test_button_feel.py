@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from button_page import VECTORS, ButtonServer
-from button_visit import Finger, drag, footer, frozen, heard_by, hold, knob_place, let_go, opened, settled, shown, switch, until
+from button_visit import Finger, caught_up, drag, footer, frame, frozen, heard_by, hold, knob_place, let_go, opened, runs_until, settled, shown, switch, until
 from conftest import OpenPage
 
 # How something is felt from now on: it is pressed, it flashes, it is at rest.
@@ -189,7 +189,7 @@ def test_what_is_let_go_further_away_is_not_tapped(page: Page, server: ButtonSer
     page.mouse.move(x - 14, y)
     assert not page.evaluate(IS_PRESSED)
     page.mouse.up()
-    page.wait_for_timeout(100)
+    caught_up(page)
     assert not is_answered(page, server)
     page.mouse.click(x, y)
     heard_by(server, page, lambda: is_answered(page, server))
@@ -252,11 +252,11 @@ def test_with_reduced_motion_a_flash_is_felt_and_not_drawn_out(open_page: OpenPa
 
 
 def test_what_takes_no_tap_does_not_feel_like_it(page: Page, server: ButtonServer) -> None:
-    opened(page, server, server.script().answer("connecting", progress=0.5))
+    frozen(page, server, server.script().answer("connecting", progress=0.5))
     page.evaluate(FEEL, ".pill")
     page.mouse.move(*center(page))
     page.mouse.down()
-    page.wait_for_timeout(300)
+    page.clock.run_for(300)
     assert page.evaluate("looks") == [""]
 
 
@@ -267,10 +267,10 @@ def test_a_finger_that_scrolls_leaves_nothing_pressed(open_page: OpenPage, serve
     x, y = center(page)
     finger = Finger(page)
     finger.touch("touchStart", x, y)
-    page.wait_for_timeout(150)
+    until(page, "one.shadowRoot.querySelector('.pill').classList.contains('pressed')")
     for step in range(1, 12):
         finger.touch("touchMove", x, y - 8 * step)
-        page.wait_for_timeout(16)
+        frame(page)
     until(page, "scrollY > 20")
     until(page, "getComputedStyle(one.shadowRoot.querySelector('.knob')).opacity === '1'")
     finger.touch("touchEnd")
@@ -294,9 +294,7 @@ def test_loading_begins_again_by_itself_when_the_network_is_back(page: Page, ser
     page.goto(server.url())
     shown(page, "loading")
     page.context.set_offline(True)
-    for _ in range(4):
-        page.wait_for_timeout(100)
-        page.clock.run_for(8100)
+    runs_until(page, "one.answer.state.step === 'loading_failed'")
     shown(page, "loading_failed")
     assert footer(page).startswith("You’re offline. Check your internet connection.")
     asked = len(server.asked)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ButtonServer, heard
-from button_visit import events, footer, frozen, heard_by, hide, opened, preview, shown, switch, until
+from button_visit import caught_up, events, footer, frame, frozen, heard_by, hide, opened, preview, push, runs_until, shown, switch, until
 
 
 def brought(page: Page, server: ButtonServer, answer: dict[str, Any], **attributes: Any) -> None:
@@ -93,7 +93,7 @@ def test_a_preview_has_no_server(page: Page, server: ButtonServer) -> None:
     page.evaluate("one.refresh()")
     hide(page, False)
     switch(page).click()
-    page.wait_for_timeout(200)
+    caught_up(page)
     assert len(server.asked) == asked and server.messages == [] and server.listening == []
     page.evaluate("one.setAttribute('connection', 'one')")
     heard_by(server, page, lambda: len(server.asked) == asked + 1)
@@ -106,10 +106,10 @@ def test_an_older_answer_overwrites_nothing_whoever_brings_it(page: Page, server
     opened(page, server, script.answer("connected", revision=5))
     server.shows(script.answer("connect", revision=4))
     page.evaluate("one.refresh()")
-    page.wait_for_timeout(150)
+    caught_up(page)
     shown(page, "connected")
     page.evaluate("answer => { one.answer = answer }", script.answer("connect", revision=3))
-    page.wait_for_timeout(50)
+    frame(page)
     shown(page, "connected")
     server.shows(script.answer("connect", revision=1, token="token-2"))
     page.evaluate("one.refresh()")
@@ -134,8 +134,8 @@ def test_what_is_heard_while_a_wish_is_on_its_way_is_not_lost(page: Page, server
     heard_by(server, page, lambda: server.listening == ["one"])
     server.answers(script.answer("verifying", revision=2), delay=(gate := Event()))
     switch(page).click()
-    server.pushed["one"] = script.answer("email", revision=3)
-    page.wait_for_timeout(300)
+    push(page, server, script.answer("email", revision=3))
+    caught_up(page)
     shown(page, "connect")
     gate.set()
     shown(page, "email")
@@ -157,7 +157,7 @@ def test_a_wish_about_what_is_no_more_is_not_said_again(page: Page, server: Butt
     server.answers(script.answer("connect", revision=3), script.answer("verifying", revision=4))
     switch(page).click()
     shown(page, "connect")
-    page.wait_for_timeout(100)
+    caught_up(page)
     assert events(server) == ["turn_off"]
 
 
@@ -181,7 +181,7 @@ def test_the_notice_of_a_refused_address_passes_after_two_seconds(page: Page, se
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(1)
     server.shows(script.answer("email", revision=2 + raised, email="ada@"))
     page.clock.run_for(2000)
-    page.wait_for_timeout(100)
+    caught_up(page)
     assert footer(page).startswith("Enter a valid email address.")
     page.clock.run_for(100)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
@@ -208,13 +208,13 @@ def test_what_the_server_could_not_load_is_tried_again_after_two_four_and_eight_
     server.answers(*[script.answer("loading_failed", revision=2 + count, failure="unavailable") for count in range(3)])
     for count, wait in enumerate((2000, 4000, 8000)):
         page.clock.run_for(wait - 100)
-        page.wait_for_timeout(50)
+        caught_up(page)
         assert events(server) == ["retry"] * count
         page.clock.run_for(150)
         heard_by(server, page, lambda: len(server.messages) == count + 1)  # noqa: B023
         until(page, f"one.answer.revision === {count + 2}")
     page.clock.run_for(60_000)
-    page.wait_for_timeout(50)
+    caught_up(page)
     assert events(server) == ["retry"] * 3
     server.answers(script.answer("connect", revision=9))
     page.get_by_role("button", name="Try again").click()
@@ -226,7 +226,7 @@ def test_what_cannot_be_loaded_at_all_is_not_tried_again(page: Page, server: But
     page.clock.install()
     opened(page, server, server.script().answer("loading_failed", failure=failure))
     page.clock.run_for(60_000)
-    page.wait_for_timeout(50)
+    caught_up(page)
     assert server.messages == []
 
 
@@ -247,7 +247,7 @@ def test_a_load_that_goes_on_is_not_given_up_when_the_tab_is_seen_again(page: Pa
     heard_by(server, page, lambda: len(server.asked) == 1)
     hide(page)
     hide(page, False)
-    page.wait_for_timeout(100)
+    caught_up(page)
     server.shows(server.script().answer("connect"))
     page.clock.run_for(2100)
     shown(page, "connect")
@@ -297,11 +297,11 @@ def test_without_events_a_button_that_rests_looks_twice_and_no_more(page: Page, 
     script = server.script()
     server.has_events = False
     opened(page, server, script.answer("connect"))
-    page.wait_for_timeout(150)
+    caught_up(page)
     server.shows(script.answer("connected", revision=2))
-    page.clock.run_for(2100)
+    runs_until(page, "one.answer.state.step === 'connected'", 4000)
     shown(page, "connected")
     for _ in range(20):
         page.clock.run_for(30_000)
-        page.wait_for_timeout(10)
+        caught_up(page)
     assert len(server.asked) <= 5

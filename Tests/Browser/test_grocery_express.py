@@ -602,7 +602,7 @@ def test_of_two_forms_at_once_none_is_lost(shop: Shop, page: Page) -> None:
     host, port = shop.origin.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as slow:
         slow.sendall(head + content[:20])
-        page.wait_for_timeout(200)  # the slow form has been begun
+        http().get(shop.origin, timeout=10)  # The server takes connections in order: the slow form has been begun.
         page.get_by_role("button", name="as the device").click()
         expect(page.get_by_role("button", name="Light")).to_be_visible()
         slow.sendall(content[20:])

@@ -1,14 +1,16 @@
 """Examples/GroceryExpress while IFTTT takes its time: what its real server shows, and what cancels, Back and Keep do then."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from strangers import REPOSITORY
 
+from button_page import ANSWERED, TOLD, Script, shape
 from shop_visit import AREAS, CONNECTION, Hand, Shop, leave, open_connection, say_yes, settings, step, switch, until
 
 HAND = "pointer"
@@ -44,6 +46,42 @@ def test_verifying_is_shown_while_ifttt_looks_and_the_user_goes_on_by_itself(sho
       new MutationObserver(() => named(footer.innerText)).observe(footer, { childList: true, subtree: true }) }""")
     page.wait_for_url(f"{shop.sandbox}/**")
     assert seconds == 0 or any("new@example.test" in text for text in named)
+
+
+def test_the_scripted_server_of_the_components_tests_answers_like_this_one(shop: Shop, page: Page) -> None:
+    """Each message is answered with what is so now; what comes of it is told later."""
+    settings(page, shop, own_configuration=False)
+    said: dict[str, tuple] = {}
+    later: dict[str, tuple] = {}
+
+    def note(route: Route) -> None:
+        answer = route.fetch()
+        said[route.request.post_data_json["event"]] = shape(answer.json())
+        route.fulfill(response=answer)
+
+    def tells(event: str, condition: str) -> None:
+        page.wait_for_function(f"() => (({{ state, canOpen }}) => {condition})(document.querySelector('connect-button').answer)")
+        later[event] = shape(page.evaluate("document.querySelector('connect-button').answer"))
+
+    page.route(re.compile("/events([?]|$)"), note)
+    shop.misbehave("ifttt GET /v2/account/find => delay 1", f"ifttt POST /v2/connections/{CONNECTION}/disable => delay 4")
+    ask_for_account(page, shop)
+    tells("email", "canOpen")
+    page.wait_for_url(f"{shop.sandbox}/**")
+    say_yes(page, Hand(page, HAND), shop)
+    for choice, event in (("keep", None), ("disconnect", "cancel"), ("disconnect", None)):
+        until(page, "connected")
+        switch(page).click()
+        until(page, "confirm_disconnect")
+        page.locator(f"connect-button .choices [data-action={choice}]").click()
+        if event:
+            until(page, "disconnecting")
+            page.locator(f"connect-button [data-action={event}]").click()
+            tells(event, "state.step === 'connected'")
+    tells("disconnect", "state.step === 'disconnected'")
+    script = Script(shop.origin)
+    assert said == {event: shape(script.answer(step, **options | ({"open": "x"} if event == "proceed" else {}))) for event, (step, options) in ANSWERED.items()}
+    assert later == {event: shape(script.answer(step, **options)) for event, (step, options) in TOLD.items()}
 
 
 def test_cancel_while_ifttt_looks_up_an_address_leads_nowhere(shop: Shop, page: Page) -> None:
