@@ -29,6 +29,10 @@ public struct AuthorizationRequest: Sendable {
     public struct Options: Sendable {
         /// The separator of two scopes: a space by RFC 6749, section 3.3, a comma at some services.
         public var scopeDelimiter = " "
+        /// The name of the parameter with the scopes.
+        public var scopeParameter = "scope"
+        /// Whether an ID token is wanted when `openid` is among the scopes; the nonce goes along with it.
+        public var expectsIDToken = true
         /// The APIs that the token is for (RFC 8707, section 2).
         public var resources: [String] = []
         /// Parameters that the service or the caller adds. None may have a name that the protocol uses.
@@ -68,14 +72,14 @@ public struct AuthorizationRequest: Sendable {
                 Refusal(.challengeMethod, expected: "S256 among the server's challenge methods", found: listed))
         }
         let state = random.unguessable()
-        let nonce = scopes.contains("openid") ? random.unguessable() : nil
+        let nonce = options.expectsIDToken && scopes.contains("openid") ? random.unguessable() : nil
         let verifier = CodeVerifier(from: random)
 
         var parameters = Parameters()
         try parameters.add("response_type", "code")
         try parameters.add("client_id", clientID)
         try parameters.add("redirect_uri", redirectURI.string)
-        try parameters.add("scope", scopes.joined(separator: options.scopeDelimiter))
+        try parameters.add(options.scopeParameter, scopes.joined(separator: options.scopeDelimiter))
         try parameters.add("state", state.reveal())
         try parameters.add("nonce", nonce?.reveal())
         try parameters.add("code_challenge", verifier.challenge)

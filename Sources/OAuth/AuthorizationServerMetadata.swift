@@ -6,8 +6,12 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var authorizationEndpoint: EndpointURL?
     /// `token_endpoint`: where grants are exchanged for tokens.
     public var tokenEndpoint: EndpointURL
+    /// Where refresh tokens are exchanged, at services that have an address of its own for it.
+    public var refreshEndpoint: EndpointURL?
     /// `revocation_endpoint` (RFC 7009); nil when the server has none.
     public var revocationEndpoint: EndpointURL?
+    /// `device_authorization_endpoint` (RFC 8628); nil when the server has none.
+    public var deviceAuthorizationEndpoint: EndpointURL?
     /// `introspection_endpoint` (RFC 7662); nil when the server has none.
     public var introspectionEndpoint: EndpointURL?
     /// `userinfo_endpoint` (OpenID Connect Core, section 5.3); nil when the server has none.
@@ -75,6 +79,7 @@ extension AuthorizationServerMetadata {
             tokenEndpoint: try document.requiredEndpoint("token_endpoint", security: security),
             security: security)
         revocationEndpoint = try document.endpoint("revocation_endpoint", security: security)
+        deviceAuthorizationEndpoint = try document.endpoint("device_authorization_endpoint", security: security)
         introspectionEndpoint = try document.endpoint("introspection_endpoint", security: security)
         userInfoEndpoint = try document.endpoint("userinfo_endpoint", security: security)
         keysEndpoint = try document.endpoint("jwks_uri", security: security)
@@ -105,6 +110,7 @@ extension AuthorizationServerMetadata {
         guard other.issuer == issuer else { return }
         authorizationEndpoint = authorizationEndpoint ?? other.authorizationEndpoint
         revocationEndpoint = revocationEndpoint ?? other.revocationEndpoint
+        deviceAuthorizationEndpoint = deviceAuthorizationEndpoint ?? other.deviceAuthorizationEndpoint
         introspectionEndpoint = introspectionEndpoint ?? other.introspectionEndpoint
         userInfoEndpoint = userInfoEndpoint ?? other.userInfoEndpoint
         keysEndpoint = keysEndpoint ?? other.keysEndpoint

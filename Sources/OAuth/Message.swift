@@ -84,4 +84,15 @@ extension RequestMessage {
         headers[.accept] = "application/json"
         self.init(.post, endpoint, headers: headers, content: .bytes(parameters.form))
     }
+
+    /// The same parameters as a JSON object, which some services want in place of a form.
+    init(
+        json parameters: Parameters, to endpoint: EndpointURL, headers: HTTPFields
+    ) {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        headers[.accept] = "application/json"
+        let members = JSONObject(parameters.pairs.map { (key: $0.name, value: .string($0.value)) })
+        self.init(.post, endpoint, headers: headers, content: .bytes(Array(JSONValue.object(members).json.utf8)))
+    }
 }

@@ -8,11 +8,14 @@ struct ResponseReader {
     private let secrets: [Secret]
 
     /// - Parameter secrets: what the exchange sent. The tokens in the response are added.
-    init(step: OAuthError.Step, content: [UInt8], hiding secrets: [Secret] = []) throws(OAuthError) {
+    init(
+        step: OAuthError.Step, content: [UInt8], hiding secrets: [Secret] = [],
+        deviations: TokenDeviations = TokenDeviations()
+    ) throws(OAuthError) {
         self.step = step
         let value: JSONValue
         do {
-            value = try JSONValue(parsing: content)
+            value = try deviations.members(of: content)
         } catch {
             throw .malformed(
                 step: step, member: "content", expected: "a JSON object", found: Self.beginning(of: content))
@@ -20,8 +23,11 @@ struct ResponseReader {
         guard let object = value.object else {
             throw .malformed(step: step, member: "content", expected: "a JSON object", found: value.kind)
         }
-        members = object
-        self.secrets = secrets + object.tokens
+        // An error stands at the top, wherever the tokens of a success are.
+        members = deviations.container(in: value) ?? object
+        self.secrets =
+            secrets + object.tokens + members.tokens
+            + [members[deviations.tokenMember]?.string.map(Secret.init)].compactMap(\.self)
     }
 
     /// What a content that is no JSON seems to be, without quoting it: a token may stand in it.

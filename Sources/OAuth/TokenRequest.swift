@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// A request to the token endpoint (RFC 6749, section 3.2): a posted form with one method of client authentication.
 public struct TokenRequest: Sendable {
@@ -26,13 +26,23 @@ public struct TokenRequest: Sendable {
     public let extras: [String: String]
     /// The separator of two scopes.
     public let scopeDelimiter: String
+    /// Scopes that are stated with a code or a refresh token too, where a service demands it.
+    public let repeatedScopes: [String]
+    /// Header fields that the service wants beyond the standard.
+    public let headers: HTTPFields
+    /// How the service's token endpoint departs from the standard.
+    public let deviations: TokenDeviations
 
     /// Prepares an exchange with `server`.
     public init(
         _ grantType: GrantType, at server: AuthorizationServerMetadata, clientID: String,
         authentication: ClientAuthentication, resources: [String] = [], extras: [String: String] = [:],
-        scopeDelimiter: String = " "
+        scopeDelimiter: String = " ", repeatedScopes: [String] = [], headers: HTTPFields = HTTPFields(),
+        deviations: TokenDeviations = TokenDeviations()
     ) {
+        self.repeatedScopes = repeatedScopes
+        self.headers = headers
+        self.deviations = deviations
         self.grantType = grantType
         self.server = server
         self.clientID = clientID
@@ -71,11 +81,27 @@ public struct TokenRequest: Sendable {
                 try parameters.add("grant_type", "client_credentials")
                 try parameters.add("scope", scopes.joined(separator: scopeDelimiter))
             }
+            if case .clientCredentials = grantType {
+            } else {
+                try Scope.check(repeatedScopes)
+                try parameters.add("scope", repeatedScopes.joined(separator: scopeDelimiter))
+            }
             try parameters.addEach("resource", resources)
             try parameters.add(extras: extras, reserved: Self.reservedNames)
-            var headers = HTTPFields()
+            var headers = headers
             try authentication.apply(clientID: clientID, to: &parameters, &headers)
-            return RequestMessage(form: parameters, to: server.tokenEndpoint, headers: headers)
+            return deviations.sendsJSON
+                ? RequestMessage(json: parameters, to: endpoint, headers: headers)
+                : RequestMessage(form: parameters, to: endpoint, headers: headers)
+        }
+    }
+
+    /// Where the request goes: some services refresh at an endpoint of its own.
+    private var endpoint: EndpointURL {
+        if case .refreshToken = grantType {
+            server.refreshEndpoint ?? server.tokenEndpoint
+        } else {
+            server.tokenEndpoint
         }
     }
 
@@ -88,8 +114,13 @@ public struct TokenRequest: Sendable {
     ///   ``OAuthError/malformed(step:member:expected:found:)`` naming the member that is missing, of the wrong type or
     ///   repeated; ``OAuthError/redirected(step:status:)``.
     public func response(from response: ResponseMessage, now: Double) throws(OAuthError) -> TokenResponse {
+        if response.head.status.kind != .redirection,
+            let error = deviations.serverError(in: response, hiding: secrets)
+        {
+            throw error
+        }
         try response.requireSuccess(.token, hiding: secrets)
-        return try TokenResponse(parsing: response.content, now: now, hiding: secrets)
+        return try TokenResponse(parsing: response.content, now: now, hiding: secrets, deviations: deviations)
     }
 
     /// What this exchange sends and no error may show. A service may want a secret as an extra parameter; short ones are

@@ -17,26 +17,55 @@ public struct TokenResponse: Sendable {
     /// case of letters, is an error: the client would not know how to use such a token (RFC 6749, section 7.1).
     ///
     /// - Throws: ``OAuthError/server(_:)`` for a content with `error`, which some servers send with status 200.
-    init(parsing content: [UInt8], now: Double, hiding secrets: [Secret]) throws(OAuthError) {
-        let response = try ResponseReader(step: .token, content: content, hiding: secrets)
+    init(
+        parsing content: [UInt8], now: Double, hiding secrets: [Secret],
+        deviations: TokenDeviations = TokenDeviations()
+    ) throws(OAuthError) {
+        let response = try ResponseReader(step: .token, content: content, hiding: secrets, deviations: deviations)
         if let error = response.serverError(status: 200) { throw error }
-        guard let accessToken = try response.token("access_token") else {
-            throw response.malformed("access_token", expected: "a non-empty string")
+        let member = deviations.tokenMember
+        guard let accessToken = try response.token(member) else {
+            throw response.malformed(member, expected: "a non-empty string")
         }
+        try Self.checkType(in: response, accepting: deviations.tokenTypes)
+        self.accessToken = accessToken
+        expiresAt = try Self.expiry(in: response, now: now, deviations)
+        refreshToken = try response.token("refresh_token")
+        idToken = deviations.ignoresIDToken ? nil : try response.token("id_token")
+        scopes = deviations.listsScopes ? try response.strings("scope") : try Self.scopes(in: response)
+    }
+
+    private static func checkType(in response: ResponseReader, accepting types: [String]) throws(OAuthError) {
+        if response["token_type"] == nil, types.contains("") { return }
         let type = try response.requiredString("token_type")
-        guard type.utf8.count == 6, type.lowercased() == "bearer" else {
+        // Of bounded length: lowercasing a text from outside may cost more than its length.
+        guard type.utf8.count <= 64, (["Bearer"] + types).contains(where: { $0.lowercased() == type.lowercased() })
+        else {
             throw response.malformed("token_type", expected: "Bearer", found: type)
         }
-        let lifetime = try response.integer("expires_in")
-        if let lifetime, lifetime < 0 || lifetime > Self.longestLifetime {
-            throw response.malformed(
-                "expires_in", expected: "0 to \(Self.longestLifetime) seconds", found: "\(lifetime)")
+    }
+
+    /// Seconds since 1970 at which the access token expires; nil when the response does not say.
+    private static func expiry(
+        in response: ResponseReader, now: Double, _ deviations: TokenDeviations
+    ) throws(OAuthError) -> Double? {
+        let member = deviations.expiryMember
+        if deviations.expiryUnit == .dateTime, let text = try response.string(member) {
+            guard let time = DateTime.seconds(text) else {
+                throw response.malformed(member, expected: "a date and time of RFC 3339", found: text)
+            }
+            return time
         }
-        self.accessToken = accessToken
-        expiresAt = lifetime.map { now + Double($0) }
-        refreshToken = try response.token("refresh_token")
-        idToken = try response.token("id_token")
-        scopes = try Self.scopes(in: response)
+        guard deviations.expiryUnit != .dateTime, let value = try response.integer(member) else {
+            return deviations.absentLifetime.map { now + Double($0) }
+        }
+        if value == 0, deviations.zeroExpiryIsNever { return nil }
+        let isTime = deviations.expiryUnit == .millisecondsSince1970
+        let lifetime = isTime ? Double(value) / 1_000 - now : Double(value)
+        guard value >= 0, lifetime <= Double(longestLifetime) else {
+            throw response.malformed(member, expected: "0 to \(longestLifetime) seconds", found: "\(value)")
+        }
+        return now + lifetime
     }
 
     /// A hundred years, in seconds: longer lifetimes are a mistake of units.
