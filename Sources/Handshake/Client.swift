@@ -1,3 +1,4 @@
+import HTTPTypes
 public import OAuth
 
 /// An app's registration with a service: what it is called there, where its redirects go, and what it asks for.
@@ -96,6 +97,31 @@ public struct Client: Sendable {
     /// Whether the client holds a secret.
     public var isConfidential: Bool {
         credential != nil
+    }
+
+    /// The fields that the service wants in token and API requests, with this client's values.
+    var requiredHeaders: HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in service.deviations.requiredHeaders.sorted(by: { $0.key < $1.key }) {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields[name] = value.replacing("{client_id}", with: id)
+        }
+        return fields
+    }
+
+    /// A request to a server's token endpoint, as the service wants it.
+    func tokenRequest(
+        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata
+    ) throws(HandshakeError) -> TokenRequest {
+        let deviations = service.deviations
+        var headers = requiredHeaders
+        headers[.accept] = nil
+        headers[.contentType] = nil
+        return TokenRequest(
+            grantType, at: server, clientID: id, authentication: try authentication(at: server),
+            resources: resources.map(\.string), extras: deviations.tokenParameters,
+            scopeDelimiter: deviations.scopeDelimiter, repeatedScopes: deviations.repeatsScope ? scopes : [],
+            headers: headers, deviations: deviations.token)
     }
 
     /// How this client authenticates at a server.

@@ -1,3 +1,4 @@
+import HTTPTypes
 import OAuth
 
 /// Clients that a command remembers between its runs, sealed into the same vault as the accounts they belong to.
@@ -77,6 +78,7 @@ private struct StoredClient: Codable {
     let identityURL: String?
     let identitySubject: String?
     let identityNames: [String]?
+    let identityMethod: String?
     let deviations: Service.Deviations
     let id: String
     let scopes: [String]
@@ -100,6 +102,7 @@ private struct StoredClient: Codable {
         identityURL = service.identityEndpoint?.url.string
         identitySubject = service.identityEndpoint?.subjectMember
         identityNames = service.identityEndpoint?.nameMembers
+        identityMethod = service.identityEndpoint?.method.rawValue
         deviations = service.deviations
         id = client.id
         scopes = client.scopes
@@ -119,7 +122,8 @@ private struct StoredClient: Codable {
         var identity: Service.IdentityEndpoint?
         if let identityURL, let identitySubject {
             identity = .init(
-                url: try endpoint(identityURL), subjectMember: identitySubject, nameMembers: identityNames ?? [])
+                url: try endpoint(identityURL), subjectMember: identitySubject, nameMembers: identityNames ?? [],
+                method: identityMethod.flatMap { HTTPRequest.Method($0) } ?? .get)
         }
         let service = try Service(
             name: service, displayName: displayName, authorizationServer: server, apiRoot: try apiRoot.map(endpoint),

@@ -1,3 +1,4 @@
+import HTTPTypes
 public import OAuth
 import Synchronization
 
@@ -14,6 +15,8 @@ public final class Account: Sendable {
     let client: Client
     let environment: Environment
     let allowedOrigins: [Origin]
+    /// Header fields that the service wants in every API request.
+    let requiredHeaders: HTTPFields
     let refreshes = SharedOperation<AccountRecord>()
     private let state: Mutex<State>
 
@@ -49,13 +52,14 @@ public final class Account: Sendable {
         self.client = client
         self.environment = environment
         self.refreshMargin = refreshMargin
+        requiredHeaders = client.requiredHeaders
         var origins = client.service.apiOrigins + client.resources.map(\.origin)
         origins += [client.service.apiRoot?.origin, client.service.identityEndpoint?.url.origin].compactMap(\.self)
         if let server = record.server {
             origins += [server.issuer.url.origin] + [server.userInfoEndpoint?.origin].compactMap(\.self)
         }
         allowedOrigins = origins.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        state = Mutex(State(record: record, credential: BearerCredential(record.grant.accessToken)))
+        state = Mutex(State(record: record, credential: BearerCredential(record.grant.accessToken, client.service)))
     }
 
     /// What is known of the account without a request, as of the last token change that this process saw.
@@ -86,7 +90,7 @@ public final class Account: Sendable {
     /// A fresh token with its `Authorization` field.
     func credential() async throws -> BearerCredential {
         if let credential = state.withLock({ state in isFresh(state) ? state.credential : nil }) { return credential }
-        return BearerCredential(try await freshRecord().grant.accessToken)
+        return BearerCredential(try await freshRecord().grant.accessToken, service)
     }
 
     private func isFresh(_ state: borrowing State) -> Bool {
@@ -149,7 +153,7 @@ public final class Account: Sendable {
     func adopt(_ record: AccountRecord) {
         state.withLock { state in
             state.record = record
-            state.credential = BearerCredential(record.grant.accessToken)
+            state.credential = BearerCredential(record.grant.accessToken, service)
             state.unstored = nil
             state.quietUntil = 0
         }

@@ -103,7 +103,7 @@ extension Account {
     private func replay(
         _ request: RequestMessage, refused: Secret, redirects: RedirectPolicy, by transmit: Transmission
     ) async throws -> ResponseMessage {
-        let credential = BearerCredential(try await record(after: refused).grant.accessToken)
+        let credential = BearerCredential(try await record(after: refused).grant.accessToken, service)
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
         let (response, demand) = try await deliver(request, with: credential, redirects: redirects, by: transmit)
         switch demand {
@@ -120,7 +120,8 @@ extension Account {
         by transmit: Transmission
     ) async throws -> (ResponseMessage, ResourceDemand?) {
         var request = request
-        request.head.headerFields[.authorization] = credential.field
+        addRequiredHeaders(to: &request)
+        request.head.headerFields[credential.name] = credential.field
         for _ in 0...Self.maximumRedirects {
             let response: ResponseMessage
             do {
@@ -129,7 +130,7 @@ extension Account {
                 throw HandshakeError.network(error)
             }
             guard redirects == .follow, let target = try target(of: response, to: request) else {
-                let isAuthorized = request.head.headerFields[.authorization] != nil
+                let isAuthorized = request.head.headerFields[credential.name] != nil
                 return (response, isAuthorized ? client.service.demand(in: response) : nil)
             }
             request = redirected(request, to: target, with: credential)
@@ -170,8 +171,20 @@ extension Account {
         let isSameOrigin =
             target.origin.authority == request.head.authority && target.origin.scheme.rawValue == request.head.scheme
         if !isSameOrigin { headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) }) }
-        headers[.authorization] = allowedOrigins.contains(target.origin) ? credential.field : nil
-        return RequestMessage(request.head.method, target, headers: headers)
+        let isAllowed = allowedOrigins.contains(target.origin)
+        headers[credential.name] = isAllowed ? credential.field : nil
+        var redirected = RequestMessage(request.head.method, target, headers: headers)
+        if isAllowed { addRequiredHeaders(to: &redirected) }
+        return redirected
+    }
+
+    /// Adds the fields that the service wants, unless the caller set them. A request without content has no
+    /// `Content-Type`.
+    private func addRequiredHeaders(to request: inout RequestMessage) {
+        for field in requiredHeaders where request.head.headerFields[field.name] == nil {
+            if field.name == .contentType, case .none = request.content { continue }
+            request.head.headerFields[field.name] = field.value
+        }
     }
 }
 
@@ -187,14 +200,19 @@ public enum RedirectPolicy: Sendable, Hashable {
     static let portableFields: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent]
 }
 
-/// An access token and the `Authorization` field that carries it, prepared once for each token (RFC 6750, section 2.1).
+/// An access token and the field that carries it, prepared once for each token (RFC 6750, section 2.1).
 struct BearerCredential: Sendable {
     let token: Secret
+    let name: HTTPField.Name
     let field: String
 
-    init(_ token: Secret) {
+    init(_ token: Secret, _ service: Service) {
         self.token = token
-        field = "Bearer " + token.reveal()
+        switch service.deviations.authorization {
+        case .bearer: (name, field) = (.authorization, "Bearer " + token.reveal())
+        case .scheme(let scheme): (name, field) = (.authorization, scheme + " " + token.reveal())
+        case .field(let text): (name, field) = (HTTPField.Name(text) ?? .authorization, token.reveal())
+        }
     }
 }
 

@@ -26,8 +26,9 @@ extension Account {
                 member: "userinfo_endpoint",
                 problem: "\(client.service.displayName) does not say where it tells who the user is")
         }
+        let accept = requiredHeaders[.accept] ?? "application/json"
         let response = try await send(
-            RequestMessage(.get, endpoint.url, headers: [.accept: "application/json"]), redirects: .stop)
+            RequestMessage(endpoint.method, endpoint.url, headers: [.accept: accept]), redirects: .stop)
         do {
             return try Self.identity(from: response, at: endpoint, expecting: record.grant.identity?.subject)
         } catch {
@@ -55,7 +56,7 @@ extension Account {
         guard let members = (try? JSONValue(parsing: response.content))?.object else {
             throw .malformed(step: .userInfo, member: "content", expected: "a JSON object", found: "something else")
         }
-        let value = members[endpoint.subjectMember]
+        let value = members.value(of: endpoint.subjectMember)
         guard let found = value?.string ?? value?.integer.map(String.init), !found.isEmpty else {
             throw .malformed(
                 step: .userInfo, member: endpoint.subjectMember, expected: "a string or number",
@@ -64,7 +65,14 @@ extension Account {
         if let subject, subject != found {
             throw .refused(Refusal(.subject, expected: quoted(subject, limit: 200), found: quoted(found, limit: 200)))
         }
-        let name = endpoint.nameMembers.lazy.compactMap { members[$0]?.string }.first { !$0.isEmpty }
+        let name = endpoint.nameMembers.lazy.compactMap { members.value(of: $0)?.string }.first { !$0.isEmpty }
         return Identity(subject: found, name: name, members: members)
+    }
+}
+
+extension JSONObject {
+    /// The value of a member, or at a JSON Pointer.
+    fileprivate func value(of place: String) -> JSONValue? {
+        place.hasPrefix("/") ? JSONValue.object(self).value(at: place) : self[place]
     }
 }

@@ -140,9 +140,7 @@ extension Account {
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
         }
-        return TokenRequest(
-            grantType, at: server, clientID: client.id, authentication: try client.authentication(at: server),
-            resources: client.resources.map(\.string), scopeDelimiter: client.service.deviations.scopeDelimiter)
+        return try client.tokenRequest(grantType, at: server)
     }
 
     /// What a failed call means for the session.

@@ -7,6 +7,8 @@ struct StoredServer: Codable, Sendable {
     let source: AuthorizationServerMetadata.Source
     let authorization: String?
     let token: String
+    let refresh: String?
+    let device: String?
     let revocation: String?
     let introspection: String?
     let userInfo: String?
@@ -22,6 +24,8 @@ struct StoredServer: Codable, Sendable {
         source = server.source
         authorization = server.authorizationEndpoint?.string
         token = server.tokenEndpoint.string
+        refresh = server.refreshEndpoint?.string
+        device = server.deviceAuthorizationEndpoint?.string
         revocation = server.revocationEndpoint?.string
         introspection = server.introspectionEndpoint?.string
         userInfo = server.userInfoEndpoint?.string
@@ -41,6 +45,8 @@ struct StoredServer: Codable, Sendable {
         var server = AuthorizationServerMetadata(
             issuer: try Issuer(issuer, security: security), authorizationEndpoint: try endpoint(authorization),
             tokenEndpoint: try EndpointURL(token, security: security, member: "stored endpoint"), security: security)
+        server.refreshEndpoint = try endpoint(refresh)
+        server.deviceAuthorizationEndpoint = try endpoint(device)
         server.revocationEndpoint = try endpoint(revocation)
         server.introspectionEndpoint = try endpoint(introspection)
         server.userInfoEndpoint = try endpoint(userInfo)

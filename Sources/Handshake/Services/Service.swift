@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 public import OAuth
 
 /// What one connects to: its authorization server, its API, and its peculiarities as data.
@@ -55,39 +55,20 @@ public struct Service: Sendable {
     /// Where an API says who the user is, and under which names.
     public struct IdentityEndpoint: Sendable, Hashable {
         public let url: EndpointURL
-        /// The member that identifies the user, a string or a number.
+        /// What identifies the user, a string or a number: a member, or a JSON Pointer such as `/data/0/id`.
         public let subjectMember: String
-        /// The members that may hold a name for people, the best first.
+        /// What may hold a name for people, the best first: members, or JSON Pointers.
         public let nameMembers: [String]
+        /// The method of the request: `GET`, at some services `POST`.
+        public let method: HTTPRequest.Method
 
-        public init(url: EndpointURL, subjectMember: String, nameMembers: [String]) {
+        public init(
+            url: EndpointURL, subjectMember: String, nameMembers: [String], method: HTTPRequest.Method = .get
+        ) {
             self.url = url
             self.subjectMember = subjectMember
             self.nameMembers = nameMembers
-        }
-    }
-
-    /// Departures from the standards, as data. None of them can weaken a check.
-    public struct Deviations: Sendable, Hashable, Codable {
-        /// What stands between two scopes in requests.
-        public var scopeDelimiter: String
-        /// Parameters that every authorization request carries.
-        public var authorizationParameters: [String: String]
-        /// How Basic credentials are encoded.
-        public var credentialEncoding: ClientAuthentication.CredentialEncoding
-        /// Values of a top-level `message` that mean "unauthorized", whatever the status (`recurse-center.md` section
-        /// 3).
-        public var unauthorizedMessages: Set<String>
-
-        public init(
-            scopeDelimiter: String = " ", authorizationParameters: [String: String] = [:],
-            credentialEncoding: ClientAuthentication.CredentialEncoding = .formEncoded,
-            unauthorizedMessages: Set<String> = []
-        ) {
-            self.scopeDelimiter = scopeDelimiter
-            self.authorizationParameters = authorizationParameters
-            self.credentialEncoding = credentialEncoding
-            self.unauthorizedMessages = unauthorizedMessages
+            self.method = method
         }
     }
 

@@ -37,13 +37,16 @@ extension Handshake {
         let deviations = client.service.deviations
         var options = AuthorizationRequest.Options()
         options.scopeDelimiter = deviations.scopeDelimiter
+        options.scopeParameter = deviations.scopeParameter
+        options.expectsIDToken = !deviations.token.ignoresIDToken
         options.resources = client.resources.map(\.string)
         options.lifetime = timeout / .seconds(1)
         for (name, value) in client.parameters where deviations.authorizationParameters[name] != nil {
             throw .configuration(
                 member: name, problem: "the service sets this parameter itself; remove “\(quoted(value, limit: 80))”")
         }
-        options.extras = client.parameters.merging(deviations.authorizationParameters) { own, _ in own }
+        options.extras = deviations.offlineParameters.merging(client.parameters) { $1 }
+            .merging(deviations.authorizationParameters) { own, _ in own }
         do {
             return try AuthorizationRequest(
                 to: server, clientID: client.id, redirectURI: redirectURI, scopes: client.scopes, options: options,
@@ -190,9 +193,7 @@ extension Handshake {
     func token(
         _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client, now: Double
     ) async throws -> TokenResponse {
-        let request = TokenRequest(
-            grantType, at: server, clientID: client.id, authentication: try client.authentication(at: server),
-            resources: client.resources.map(\.string), scopeDelimiter: client.service.deviations.scopeDelimiter)
+        let request = try client.tokenRequest(grantType, at: server)
         return try await environment.exchange({ try request.message }, { try request.response(from: $0, now: now) })
     }
 

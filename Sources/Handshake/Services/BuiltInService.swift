@@ -1,0 +1,123 @@
+public import OAuth
+
+/// A service that this package describes, as it stands in `ServiceLines.swift`.
+///
+/// The facts were gathered from public collections and the services' own pages. They are tested against a stand-in that
+/// follows the same facts, not against the services.
+public struct BuiltInService: Sendable {
+    /// The name that ``Service/named(_:_:at:security:)`` takes, such as `github`.
+    public let name: String
+    /// The name as people read it.
+    public let title: String
+    /// Why this package cannot sign in to the service; nil when it can.
+    public let unsupportedReason: String?
+    /// What has to be known before the service can be described, such as the host of a self-hosted server.
+    public let placeholders: [Placeholder]
+    /// All members of the service's line.
+    public let facts: JSONObject
+
+    /// A part of a service's addresses or fields that differs from user to user.
+    public struct Placeholder: Sendable, Hashable {
+        public let name: String
+        /// A regular expression that a value matches as a whole.
+        public let pattern: String
+        public let example: String
+        /// The value when none is given; nil when one has to be given.
+        public let defaultValue: String?
+        public let meaning: String?
+    }
+
+    /// The service of this name; nil when there is none. Reads that service's line alone.
+    public static func named(_ name: String) -> BuiltInService? {
+        guard Service.isName(name) else { return nil }
+        let beginning = Array(#"{"name":"\#(name)","#.utf8)
+        return lines.first { $0.starts(with: beginning) }.flatMap(BuiltInService.init)
+    }
+
+    /// All services, by name.
+    public static var all: [BuiltInService] {
+        lines.compactMap(BuiltInService.init)
+    }
+
+    private static var lines: [Substring.UTF8View] {
+        ServiceLines.text.utf8.split(separator: UInt8(ascii: "\n"))
+    }
+
+    private init?(line: Substring.UTF8View) {
+        guard let facts = try? JSONValue(parsing: Array(line)).object, let name = facts["name"]?.string else {
+            return nil
+        }
+        self.init(name: name, facts: facts)
+    }
+
+    /// A service that the user describes with the members of `ServiceLines.swift`.
+    public init(name: String, facts: JSONObject) {
+        self.name = name
+        self.facts = facts
+        title = facts["title"]?.string ?? name
+        unsupportedReason = facts["unsupported"]?.string
+        placeholders = (facts["placeholders"]?.object ?? [:]).sorted().compactMap { name, value in
+            guard let members = value.object, let pattern = members["pattern"]?.string else { return nil }
+            return Placeholder(
+                name: name, pattern: pattern, example: members["example"]?.string ?? "",
+                defaultValue: members["default"]?.string, meaning: members["meaning"]?.string)
+        }
+    }
+}
+
+extension BuiltInService {
+    /// The facts with values in the place of the placeholders.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` naming the placeholder whose value is missing, unknown
+    ///   or not of its pattern.
+    func filled(with values: [String: String]) throws(HandshakeError) -> JSONObject {
+        for name in values.keys.sorted() where !placeholders.contains(where: { $0.name == name }) {
+            let known = placeholders.map(\.name)
+            throw .configuration(
+                member: quoted(name, limit: 80),
+                problem: "\(title) has no such placeholder"
+                    + (known.isEmpty ? "" : "; it has \(known.joined(separator: ", "))"))
+        }
+        var replacements: [(String, String)] = []
+        for placeholder in placeholders {
+            guard let value = values[placeholder.name] ?? placeholder.defaultValue else {
+                throw .configuration(
+                    member: placeholder.name,
+                    problem: "\(title) needs a value for it, such as “\(placeholder.example)”")
+            }
+            guard placeholder.accepts(value) else {
+                throw .configuration(
+                    member: placeholder.name,
+                    problem: "“\(quoted(value, limit: 80))” is not of the form \(placeholder.pattern), such as "
+                        + "“\(placeholder.example)”")
+            }
+            replacements.append(("{\(placeholder.name)}", value))
+        }
+        guard !replacements.isEmpty else { return facts }
+        let members = facts.filter { $0.key != "placeholders" }
+        return JSONObject(members.map { (key: $0.key, value: $0.value.replacing(replacements)) })
+    }
+}
+
+extension BuiltInService.Placeholder {
+    /// Whether a value is printable ASCII of at most 255 bytes and matches the pattern.
+    func accepts(_ value: String) -> Bool {
+        guard (1...255).contains(value.utf8.count), value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
+            let expression = try? Regex(pattern)
+        else { return false }
+        return (try? expression.wholeMatch(in: value)) != nil
+    }
+}
+
+extension JSONValue {
+    /// The value with texts replaced in all its strings. Names stay.
+    fileprivate func replacing(_ replacements: [(String, String)]) -> JSONValue {
+        switch self {
+        case .string(let text): .string(replacements.reduce(text) { $0.replacing($1.0, with: $1.1) })
+        case .array(let elements): .array(elements.map { $0.replacing(replacements) })
+        case .object(let members):
+            .object(JSONObject(members.map { (key: $0.key, value: $0.value.replacing(replacements)) }))
+        default: self
+        }
+    }
+}

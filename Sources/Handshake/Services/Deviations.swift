@@ -1,0 +1,74 @@
+import HTTPTypes
+public import OAuth
+
+extension Service {
+    /// Departures from the standards, as data. None of them can weaken a check.
+    public struct Deviations: Sendable, Hashable {
+        /// What stands between two scopes in requests.
+        public var scopeDelimiter: String
+        /// The name of the parameter with the scopes in authorization requests.
+        public var scopeParameter = "scope"
+        /// Parameters that every authorization request carries.
+        public var authorizationParameters: [String: String]
+        /// Parameters by which an authorization request asks for a refresh token; the client's own values come first.
+        public var offlineParameters: [String: String] = [:]
+        /// How Basic credentials are encoded.
+        public var credentialEncoding: ClientAuthentication.CredentialEncoding
+        /// Parameters that every token request carries.
+        public var tokenParameters: [String: String] = [:]
+        /// Whether token requests state the scopes too.
+        public var repeatsScope = false
+        /// How the token endpoint departs from the standard.
+        public var token = TokenDeviations()
+        /// How API requests carry the access token.
+        public var authorization = AuthorizationScheme.bearer
+        /// Header fields of token and API requests by name; `{client_id}` stands for the client's identifier.
+        public var requiredHeaders: [String: String] = [:]
+        /// Values of a top-level `message` that mean "unauthorized", whatever the status (`recurse-center.md` section
+        /// 3).
+        public var unauthorizedMessages: Set<String>
+
+        public init(
+            scopeDelimiter: String = " ", authorizationParameters: [String: String] = [:],
+            credentialEncoding: ClientAuthentication.CredentialEncoding = .formEncoded,
+            unauthorizedMessages: Set<String> = []
+        ) {
+            self.scopeDelimiter = scopeDelimiter
+            self.authorizationParameters = authorizationParameters
+            self.credentialEncoding = credentialEncoding
+            self.unauthorizedMessages = unauthorizedMessages
+        }
+    }
+
+    /// How an API request carries the access token. Never in the address, which is logged (RFC 6750, section 2.3).
+    public enum AuthorizationScheme: Sendable, Hashable, Codable {
+        /// `Authorization: Bearer TOKEN` (RFC 6750, section 2.1).
+        case bearer
+        /// `Authorization: SCHEME TOKEN`.
+        case scheme(String)
+        /// The token alone in a field of this name.
+        case field(String)
+    }
+}
+
+extension Service.Deviations: Codable {
+    /// A member that is absent, as in records of before it existed, means the standard's behavior.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            scopeDelimiter: try values.decode(String.self, forKey: .scopeDelimiter),
+            authorizationParameters: try values.decode([String: String].self, forKey: .authorizationParameters),
+            credentialEncoding: try values.decode(
+                ClientAuthentication.CredentialEncoding.self, forKey: .credentialEncoding),
+            unauthorizedMessages: try values.decode(Set<String>.self, forKey: .unauthorizedMessages))
+        scopeParameter = try values.decodeIfPresent(String.self, forKey: .scopeParameter) ?? scopeParameter
+        offlineParameters =
+            try values.decodeIfPresent([String: String].self, forKey: .offlineParameters) ?? offlineParameters
+        tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? tokenParameters
+        repeatsScope = try values.decodeIfPresent(Bool.self, forKey: .repeatsScope) ?? repeatsScope
+        token = try values.decodeIfPresent(TokenDeviations.self, forKey: .token) ?? token
+        authorization =
+            try values.decodeIfPresent(Service.AuthorizationScheme.self, forKey: .authorization) ?? authorization
+        requiredHeaders = try values.decodeIfPresent([String: String].self, forKey: .requiredHeaders) ?? requiredHeaders
+    }
+}

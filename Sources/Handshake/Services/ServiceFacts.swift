@@ -1,0 +1,171 @@
+import HTTPTypes
+import OAuth
+
+/// Reads the members of a service's description, and names the one that is wrong.
+struct ServiceFacts {
+    let name: String
+    let members: JSONObject
+    /// The address in the place of every host of the service, such as a sandbox's.
+    let base: EndpointURL?
+    let security: TransportSecurity
+
+    func service() throws(HandshakeError) -> Service {
+        let identity = try endpoint("userinfo_url").map { url throws(HandshakeError) in
+            Service.IdentityEndpoint(
+                url: url, subjectMember: try text("subject_pointer") ?? "/sub",
+                nameMembers: try text("name_pointer").map { [$0] } ?? [],
+                method: try text("userinfo_method") == "POST" ? .post : .get)
+        }
+        var origins: [Origin] = []
+        for address in try texts("api_origins") { origins.append(try parsed(address, "api_origins").origin) }
+        let offline = ServiceFacts(
+            name: name, members: members["offline"]?.object ?? [:], base: base, security: security)
+        let scopes = try texts("default_scopes")
+        return try Service(
+            name: name, displayName: try text("title"), authorizationServer: try server(),
+            apiRoot: try texts("api_origins").first.map { address throws(HandshakeError) in
+                try parsed(address + "/", "api_origins")
+            },
+            apiOrigins: origins, defaultScopes: scopes + (try offline.texts("scopes")).filter { !scopes.contains($0) },
+            identityEndpoint: identity, deviations: try deviations(offline: offline.map("parameters")))
+    }
+
+    private func server() throws(HandshakeError) -> Service.AuthorizationServer {
+        let issuer = try issuer()
+        if let issuer, try flag("discovers") { return .discovered(issuer, security: security) }
+        guard let token = try endpoint("token_url") else { throw wrong("token_url", "it is missing") }
+        var server = AuthorizationServerMetadata(
+            issuer: issuer ?? Issuer(originOf: token), authorizationEndpoint: try endpoint("authorize_url"),
+            tokenEndpoint: token, security: security)
+        server.refreshEndpoint = try endpoint("refresh_url")
+        server.revocationEndpoint = try endpoint("revocation_url")
+        server.deviceAuthorizationEndpoint = try endpoint("device_authorization_url")
+        server.tokenEndpointAuthMethods =
+            switch try text("client_authentication") {
+            case "basic": ["client_secret_basic"]
+            case "post": ["client_secret_post"]
+            case nil, "either": nil
+            case let other?: throw wrong("client_authentication", "it is basic, post or either, not “\(other)”")
+            }
+        return .described(server)
+    }
+
+    private func deviations(offline: [String: String]) throws(HandshakeError) -> Service.Deviations {
+        var deviations = Service.Deviations(
+            scopeDelimiter: try text("scope_delimiter") ?? " ",
+            authorizationParameters: try map("authorize_parameters"),
+            credentialEncoding: try text("credential_encoding") == "raw" ? .raw : .formEncoded)
+        deviations.scopeParameter = try text("scope_parameter") ?? "scope"
+        deviations.offlineParameters = offline
+        deviations.tokenParameters = try map("token_parameters")
+        deviations.repeatsScope = try flag("repeats_scope")
+        deviations.token = try tokenDeviations()
+        if let scheme = try text("authorization_scheme") {
+            deviations.authorization = .scheme(try checked(scheme, "authorization_scheme"))
+        }
+        if let field = try text("authorization_header") {
+            deviations.authorization = .field(try checked(field, "authorization_header"))
+        }
+        deviations.requiredHeaders = try map("required_headers")
+        for (name, value) in deviations.requiredHeaders {
+            _ = try checked(name, "required_headers")
+            guard HTTPField.isValidValue(value) else {
+                throw wrong("required_headers", "the value of “\(quoted(name, limit: 80))” cannot stand in a header")
+            }
+        }
+        return deviations
+    }
+
+    private func tokenDeviations() throws(HandshakeError) -> TokenDeviations {
+        var token = TokenDeviations()
+        token.sendsJSON = try text("token_request") == "json"
+        token.readsForm = try text("token_answer") == "form"
+        token.tokenPlace = try text("token_place") ?? token.tokenPlace
+        token.expiryMember = try text("expiry_member") ?? token.expiryMember
+        if let unit = try text("expiry_unit"), unit != "seconds_as_text" {
+            guard let unit = TokenDeviations.ExpiryUnit(rawValue: unit) else {
+                throw wrong("expiry_unit", "“\(quoted(unit, limit: 80))” is not a unit")
+            }
+            token.expiryUnit = unit
+        }
+        token.zeroExpiryIsNever = try flag("zero_expiry_is_never")
+        token.absentLifetime = members["absent_expiry"]?.integer.map { Int(clamping: $0) }
+        token.tokenTypes = try texts("token_types")
+        token.listsScopes = try flag("scope_list")
+        token.errorCode = try text("error_code_pointer")
+        token.errorText = try text("error_text_pointer")
+        token.ignoresIDToken = try flag("ignores_id_token")
+        return token
+    }
+}
+
+extension ServiceFacts {
+    private func wrong(_ member: String, _ problem: String) -> HandshakeError {
+        .configuration(member: member, problem: problem)
+    }
+
+    func text(_ member: String) throws(HandshakeError) -> String? {
+        guard let value = members[member] else { return nil }
+        guard let text = value.string else { throw wrong(member, "it has to be text") }
+        return text
+    }
+
+    private func flag(_ member: String) throws(HandshakeError) -> Bool {
+        guard let value = members[member] else { return false }
+        guard let flag = value.bool else { throw wrong(member, "it has to be true or false") }
+        return flag
+    }
+
+    private func texts(_ member: String) throws(HandshakeError) -> [String] {
+        guard let value = members[member] else { return [] }
+        guard let elements = value.array, elements.allSatisfy({ $0.string != nil }) else {
+            throw wrong(member, "it has to be a list of texts")
+        }
+        return elements.compactMap(\.string)
+    }
+
+    private func map(_ member: String) throws(HandshakeError) -> [String: String] {
+        guard let value = members[member] else { return [:] }
+        var map: [String: String] = [:]
+        for (name, value) in value.object ?? [:] { map[name] = value.string }
+        guard let count = value.object?.count, count == map.count else {
+            throw wrong(member, "it has to be a table of texts")
+        }
+        return map
+    }
+
+    /// A name of a header field that does not belong to the protocol.
+    private func checked(_ name: String, _ member: String) throws(HandshakeError) -> String {
+        let own = ["authorization", "host", "content-length", "transfer-encoding", "cookie"]
+        guard let field = HTTPField.Name(name), !own.contains(field.canonicalName) else {
+            throw wrong(member, "“\(quoted(name, limit: 80))” cannot be used here")
+        }
+        return name
+    }
+
+    func endpoint(_ member: String) throws(HandshakeError) -> EndpointURL? {
+        guard let address = try text(member) else { return nil }
+        return try parsed(address, member)
+    }
+
+    private func parsed(_ address: String, _ member: String) throws(HandshakeError) -> EndpointURL {
+        do {
+            let url = try EndpointURL(address, security: security, member: member)
+            guard let base else { return url }
+            return try EndpointURL(base.origin.description + url.requestTarget, security: security, member: member)
+        } catch {
+            throw .exchange(error)
+        }
+    }
+
+    func issuer() throws(HandshakeError) -> Issuer? {
+        guard let text = try text("issuer") else { return nil }
+        do {
+            guard let base else { return try Issuer(text, security: security) }
+            let path = text.dropFirst("https://".count).drop { $0 != "/" }
+            return try Issuer(base.origin.description + path, security: security)
+        } catch {
+            throw .exchange(error)
+        }
+    }
+}

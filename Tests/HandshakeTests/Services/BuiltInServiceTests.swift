@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Synchronization
+import Testing
+
+@Suite("Built-in services")
+struct BuiltInServiceTests {
+    /// The lines of the data file by service, read without the package's own code.
+    static let lines: [String: String] = {
+        let path = #filePath.replacingOccurrences(
+            of: "Tests/HandshakeTests/Services/BuiltInServiceTests.swift",
+            with: "Sources/Handshake/Services/ServiceLines.swift")
+        let lines = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: "\n")
+            .map(String.init).filter { $0.hasPrefix("{") }
+        return lines.reduce(into: [:]) { lines, line in
+            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            lines[object?["name"] as? String ?? line] = line
+        }
+    }()
+
+    static let supported = lines.filter { !$0.value.contains(#""unsupported":"#) }.keys.sorted()
+
+    /// Values for a service's placeholders: its examples.
+    static func values(_ name: String) -> [String: String] {
+        let object = try? JSONSerialization.jsonObject(with: Data((lines[name] ?? "").utf8)) as? [String: Any]
+        let placeholders = object?["placeholders"] as? [String: [String: String]] ?? [:]
+        return placeholders.compactMapValues { $0["example"] }
+    }
+
+    private func app(_ name: String, _ twin: ServiceTwin) throws -> Handshake {
+        let service = try Service.named(Service.Name(rawValue: name), Self.values(name))
+        let redirect = Client.Redirect.uri(try RedirectURI(ServiceTwin.redirect))
+        let client =
+            twin.isPublic
+            ? Client(service: service, id: "app", redirect: redirect)
+            : Client.confidential(service: service, id: "app", secret: Secret(ServiceTwin.secret), redirect: redirect)
+        return try Handshake(client, vault: MemoryVault(), transport: twin, time: twin.time)
+    }
+
+    private func twin(_ name: String) throws -> ServiceTwin {
+        try ServiceTwin(try #require(Self.lines[name]), values: Self.values(name))
+    }
+
+    @Test("a user signs in to every service's twin, is named, and stays signed in", arguments: supported)
+    func signIn(_ name: String) async throws {
+        let twin = try twin(name)
+        let account = try await app(name, twin).signIn(through: twin.browser())
+        #expect(account.status.scopes == twin.scopes)
+        #expect(account.status.expiresAt == twin.expiry)
+        #expect((account.status.identity?.subject == "user-1") == twin.flag("discovers"))
+        if twin.text("userinfo_url") != nil {
+            let identity = try await account.identity()
+            #expect(identity.subject == "\(twin.subject)")
+            let isNamed = twin.text("name_pointer") != nil && twin.text("name_pointer") != twin.text("subject_pointer")
+            if isNamed { #expect(identity.name == "Ada") }
+        }
+        if twin.issuesRefreshTokens {
+            try await account.refresh()
+            #expect(try await account.accessToken().reveal() == "access-2")
+            try await account.refresh()
+            #expect(try await account.accessToken().reveal() == "access-3")
+        } else {
+            #expect(await handshakeError { try await account.refresh() }?.code == "sign_in_required")
+        }
+        #expect(twin.state.withLock { $0.problems } == [])
+    }
+
+    @Test("an error of every service's twin is read, at the token endpoint and in the redirect", arguments: supported)
+    func failure(_ name: String) async throws {
+        let twin = try twin(name)
+        let app = try app(name, twin)
+        let denial = await handshakeError { try await app.signIn(through: twin.browser(denying: true)) }
+        #expect(denial?.code == "access_denied")
+        twin.state.withLock { $0.failsTokens = true }
+        let error = await handshakeError { try await app.signIn(through: twin.browser()) }
+        guard case .exchange(.server(let said)) = try #require(error) else {
+            Issue.record("\(name): \(String(describing: error))")
+            return
+        }
+        #expect(said.code == twin.failureCode)
+        #expect(said.text == "Not today")
+        #expect(try await app.account()?.id == nil)
+    }
+
+    @Test("at least 230 services are supported, and each other one has a reason")
+    func count() throws {
+        #expect(Self.supported.count >= 230)
+        #expect(BuiltInService.all.map(\.name) == Self.lines.keys.sorted())
+        for service in BuiltInService.all {
+            if let reason = service.unsupportedReason {
+                #expect(!reason.isEmpty)
+                #expect(throws: HandshakeError.self) { try service.service() }
+            }
+        }
+    }
+
+    @Test("each line's addresses are https, and its placeholders accept their own examples and defaults")
+    func placeholders() throws {
+        for service in BuiltInService.all where service.unsupportedReason == nil {
+            _ = try service.service(Self.values(service.name))
+            for placeholder in service.placeholders where placeholder.defaultValue != nil {
+                var values = Self.values(service.name)
+                values[placeholder.name] = nil
+                _ = try service.service(values)
+            }
+        }
+    }
+
+    @Test(
+        "a placeholder's value that is missing, foreign or not of its form is refused and named",
+        arguments: [
+            [:], ["host": "evil.example/@"], ["host": "a b"], ["host": ""], ["host": "h\u{301}.example"],
+            ["host": "gitlab.example.org\n"], ["host": String(repeating: "a.", count: 200) + "org"],
+        ])
+    func wrongValue(_ values: [String: String]) throws {
+        let error = #expect(throws: HandshakeError.self) { try Service.named(.gitLabSelfManaged, values) }
+        guard case .configuration(let member, _) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(member == "host")
+        #expect(throws: HandshakeError.self) { try Service.named(.github, ["host": "evil.example"]) }
+    }
+
+    @Test("a name is found whole, and an unknown one is refused")
+    func names() throws {
+        #expect(try Service.named(.github).displayName == "GitHub")
+        for name in ["", "git", "githu", "github\",\"", "GitHub", String(repeating: "a", count: 10_000)] {
+            #expect(BuiltInService.named(name)?.name == nil)
+        }
+    }
+}
