@@ -129,8 +129,10 @@ let package = Package(
             exclude: ["ROWS.md", "Vectors/generate.py"],
             resources: [.embedInCode("Vectors/geodesic.csv")], swiftSettings: strict),
 
+        .target(name: "Deadlines", swiftSettings: strict),
+
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
-        .target(name: "DBus", swiftSettings: strict),
+        .target(name: "DBus", dependencies: ["Deadlines"], swiftSettings: strict),
         .target(name: "ThreadSanitizerLock", path: "Tests/ThreadSanitizerLock"),
         .target(
             name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Tests/TestFixtures",
@@ -141,7 +143,8 @@ let package = Package(
             name: "BusFixtures", dependencies: ["DBus", "TestFixtures"], path: "Tests/BusFixtures",
             swiftSettings: strict),
         .testTarget(
-            name: "DBusTests", dependencies: ["DBus", "BusFixtures", "TestFixtures"], swiftSettings: strict),
+            name: "DBusTests", dependencies: ["DBus", "BusFixtures", "Deadlines", "TestFixtures"], swiftSettings: strict
+        ),
 
         // The repository's own pages.
         .testTarget(
@@ -168,7 +171,7 @@ let package = Package(
         .target(
             name: "Handshake",
             dependencies: [
-                "OAuth", httpTypes, crypto, logging, transport("AsyncHTTPClient", "async-http-client"),
+                "Deadlines", "OAuth", httpTypes, crypto, logging, transport("AsyncHTTPClient", "async-http-client"),
                 transport("NIOCore", "swift-nio"), transport("NIOHTTP1", "swift-nio"),
                 transport("NIOPosix", "swift-nio"), transport("NIOSSL", "swift-nio-ssl"),
             ],
@@ -194,7 +197,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
-        .target(name: "Radio", dependencies: ["Beacons", "OAuth", desktop("DBus")], swiftSettings: strict),
+        .target(
+            name: "Radio", dependencies: ["Beacons", "Deadlines", "OAuth", desktop("DBus")], swiftSettings: strict),
         .testTarget(
             name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures", "TestFixtures"],
             swiftSettings: strict),
@@ -302,7 +306,7 @@ let package = Package(
         .target(
             name: "HandshakeServer",
             dependencies: [
-                "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
+                "ConnectButton", "Deadlines", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
                 hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),

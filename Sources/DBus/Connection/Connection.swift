@@ -1,3 +1,5 @@
+import Deadlines
+
 /// A connection to a message bus: calls, signals and exported objects.
 ///
 /// Exported objects are served while calls are pending, so that a service can read back what a call has announced. When the

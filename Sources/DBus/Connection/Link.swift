@@ -1,3 +1,4 @@
+import Deadlines
 import Synchronization
 
 #if canImport(Glibc)

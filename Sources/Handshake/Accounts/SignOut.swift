@@ -1,3 +1,4 @@
+import Deadlines
 import Logging
 public import OAuth
 

@@ -1,3 +1,4 @@
+import Deadlines
 public import OAuth
 
 extension Handshake {

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient && os(Linux)
 import AsyncHTTPClient
+import Deadlines
 public import HTTPTypes
 import NIOCore
 import NIOHTTP1

@@ -1,5 +1,6 @@
 #if !os(Linux) || CHECK_APPLE_ADAPTERS
 // CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
+import Deadlines
 public import Foundation
 public import HTTPTypes
 public import OAuth

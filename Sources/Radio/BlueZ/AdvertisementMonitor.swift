@@ -1,6 +1,7 @@
 #if Desktop && os(Linux)
 import Beacons
 import DBus
+import Deadlines
 import Synchronization
 
 /// A passive scan: BlueZ tells of packets that fit a pattern (dossier 7.2, passive scan).

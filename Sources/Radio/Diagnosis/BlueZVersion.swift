@@ -1,20 +1,21 @@
 #if Desktop && os(Linux)
 import DBus
+import Deadlines
 import Foundation
 #endif
 
 /// A version of BlueZ.
-public struct BlueZVersion: Sendable, Hashable, Comparable {
-    public let major: Int
-    public let minor: Int
+struct BlueZVersion: Sendable, Hashable, Comparable {
+    let major: Int
+    let minor: Int
 
-    public init(major: Int, minor: Int) {
+    init(major: Int, minor: Int) {
         self.major = major
         self.minor = minor
     }
 
     /// Reads what `bluetoothd --version` prints, as in `5.66`; nil for anything else.
-    public init?(_ text: some StringProtocol) {
+    init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]), major >= 0, minor >= 0 else {
             return nil
@@ -22,12 +23,12 @@ public struct BlueZVersion: Sendable, Hashable, Comparable {
         self.init(major: major, minor: minor)
     }
 
-    public static func < (left: BlueZVersion, right: BlueZVersion) -> Bool {
+    static func < (left: BlueZVersion, right: BlueZVersion) -> Bool {
         (left.major, left.minor) < (right.major, right.minor)
     }
 
     /// What is known to be broken in this version's monitor; nil when nothing is (dossier 7.2, known breakage).
-    public var monitorDefect: String? {
+    var monitorDefect: String? {
         guard major == 5 else { return nil }
         return switch minor {
         case ..<56: "it has no monitor yet"
@@ -39,7 +40,7 @@ public struct BlueZVersion: Sendable, Hashable, Comparable {
 }
 
 extension BlueZVersion: CustomStringConvertible {
-    public var description: String { "\(major).\(minor)" }
+    var description: String { "\(major).\(minor)" }
 }
 
 #if Desktop && os(Linux)

@@ -1,10 +1,10 @@
 /// Thrown by ``withDeadline(_:on:_:)`` when time ran out.
-struct DeadlineExceeded: Error {}
+package struct DeadlineExceeded: Error {}
 
 /// Runs `body` as ``within(_:on:_:)`` does.
 ///
 /// - Throws: ``DeadlineExceeded``, or what `body` throws.
-func withDeadline<Result: Sendable>(
+package func withDeadline<Result: Sendable>(
     _ duration: Duration, on clock: any Clock<Duration>, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
     guard let result = try await within(duration, on: clock, body) else { throw DeadlineExceeded() }
@@ -30,8 +30,8 @@ package func within<Result: Sendable>(
 }
 
 extension Duration {
-    /// Clocks trap beyond some centuries: what is longer than one counts as one.
-    var bounded: Duration {
+    /// At most a century: clocks trap beyond some centuries.
+    package var bounded: Duration {
         min(self, .seconds(3_155_760_000))
     }
 }
