@@ -28,28 +28,20 @@ public struct LegacyConnectCodec: Sendable {
     private static let initialisationVector = Array("3n3CrwwnzMqxOssv".utf8)
 
     /// What names the client in the link: the MD5 of its secret, in lower-case hexadecimal.
-    public var clientHash: String {
+    var clientHash: String {
         Insecure.MD5.hash(data: Array(secret.reveal().utf8)).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
     }
 
     /// The request, encrypted, in base64 on one line.
-    public func encrypt(_ request: ConnectRequest) throws(SequencingError) -> String {
+    func encrypt(_ request: ConnectRequest) throws(SequencingError) -> String {
         do {
             let cipher = try AES._CBC.encrypt(Array(plainText(request).utf8), using: key, iv: vector())
             return cipher.base64EncodedString()
         } catch {
             throw .input(member: "client_secret", problem: "the link cannot be encrypted: \(error)")
         }
-    }
-
-    /// The text inside an encrypted request; nil when it was made with another secret or is damaged.
-    public func decrypt(_ base64: String) -> String? {
-        guard let cipher = Data(base64Encoded: base64),
-            let plain = try? AES._CBC.decrypt(cipher, using: key, iv: vector())
-        else { return nil }
-        return String(validating: plain, as: UTF8.self)
     }
 
     /// The link that the user opens. https, or plain http on this machine where the hosts allow it.

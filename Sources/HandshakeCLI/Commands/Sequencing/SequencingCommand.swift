@@ -12,6 +12,7 @@ struct SequencingCommand: AsyncParsableCommand {
         subcommands: [
             SequencingFiles.self, SequencingChain.self, SequencingChains.self, SequencingReportFile.self,
             SequencingBeacon.self, SequencingRegister.self, SequencingResetPassword.self, SequencingImport.self,
+            SequencingConnect.self,
         ])
 }
 

@@ -1,0 +1,54 @@
+import Testing
+
+extension CommandTests {
+    @Suite("handshake sequencing connect")
+    struct SequencingConnectTests {
+        private let command: Command
+
+        init() throws { command = try Command() }
+
+        private func run(_ arguments: [String], secret: String = "short-secret") async throws -> FinishedCommand {
+            let file = try command.file("secret", secret + "\n")
+            return try await command.start(
+                ["sequencing", "connect", "ada@example.test", "--client-secret-file", file] + arguments
+            ).finish()
+        }
+
+        @Test("C06: the link is printed, to the service unless another origin is given, and holds no readable secret")
+        func link() async throws {
+            let done = try await run(["--file", "ada.vcf.gz=https://files.example.test/ada.vcf.gz"])
+            #expect(done.ending == .status(0) && done.stderr.isEmpty, "\(done)")
+            #expect(
+                done.stdout.hasPrefix(
+                    "https://sequencing.com/connect?c=68a4d52c671140f4338b8d9592ec7a59&json=Z8YyItXn1FHGQpELT%2F7vkHVGTi"
+                ),
+                "\(done)")
+            #expect(!done.stdout.contains("short-secret"))
+        }
+
+        @Test("C07: --deliver tells whether the service accepted the files")
+        func delivery() async throws {
+            let sandbox = try await SandboxProcess(command)
+            let arguments = [
+                "--file", "ada & co.vcf.gz=https://files.example.test/ada.vcf.gz",
+                "--report", "a report=https://files.example.test/report.pdf", "--base-url",
+                try sandbox.origin("sequencing"), "--deliver", "--json",
+            ]
+            let accepted = try await run(arguments)
+            #expect(accepted.json["outcome"] as? String == "accepted", "\(accepted)")
+            let refused = try await run(arguments, secret: "another app's secret")
+            #expect(refused.ending == .status(5) && refused.error["code"] as? String == "refused", "\(refused)")
+        }
+
+        @Test(
+            "C05: a wrong address, file or URL is a wrong command line",
+            arguments: [
+                [], ["--file", "no address"], ["--file", "=https://files.example.test/x"],
+                ["--file", "x=file:///etc/passwd"],
+            ])
+        func wrong(_ arguments: [String]) async throws {
+            let done = try await run(arguments + ["--json"])
+            #expect(done.ending == .status(64) && done.stdout.isEmpty, "\(done)")
+        }
+    }
+}
