@@ -62,7 +62,7 @@ struct CommandDeadlineTests {
         let run = Task {
             try await CommandDeadline.run(5, on: clock, expired: { Late() }) {
                 defer { cleaned.set() }
-                try await Task.sleep(for: .seconds(86_400))
+                try await waitForCancellation()
             }
         }
         await clock.sleeper(of: .seconds(5))
@@ -93,7 +93,7 @@ struct CommandDeadlineTests {
             try await CommandDeadline.run(5, on: clock, expired: { Late() }) {
                 begun.continuation.yield()
                 defer { cleaned.set() }
-                try await Task.sleep(for: .seconds(86_400))
+                try await waitForCancellation()
             }
         }
         var iterator = begun.stream.makeAsyncIterator()

@@ -132,7 +132,7 @@ struct DeliveryTests {
         let (never, cancelled) = (Gate(), Gate())
         async let first = outcome(webhook, one) { _ in
             try await withTaskCancellationHandler {
-                if heedsCancellation { try await Task.sleep(for: .seconds(86_400)) }
+                if heedsCancellation { try await waitForCancellation() }
                 await never.wait()
             } onCancel: {
                 cancelled.open()

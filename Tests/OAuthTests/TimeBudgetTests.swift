@@ -1,15 +1,8 @@
 import HTTPTypes
+import TestFixtures
 import Testing
 
 @testable import OAuth
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// 256 KiB of what makes readers slow. Each is read in linear time.
 ///
@@ -17,19 +10,8 @@ import Darwin
 /// in a debug build beside other tests: quadratic time takes ten times the budget.
 @Suite("Time for hostile content")
 struct TimeBudgetTests {
-    private static let budget = 4.0
+    private static let budget = Duration.seconds(4)
     private static let length = 262_144
-
-    private func seconds(_ body: () -> Void) -> Double {
-        func now() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-        let start = now()
-        body()
-        return now() - start
-    }
 
     /// Combining marks of two classes in turn: normalizing them sorts them.
     private static let marks = String(repeating: "\u{301}\u{323}", count: length / 4)
@@ -57,7 +39,7 @@ struct TimeBudgetTests {
         let server = try Example.server()
         let request = TokenRequest(
             .refreshToken(Secret("refresh token")), at: server, clientID: "c", authentication: .none)
-        let time = seconds {
+        let time = processorTime {
             _ = try? request.response(from: response, now: 0)
             _ = ServerError(step: .token, response, hiding: [Secret("refresh token")]).description
         }
@@ -73,7 +55,7 @@ struct TimeBudgetTests {
         }
         fields[.retryAfter] = String(repeating: "9", count: Self.length)
         let response = Example.response(401, fields: fields)
-        let time = seconds {
+        let time = processorTime {
             _ = ResourceDemand(response)
             _ = ServerError(step: .resource, response)
             _ = failure { _ = try request.code(from: request.redirect("error=" + Self.marks), now: Example.now) }
@@ -92,7 +74,7 @@ struct TimeBudgetTests {
     @Test("an ID token with a name of marks is read in linear time")
     func idToken() throws {
         let payload = #"{"\#(String(Self.marks.unicodeScalars.prefix(20_000)))":1}"#
-        let time = seconds { _ = failure { _ = try IDTokenTests.check(payload) } }
+        let time = processorTime { _ = failure { _ = try IDTokenTests.check(payload) } }
         #expect(time < Self.budget)
     }
 }

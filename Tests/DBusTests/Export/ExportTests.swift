@@ -190,7 +190,7 @@ struct ExportTests {
             methods: [
                 ExportedMethod("Hang") { _ in
                     entering.yield()
-                    try await ContinuousClock().sleep(for: .seconds(86_400))
+                    try await waitForCancellation()
                     return []
                 }
             ])
@@ -242,7 +242,7 @@ struct ExportTests {
             methods: [
                 ExportedMethod("Hang") { _ in
                     entering.yield()
-                    try? await ContinuousClock().sleep(for: .seconds(86_400))
+                    try? await waitForCancellation()
                     ending.yield(Task.isCancelled)
                     return []
                 }

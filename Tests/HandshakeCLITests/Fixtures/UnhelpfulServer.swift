@@ -13,7 +13,7 @@ final class UnhelpfulServer: Sendable {
     enum Manner: Sendable, CaseIterable {
         /// Sends nothing.
         case silent
-        /// Sends a header without end, a byte at a time.
+        /// Sends a header without end, a byte whenever the client has sent nothing for 50 ms.
         case dripping
     }
 
@@ -64,10 +64,14 @@ final class UnhelpfulServer: Sendable {
         case .dripping:
             signal(SIGPIPE, SIG_IGN)
             var head = Array("HTTP/1.1 200 OK\r\nX-Padding: ".utf8)[...]
+            var client = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
             while true {
-                var byte = head.popFirst() ?? UInt8(ascii: "x")
-                guard write(connection, &byte, 1) == 1 else { return }
-                usleep(50_000)
+                if poll(&client, 1, 50) > 0 {
+                    guard read(connection, &chunk, chunk.count) > 0 else { return }
+                } else {
+                    var byte = head.popFirst() ?? UInt8(ascii: "x")
+                    guard write(connection, &byte, 1) == 1 else { return }
+                }
             }
         }
     }

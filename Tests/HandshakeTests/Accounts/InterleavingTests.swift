@@ -148,7 +148,7 @@ struct InterleavingTests {
         let arrived = Gate()
         let account = try await account(in: vault) { _, _ in
             arrived.open()
-            try await ManualClock().sleep(for: .seconds(1))
+            try await waitForCancellation()
             return Self.answer(200)
         }
         let leaving = Task { try await account.signOut() }

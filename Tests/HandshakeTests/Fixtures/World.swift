@@ -46,11 +46,13 @@ struct World: Sendable {
     }
 
     /// An app with this client, as a process of its own would have it.
-    func app(_ client: Client? = nil, transport: any Transport = .platform, vault: (any Vault)? = nil) throws
-        -> Handshake
-    {
+    func app(
+        _ client: Client? = nil, transport: any Transport = .platform, vault: (any Vault)? = nil,
+        clock: any Clock<Duration> = .continuous
+    ) throws -> Handshake {
         try Handshake(
-            client ?? self.client(), vault: vault ?? self.vault, transport: transport, time: time.source,
+            client ?? self.client(), vault: vault ?? self.vault, transport: transport,
+            time: TimeSource(now: time.source.now, clock: clock),
             limits: TransferLimits(deadline: .seconds(10)))
     }
 

@@ -71,10 +71,14 @@ struct SignInTests {
     @Test("nobody at the browser is a time-out, which leaves nothing behind")
     func timeout() async throws {
         let world = try await World()
-        let error = await handshakeError {
-            try await world.app().signIn(through: ScriptedBrowser { _ in nil }, timeout: .milliseconds(50))
+        let clock = ManualClock()
+        let handshake = try world.app(clock: clock)
+        async let error = handshakeError {
+            try await handshake.signIn(through: ScriptedBrowser { _ in nil }, timeout: .seconds(60))
         }
-        #expect(error == .signInAbandoned(.timedOut))
+        await clock.sleeper(of: .seconds(60))
+        clock.advance(by: .seconds(60))
+        #expect(await error == .signInAbandoned(.timedOut))
         #expect(try await world.vault.keys(of: .signIn).keys.isEmpty)
         await world.sandbox.stop()
     }

@@ -105,14 +105,8 @@ private func putInAnotherProcess(_ place: VaultPlace, _ index: Int) async {
 private func beKilledInAnotherProcess(_ place: VaultPlace, fromTheStart: Bool) async {
     await #expect(processExitsWith: .signal(SIGKILL)) {
         [place = place as VaultPlace, fromTheStart = fromTheStart as Bool] in
-        @Sendable func dieSoon() {
-            Thread.detachNewThread {
-                usleep(UInt32.random(in: 0...60_000))
-                kill(getpid(), SIGKILL)
-            }
-        }
-        if fromTheStart { dieSoon() }
-        try await KillHarness.work(in: place) { if !fromTheStart { dieSoon() } }
+        if fromTheStart { killAtRandom(countingUpTo: 1_000_000) }
+        try await KillHarness.work(in: place) { if !fromTheStart { killAtRandom(countingUpTo: 1_000_000) } }
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import Handshake
@@ -94,10 +95,7 @@ struct KeyFolderTests {
         let identifier = try #require(try VaultIdentifier.ofVault(in: folder.directory))
         for round in 0..<rounds {
             await #expect(processExitsWith: .signal(SIGKILL)) { [place = place as KeyPlace] in
-                Thread.detachNewThread {
-                    usleep(UInt32.random(in: 0...3000))
-                    kill(getpid(), SIGKILL)
-                }
+                killAtRandom(countingUpTo: 50_000)
                 let identifier = try #require(try VaultIdentifier.ofVault(in: place.directory))
                 // There and back, so that the signal comes at some point of a move.
                 while true {

@@ -21,5 +21,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", httpTypes, crypto, extras], swiftSettings: strict),
+        .target(name: "ThreadSanitizerLock"),
+        .target(name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], swiftSettings: strict),
+        .testTarget(
+            name: "OAuthTests", dependencies: ["OAuth", "TestFixtures", httpTypes, crypto, extras],
+            swiftSettings: strict),
     ], swiftLanguageModes: [.v6])
