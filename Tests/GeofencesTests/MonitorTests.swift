@@ -1,5 +1,6 @@
 import Foundation
 import Geofences
+import TestFixtures
 import Testing
 
 /// Metres east of a point at 40° N, and seconds.
@@ -62,7 +63,7 @@ struct MonitorTests {
     func noise() throws {
         var configuration = GeofenceMonitor.Configuration()
         configuration.dwellTime = .infinity
-        var random = Generator(seed: 9)
+        var random = SplitMix64(seed: 9)
         let edge = (0..<3_600).map { Step(100 + Double.random(in: -25...19, using: &random), Double($0), 20) }
         #expect(try Self.run([Step(200, -10)] + edge, configuration: configuration) == [])
         let inside = [Step(200, -100), Step(0, -50), Step(0, -29)]

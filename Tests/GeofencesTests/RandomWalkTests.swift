@@ -68,7 +68,7 @@ private struct Reference {
 struct RandomWalkTests {
     /// A walk of a metre a second through a crowd of circles and polygons.
     private static func walk(_ seed: Int) throws -> (regions: [Geofence], fixes: [Fix]) {
-        var random = Generator(seed: UInt64(seed) &* 7_919 &+ 1)
+        var random = SplitMix64(seed: UInt64(seed) &* 7_919 &+ 1)
         let places: [(Double, Double)] = [
             (0, 0), (40.7, -74), (64, 179.999), (-17, -180), (89.9995, 30), (-89.9995, 7),
         ]

@@ -1,4 +1,5 @@
 import Geofences
+import TestFixtures
 import Testing
 
 @Suite("Regions")
@@ -42,7 +43,7 @@ struct RegionTests {
 
     @Test("edges agree with a search along them, for any shape, anywhere")
     func edgesAgreeWithSearch() throws {
-        var random = Generator(seed: 5)
+        var random = SplitMix64(seed: 5)
         for _ in 0..<200 {
             let size = pow10(Double.random(in: -4...0.5, using: &random))
             let latitude = Double.random(in: -86...86, using: &random)
@@ -125,20 +126,6 @@ struct RegionTests {
             let error = #expect(throws: GeofencesError.self) { try Polygon(rings: rings) }
             #expect(error?.code == "invalid_ring")
         }
-    }
-}
-
-/// A generator that gives the same numbers in every run (SplitMix64).
-struct Generator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import TestFixtures
 import Testing
 
 @testable import OAuth
@@ -138,7 +139,7 @@ struct AuthorizationResponseTests {
         "B7: any list of known and unknown names ends in a code or a typed error, and doubled names never in a code",
         arguments: 0..<500 as Range<UInt64>)
     func lists(seed: UInt64) throws {
-        var generator = SplitMix(state: seed)
+        var generator = SplitMix64(seed: seed)
         let request = try Example.request()
         let names = (0..<Int.random(in: 0...6, using: &generator)).compactMap { _ in
             ["code", "iss", "error", "error_description", "x", "state"].randomElement(using: &generator)

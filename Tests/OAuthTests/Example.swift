@@ -1,4 +1,5 @@
 import HTTPTypes
+import TestFixtures
 import Testing
 
 @testable import OAuth
@@ -47,22 +48,9 @@ enum Example {
     /// Pseudo-random bytes, the same in every run.
     static func seeded(_ seed: UInt64) -> RandomSource {
         RandomSource { count in
-            var generator = SplitMix(state: seed)
+            var generator = SplitMix64(seed: seed)
             return (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
         }
-    }
-}
-
-/// SplitMix64: small, fast and the same everywhere. For tests alone.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
 

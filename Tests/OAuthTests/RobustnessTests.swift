@@ -1,4 +1,5 @@
 import HTTPTypes
+import TestFixtures
 import Testing
 
 @testable import OAuth
@@ -11,7 +12,7 @@ struct RobustnessTests {
     private static let mutations = 10_000
 
     /// Changes a message: bits, bytes, cuts, doubled and moved pieces, and tokens that readers treat specially.
-    private static func mutate(_ message: [UInt8], _ generator: inout SplitMix) -> [UInt8] {
+    private static func mutate(_ message: [UInt8], _ generator: inout SplitMix64) -> [UInt8] {
         let pieces: [[UInt8]] =
             [
                 "\"", "\\", "\\u", "\\uD800", "{", "}", "[", "]", ",", ":", "null", "-", "1e999", "%", "%0", "&", "=",
@@ -37,7 +38,7 @@ struct RobustnessTests {
 
     /// Feeds the mutations of each message to a reader, and counts how many it took.
     private func feed(_ messages: [String], seed: UInt64, _ read: ([UInt8]) throws -> Void) -> Int {
-        var generator = SplitMix(state: seed)
+        var generator = SplitMix64(seed: seed)
         var taken = 0
         for index in 0..<Self.mutations {
             let message = Self.mutate(Array(messages[index % messages.count].utf8), &generator)

@@ -6,7 +6,7 @@ struct HostileBytes {
 
     /// The bytes of one case.
     init(seed: UInt64, number: UInt64) {
-        generator = SplitMix64(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
+        generator = SplitMix64(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     }
 
     /// A response around `content`, spoiled in one or several ways.
@@ -81,18 +81,5 @@ struct HostileBytes {
 
     private mutating func pick<Value>(_ values: [Value]) -> Value {
         values[Int(generator.next() % UInt64(values.count))]
-    }
-}
-
-/// A generator whose numbers follow from its seed (Steele, Lea and Flood 2014).
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

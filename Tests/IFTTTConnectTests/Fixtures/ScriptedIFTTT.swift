@@ -2,7 +2,6 @@ import HTTPTypes
 import Handshake
 import IFTTTConnect
 import OAuth
-import Synchronization
 import TestFixtures
 
 /// IFTTT as a list of answers, told by the test: every request is looked at, none leaves the process.
@@ -29,23 +28,18 @@ final class ScriptedIFTTT: Transport {
         func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { headers[$0] } }
     }
 
-    private struct State {
-        var replies: [String: [Reply]]
-        var requests: [Request] = []
-    }
-
-    private let state: Mutex<State>
+    private let script: Script<Request, Reply>
 
     /// - Parameter replies: for each method and path the answers in order; the last one is given for ever.
     init(_ replies: [String: [Reply]] = [:]) {
-        state = Mutex(State(replies: replies))
+        script = Script(replies)
     }
 
-    var requests: [Request] { state.withLock { $0.requests } }
+    var requests: [Request] { script.requests }
     var lines: [String] { requests.map(\.line) }
 
     func answer(_ line: String, _ replies: Reply...) {
-        state.withLock { $0.replies[line] = replies }
+        script.script(line, replies)
     }
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
@@ -76,16 +70,10 @@ final class ScriptedIFTTT: Transport {
         let line = "\(request.head.method.rawValue) \(target)"
         var content = ""
         if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
-        return state.withLock { state in
-            state.requests.append(
-                Request(
-                    line: line, content: content, headers: request.head.headerFields,
-                    host: request.head.authority ?? ""))
-            let key = state.replies[line] == nil ? String(line.prefix { $0 != "?" }) : line
-            guard let replies = state.replies[key], let next = replies.first else { return nil }
-            if replies.count > 1 { state.replies[key]?.removeFirst() }
-            return next
-        }
+        return script.reply(
+            to: line,
+            recording: Request(
+                line: line, content: content, headers: request.head.headerFields, host: request.head.authority ?? ""))
     }
 
     func api(_ caller: ConnectAPI.Caller = .anonymous, clock: any Clock<Duration> = HurriedClock()) -> ConnectAPI {

@@ -2,7 +2,7 @@ import HTTPTypes
 import Handshake
 import OAuth
 import RecurseCenter
-import Synchronization
+import TestFixtures
 
 /// The Recurse Center as a list of answers, told by the test: every request is looked at, none leaves the process.
 final class ScriptedService: Transport {
@@ -22,17 +22,12 @@ final class ScriptedService: Transport {
         var authorization: String? { fields[.authorization] }
     }
 
-    private struct State {
-        var replies: [String: [Reply]]
-        var requests: [Request] = []
-    }
-
-    private let state: Mutex<State>
+    private let script: Script<Request, Reply>
 
     /// - Parameter replies: for each method and address the answers in order; the last one is given for ever. An address is a
     ///   path, with or without its query, or whole for another host.
     init(_ replies: [String: [Reply]] = [:]) {
-        state = Mutex(State(replies: replies))
+        script = Script(replies)
     }
 
     /// The profile of the dossier's section 4.3.
@@ -45,14 +40,14 @@ final class ScriptedService: Transport {
         """
 
     /// The requests, oldest first.
-    var requests: [Request] { state.withLock { $0.requests } }
+    var requests: [Request] { script.requests }
 
     /// The method and address of the requests.
     var lines: [String] { requests.map(\.line) }
 
     /// Gives other answers from now on.
     func script(_ address: String, _ replies: [Reply]) {
-        state.withLock { $0.replies[address] = replies }
+        script.script(address, replies)
     }
 
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
@@ -80,13 +75,8 @@ final class ScriptedService: Transport {
         let line = "\(request.head.method.rawValue) \(target)"
         var content = ""
         if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
-        return state.withLock { state in
-            state.requests.append(Request(line: line, content: content, fields: request.head.headerFields))
-            let key = state.replies[line] == nil ? String(line.prefix { $0 != "?" }) : line
-            guard let replies = state.replies[key], let next = replies.first else { return nil }
-            if replies.count > 1 { state.replies[key]?.removeFirst() }
-            return next
-        }
+        return script.reply(
+            to: line, recording: Request(line: line, content: content, fields: request.head.headerFields))
     }
 
     /// A user with a personal access token.

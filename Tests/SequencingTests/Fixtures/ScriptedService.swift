@@ -2,7 +2,6 @@ import HTTPTypes
 import Handshake
 import OAuth
 import Sequencing
-import Synchronization
 import TestFixtures
 
 /// Sequencing.com as a list of answers, told by the test: every request is looked at, none leaves the process.
@@ -21,17 +20,12 @@ final class ScriptedService: Transport {
         let authorization: String?
     }
 
-    private struct State {
-        var replies: [String: [Reply]]
-        var requests: [Request] = []
-    }
-
-    private let state: Mutex<State>
+    private let script: Script<Request, Reply>
 
     /// - Parameter replies: for each method and path the answers in order; the last one is given for ever.
     init(_ replies: [String: [Reply]] = [:]) {
         let tokens = ["POST /oauth2/token": [Reply.json(Self.token), .json(Self.refreshedToken)]]
-        state = Mutex(State(replies: replies.merging(tokens) { own, _ in own }))
+        script = Script(replies.merging(tokens) { own, _ in own })
     }
 
     /// The token answer of the dossier's transcript (section 11).
@@ -48,7 +42,7 @@ final class ScriptedService: Transport {
 
     /// The requests to the API, oldest first.
     var requests: [Request] {
-        state.withLock { $0.requests.filter { !$0.line.hasPrefix("POST /oauth2/") } }
+        script.requests.filter { !$0.line.hasPrefix("POST /oauth2/") }
     }
 
     /// The method, path and query of the requests to the API.
@@ -74,14 +68,10 @@ final class ScriptedService: Transport {
         let line = "\(request.head.method.rawValue) \(target)"
         var content = ""
         if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
-        return state.withLock { state in
-            state.requests.append(
-                Request(line: line, content: content, authorization: request.head.headerFields[.authorization]))
-            let key = state.replies[line] == nil ? String(line.prefix { $0 != "?" }) : line
-            guard let replies = state.replies[key], let next = replies.first else { return nil }
-            if replies.count > 1 { state.replies[key]?.removeFirst() }
-            return next
-        }
+        return script.reply(
+            to: line,
+            recording: Request(
+                line: line, content: content, authorization: request.head.headerFields[.authorization]))
     }
 
     /// A user who has signed in.
