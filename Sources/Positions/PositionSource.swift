@@ -30,3 +30,21 @@ extension PositionSource {
 
 /// How many updates wait for a slow reader.
 let bufferedUpdates = 256
+
+extension AsyncThrowingStream where Element == PositionUpdate, Failure == any Error {
+    /// The updates that `run` reports until it ends or throws.
+    init(
+        reportedBy run:
+            @escaping @Sendable (_ report: @escaping @Sendable (PositionUpdate) -> Void) async throws -> Void
+    ) {
+        self.init(bufferingPolicy: .bufferingNewest(bufferedUpdates)) { continuation in
+            let task = Task {
+                do {
+                    try await run { continuation.yield($0) }
+                    continuation.finish()
+                } catch { continuation.finish(throwing: error) }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}

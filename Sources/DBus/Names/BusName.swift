@@ -1,6 +1,6 @@
 /// Who is on a bus: a unique name as in `:1.42`, or a well-known one as in `org.bluez` (D-Bus Specification, “Valid Bus
 /// Names”).
-public struct BusName: CheckedName {
+public struct BusName: CheckedText {
     public let text: String
 
     /// The bus itself.

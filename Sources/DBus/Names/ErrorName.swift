@@ -1,6 +1,6 @@
 /// The name of an error, as in `org.bluez.Error.NotReady`; it has the form of an interface name (D-Bus Specification,
 /// “Valid Error Names”).
-public struct ErrorName: CheckedName {
+public struct ErrorName: CheckedText {
     public let text: String
 
     public init(_ text: String) throws(DBusError) {

@@ -1,5 +1,5 @@
 /// The name of an interface, as in `org.bluez.Adapter1` (D-Bus Specification, “Valid Interface Names”).
-public struct InterfaceName: CheckedName {
+public struct InterfaceName: CheckedText {
     public let text: String
 
     public init(_ text: String) throws(DBusError) {

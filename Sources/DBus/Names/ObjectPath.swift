@@ -1,5 +1,5 @@
 /// Where an object is on its connection, as in `/org/bluez/hci0` (D-Bus Specification, “Valid Object Paths”).
-public struct ObjectPath: CheckedName {
+public struct ObjectPath: CheckedText {
     public let text: String
 
     /// The path `/`.

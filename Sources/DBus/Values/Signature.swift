@@ -2,7 +2,7 @@
 ///
 /// A value of this type is always valid: at most 255 bytes, at most 32 arrays and at most 32 structures inside one
 /// another, no empty structure, dictionary entries only in arrays and with basic keys.
-public struct Signature: Sendable, Hashable {
+public struct Signature: CheckedText {
     /// The types in order.
     public let types: [ValueType]
     /// The type codes, as in `a{sv}as`.
@@ -30,19 +30,6 @@ public struct Signature: Sendable, Hashable {
     ///   field or a key is not basic.
     public init(_ types: [ValueType]) throws(DBusError) {
         try self.init(types.map(\.code).joined())
-    }
-}
-
-extension Signature: CustomStringConvertible, ExpressibleByStringLiteral {
-    public var description: String { text }
-
-    /// A wrong literal is a mistake in the source and stops the program.
-    public init(stringLiteral literal: StaticString) {
-        do {
-            try self.init(literal.description)
-        } catch {
-            preconditionFailure(error.description)
-        }
     }
 }
 

@@ -8,24 +8,18 @@ public struct CoreLocationSource: PositionSource {
     public init() {}
 
     public func updates() -> AsyncThrowingStream<PositionUpdate, any Error> {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(bufferedUpdates)) { continuation in
-            let task = Task {
-                do {
-                    for try await update in CLLocationUpdate.liveUpdates() {
-                        if let fix = update.location.flatMap({ Fix($0) }) {
-                            continuation.yield(.fix(fix))
-                        } else if update.authorizationDenied || update.authorizationRestricted {
-                            let reason = "allow it in Settings, Privacy & Security, Location Services"
-                            continuation.yield(.unavailable(.notAuthorized(reason: reason)))
-                        } else if update.locationUnavailable {
-                            continuation.yield(.unavailable(.noFix))
-                        }
-                    }
-                    continuation.finish()
-                } catch { continuation.finish(throwing: error) }
+        AsyncThrowingStream(reportedBy: { report in
+            for try await update in CLLocationUpdate.liveUpdates() {
+                if let fix = update.location.flatMap({ Fix($0) }) {
+                    report(.fix(fix))
+                } else if update.authorizationDenied || update.authorizationRestricted {
+                    let reason = "allow it in Settings, Privacy & Security, Location Services"
+                    report(.unavailable(.notAuthorized(reason: reason)))
+                } else if update.locationUnavailable {
+                    report(.unavailable(.noFix))
+                }
             }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+        })
     }
 }
 

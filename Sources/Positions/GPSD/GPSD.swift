@@ -47,15 +47,7 @@ public struct GPSD: PositionSource {
     }
 
     public func updates() -> AsyncThrowingStream<PositionUpdate, any Error> {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(bufferedUpdates)) { continuation in
-            let task = Task {
-                do {
-                    try await run { continuation.yield($0) }
-                    continuation.finish()
-                } catch { continuation.finish(throwing: error) }
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+        AsyncThrowingStream(reportedBy: run)
     }
 
     private var name: String { "gpsd at \(host):\(port)" }

@@ -26,15 +26,7 @@ public struct GeoClue: PositionSource {
     }
 
     public func updates() -> AsyncThrowingStream<PositionUpdate, any Error> {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(bufferedUpdates)) { continuation in
-            let task = Task {
-                do {
-                    try await run { continuation.yield($0) }
-                    continuation.finish()
-                } catch { continuation.finish(throwing: error) }
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
+        AsyncThrowingStream(reportedBy: run)
     }
 
     private func run(_ report: @escaping @Sendable (PositionUpdate) -> Void) async throws {

@@ -35,15 +35,7 @@ struct KeyFile: Sendable {
         let folder = try Folder.openOrMake(above, isOurs: false)
         if let key = try read(name, in: folder, protecting: vault) { return key }
         // A process that makes a key in this folder holds the folder itself; it is let go when it is closed.
-        try awaitBriefly(timeout, for: path) { () throws(VaultError) in
-            do throws(SystemFailure) {
-                _ = try uninterrupted { flock(folder.descriptor.number, LOCK_EX | LOCK_NB) }
-                return true
-            } catch {
-                if error.code == EWOULDBLOCK { return false }
-                throw error.vaultError(at: folder.path)
-            }
-        }
+        try folder.lock(for: path, timeout: timeout)
         if let key = try read(name, in: folder, protecting: vault) { return key }
         let key = SymmetricKey(size: .bits256)
         var bytes = key.withUnsafeBytes { Array($0) }
@@ -79,6 +71,24 @@ extension [UInt8] {
             #else
             explicit_bzero(start, buffer.count)
             #endif
+        }
+    }
+}
+
+extension Folder {
+    /// Takes the lock that processes share on the folder itself. It is let go when the folder is closed.
+    ///
+    /// - Parameter what: what is being made, for the error.
+    /// - Throws: ``VaultError/busy(_:)`` after `timeout`.
+    func lock(for what: String, timeout: Duration) throws(VaultError) {
+        try awaitBriefly(timeout, for: what) { () throws(VaultError) in
+            do throws(SystemFailure) {
+                _ = try uninterrupted { flock(descriptor.number, LOCK_EX | LOCK_NB) }
+                return true
+            } catch {
+                if error.code == EWOULDBLOCK { return false }
+                throw error.vaultError(at: path)
+            }
         }
     }
 }

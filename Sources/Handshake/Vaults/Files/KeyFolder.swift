@@ -71,15 +71,7 @@ package struct KeyFolder: Sendable {
         else { return }
         let folder = try openOrMake()
         // Two processes may begin the move; the second one finds it done. The lock ends when the folder is closed.
-        try awaitBriefly(Self.patience, for: path) { () throws(VaultError) in
-            do throws(SystemFailure) {
-                _ = try uninterrupted { flock(folder.descriptor.number, LOCK_EX | LOCK_NB) }
-                return true
-            } catch {
-                if error.code == EWOULDBLOCK { return false }
-                throw error.vaultError(at: folder.path)
-            }
-        }
+        try folder.lock(for: path, timeout: Self.patience)
         guard var bytes = try formerFolder.contents(of: name, limit: KeyFile.length) else { return }
         defer { bytes.resetBytes() }
         if let present = try folder.contents(of: "\(identifier).key", limit: KeyFile.length) {

@@ -1,8 +1,8 @@
-/// A text whose form the D-Bus Specification restricts (section “Valid Names”).
+/// A text whose form the D-Bus Specification restricts (sections “Valid Names” and “Valid Signatures”).
 ///
 /// A value of a conforming type is always valid. A literal is checked when it is reached: a wrong one is a mistake in the
 /// source and stops the program; texts from outside go through ``init(_:)``, which throws.
-public protocol CheckedName: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral
+public protocol CheckedText: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral
 where StringLiteralType == StaticString {
     /// The text, valid by construction.
     var text: String { get }
@@ -13,7 +13,7 @@ where StringLiteralType == StaticString {
     init(_ text: String) throws(DBusError)
 }
 
-extension CheckedName {
+extension CheckedText {
     public var description: String { text }
 
     public init(stringLiteral literal: StaticString) {
