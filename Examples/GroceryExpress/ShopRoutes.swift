@@ -215,7 +215,7 @@ struct ShopRoutes: Sendable {
         } catch {
             response = pages.trouble(visit)
         }
-        if let cookie { response.headers[.setCookie] = cookie }
+        if let cookie { response.setCookie(cookie) }
         return response
     }
 

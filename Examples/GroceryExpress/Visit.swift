@@ -51,7 +51,7 @@ final class Visits: Sendable {
     private let held = Mutex<(visits: [String: Visit], order: [String])>(([:], []))
 
     /// The visit of a browser, or a new one with the cookie that its answer has to set.
-    func visit(of request: Request) -> (id: String, visit: Visit, cookie: String?) {
+    func visit(of request: Request) -> (id: String, visit: Visit, cookie: Cookie?) {
         if let id = request.cookies[Self.cookie]?.value, let visit = held.withLock({ $0.visits[id] }) {
             return (id, visit, nil)
         }
@@ -63,7 +63,7 @@ final class Visits: Sendable {
             held.order.append(id)
             held.visits[id] = visit
         }
-        return (id, visit, "\(Self.cookie)=\(id); Path=/; HttpOnly; SameSite=Lax")
+        return (id, visit, Cookie(name: Self.cookie, value: id, path: "/", sameSite: .lax))
     }
 
     /// Who is signed in, for routes that set no cookie.

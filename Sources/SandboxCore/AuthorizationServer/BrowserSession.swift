@@ -55,7 +55,7 @@ extension AuthorizationServer {
 
     /// The `Set-Cookie` value for a session; with `isKept` it outlives the browser by 30 days.
     func cookie(_ id: String, isKept: Bool = false) -> String {
-        "\(cookieName)=\(id); Path=/; HttpOnly; SameSite=Lax" + (isKept ? "; Max-Age=2592000" : "")
+        IncomingRequest.sessionCookie(cookieName, id, isKept: isKept)
     }
 }
 #endif

@@ -81,6 +81,11 @@ package struct IncomingRequest: Sendable {
         return (String(parts[0]), String(parts[1]))
     }
 
+    /// The `Set-Cookie` value of a browser's session; with `isKept` it outlives the browser by 30 days.
+    package static func sessionCookie(_ name: String, _ id: String, isKept: Bool = false) -> String {
+        Cookie(name: name, value: id, maxAge: isKept ? 2_592_000 : nil, path: "/", sameSite: .lax).description
+    }
+
     /// The value of a cookie.
     package func cookie(_ name: String) -> String? {
         Cookies(from: headers[values: .cookie])[name]?.value

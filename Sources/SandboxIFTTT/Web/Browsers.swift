@@ -51,7 +51,7 @@ struct Browsers: Sendable {
     }
 
     private func cookie(_ id: String) -> String {
-        "\(cookieName)=\(id); Path=/; HttpOnly; SameSite=Lax"
+        IncomingRequest.sessionCookie(cookieName, id)
     }
 }
 #endif
