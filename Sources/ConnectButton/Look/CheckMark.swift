@@ -1,41 +1,41 @@
 /// The check mark with which the button arrives at *connected* (`connect-button-motion.md`, MO18): a ring grows, a dot flies in a curl to where the
 /// tick begins, and the tick is drawn. The switch is on all the while.
-public struct CheckMark: Sendable, Hashable {
+struct CheckMark: Sendable, Hashable {
     /// A place, from the upper left corner of the ring's square, in points.
-    public struct Point: Sendable, Hashable {
-        public let x: Double
-        public let y: Double
+    struct Point: Sendable, Hashable {
+        let x: Double
+        let y: Double
     }
 
     /// What is seen at one moment.
-    public struct Frame: Sendable, Hashable {
+    struct Frame: Sendable, Hashable {
         /// The ring's size, from 0 to 1.
-        public let ring: Double
+        let ring: Double
         /// The dot's centre while it flies.
-        public let dot: Point?
+        let dot: Point?
         /// How much of the tick is drawn, from 0 to 1.
-        public let tick: Double
+        let tick: Double
     }
 
     /// The side of the ring's square. The dot flies in a square of 72 around it.
-    public let side = ConnectButtonGeometry.standard.checkMark
+    let side = ConnectButtonGeometry.standard.checkMark
     /// The ring's opacity (IFTTT dossier 4.3).
-    public let ringOpacity = 0.32
+    let ringOpacity = 0.32
     /// The corners of the tick: its arms are 7 and 14 long and meet at a right angle.
-    public let tick = [Point(x: 13.05, y: 21), Point(x: 18, y: 25.95), Point(x: 27.9, y: 16.05)]
+    let tick = [Point(x: 13.05, y: 21), Point(x: 18, y: 25.95), Point(x: 27.9, y: 16.05)]
 
     private let motion = ConnectButtonMotion.standard
 
     /// The one mark.
-    public static let standard = CheckMark()
+    static let standard = CheckMark()
 
     /// How many seconds it takes until the knob glides over.
-    public var duration: Double { motion.dot + motion.tick + motion.checkHold }
+    var duration: Double { motion.dot + motion.tick + motion.checkHold }
 
     /// What is seen.
     ///
     /// - Parameter seconds: The time since the arrival.
-    public func frame(at seconds: Double) -> Frame {
+    func frame(at seconds: Double) -> Frame {
         let flight = seconds / motion.dot
         return Frame(
             ring: motion.easeInOut.progress(at: seconds / motion.ring),
@@ -67,7 +67,7 @@ extension ConnectButtonLook {
     /// - Parameters:
     ///   - before: The step that was shown.
     ///   - now: The step that is shown.
-    public static func celebrates(from before: ConnectButtonState.Step, to now: ConnectButtonState.Step) -> Bool {
+    static func celebrates(from before: ConnectButtonState.Step, to now: ConnectButtonState.Step) -> Bool {
         switch before {
         case .verifying, .creatingAccount, .goingToService, .connecting: ConnectButtonLook(now).knob == .end
         default: false

@@ -1,21 +1,21 @@
 /// How a step is drawn: a row of the IFTTT dossier's table 4.4.
-public struct ConnectButtonLook: Sendable, Hashable, Encodable {
+struct ConnectButtonLook: Sendable, Hashable, Encodable {
     /// What the pill is filled with.
-    public enum Ground: String, Sendable, Hashable, Encodable {
+    enum Ground: String, Sendable, Hashable, Encodable {
         case pill
         case brand
         case email
     }
 
     /// Where the knob is.
-    public enum Knob: String, Sendable, Hashable, Encodable {
+    enum Knob: String, Sendable, Hashable, Encodable {
         case hidden
         case start
         case end
     }
 
     /// What the pill takes.
-    public enum Input: String, Sendable, Hashable, Encodable {
+    enum Input: String, Sendable, Hashable, Encodable {
         /// Nothing.
         case none
         /// A tap, a key or a drag turns on.
@@ -32,15 +32,15 @@ public struct ConnectButtonLook: Sendable, Hashable, Encodable {
         case choice
     }
 
-    public let ground: Ground
-    public let knob: Knob
-    public let input: Input
+    let ground: Ground
+    let knob: Knob
+    let input: Input
     /// Whether assistive technology hears "on".
-    public let isOn: Bool
+    let isOn: Bool
     /// Whether the label pulses.
-    public let pulses: Bool
+    let pulses: Bool
     /// How much of the pill a progress bar fills before it waits for the answer; nil where there is none.
-    public let fill: Double?
+    let fill: Double?
 
     init(
         _ ground: Ground, _ knob: Knob, _ input: Input, isOn: Bool = false, pulses: Bool = false, fill: Double? = nil
@@ -56,7 +56,7 @@ public struct ConnectButtonLook: Sendable, Hashable, Encodable {
     /// How `step` is drawn.
     ///
     /// - Parameter step: A row of table 4.4.
-    public init(_ step: ConnectButtonState.Step) {
+    init(_ step: ConnectButtonState.Step) {
         self =
             switch step {
             case .hidden: ConnectButtonLook(.pill, .hidden, .none)
@@ -78,6 +78,6 @@ public struct ConnectButtonLook: Sendable, Hashable, Encodable {
     }
 
     /// Every step's look, by its name on the wire.
-    public static let all: [String: ConnectButtonLook] = Dictionary(
+    static let all: [String: ConnectButtonLook] = Dictionary(
         uniqueKeysWithValues: ConnectButtonState.Step.allCases.map { ($0.rawValue, ConnectButtonLook($0)) })
 }

@@ -3,23 +3,23 @@
 /// The arithmetic is the dossier's (4.3). Where its result falls below WCAG 2.2 AA, the button does better: the knob goes on
 /// until it stands out 3 : 1 from the track (1.4.11), ink is black or white, whichever reads better, and a progress bar under
 /// text keeps the text at 4.5 : 1 (1.4.3). A white icon on a white knob, as the dossier has it for a white brand, does not occur.
-public struct ConnectButtonPalette: Sendable, Hashable {
+struct ConnectButtonPalette: Sendable, Hashable {
     /// The pill while the user is at the service.
-    public let ground: ConnectButtonColor
+    let ground: ConnectButtonColor
     /// Text on ``ground`` and on ``progress``.
-    public let ink: ConnectButtonColor
+    let ink: ConnectButtonColor
     /// The progress bar on ``ground``.
-    public let progress: ConnectButtonColor
+    let progress: ConnectButtonColor
     /// The knob on the pill.
-    public let knob: ConnectButtonColor
+    let knob: ConnectButtonColor
     /// The icon on the knob.
-    public let knobInk: ConnectButtonColor
+    let knobInk: ConnectButtonColor
     /// The button that confirms the email address.
-    public let confirm: ConnectButtonColor
+    let confirm: ConnectButtonColor
     /// The same while pressed.
-    public let confirmPressed: ConnectButtonColor
+    let confirmPressed: ConnectButtonColor
     /// The glyph on both.
-    public let confirmInk: ConnectButtonColor
+    let confirmInk: ConnectButtonColor
 
     /// The colour of a button whose services are not known (4.3).
     static let fallback = ConnectButtonColor("#0099FF")
@@ -29,7 +29,7 @@ public struct ConnectButtonPalette: Sendable, Hashable {
     /// - Parameters:
     ///   - brand: The connecting service's colour.
     ///   - scheme: Light or dark.
-    public init(_ brand: ConnectButtonColor, scheme: ConnectButtonColors.Scheme) {
+    init(_ brand: ConnectButtonColor, scheme: ConnectButtonColors.Scheme) {
         let colors = ConnectButtonColors.standard
         ground = brand
         ink = Self.ink(on: brand)
@@ -46,7 +46,7 @@ public struct ConnectButtonPalette: Sendable, Hashable {
     /// - Parameters:
     ///   - brand: The connecting service's colour.
     ///   - track: The colour under the knob.
-    public static func knob(_ brand: ConnectButtonColor, on track: ConnectButtonColor) -> ConnectButtonColor {
+    static func knob(_ brand: ConnectButtonColor, on track: ConnectButtonColor) -> ConnectButtonColor {
         brand.isTooClose(to: track) ? brand.contrasting(up: 0.25, down: 0.15) : brand
     }
 

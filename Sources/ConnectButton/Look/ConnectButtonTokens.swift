@@ -5,18 +5,18 @@ import Foundation
 #endif
 
 /// Everything that both renderings draw by. The web component carries these bytes; a test holds the two copies together.
-public struct ConnectButtonTokens: Sendable, Hashable, Encodable {
-    public let geometry = ConnectButtonGeometry.standard
-    public let type = ConnectButtonType.standard
-    public let colors = ConnectButtonColors.standard
-    public let motion = ConnectButtonMotion.standard
-    public let looks = ConnectButtonLook.all
+struct ConnectButtonTokens: Sendable, Hashable, Encodable {
+    let geometry = ConnectButtonGeometry.standard
+    let type = ConnectButtonType.standard
+    let colors = ConnectButtonColors.standard
+    let motion = ConnectButtonMotion.standard
+    let looks = ConnectButtonLook.all
 
     /// The one set of tokens.
-    public static let standard = ConnectButtonTokens()
+    static let standard = ConnectButtonTokens()
 
     /// The tokens as JSON with sorted keys.
-    public func json() throws -> String {
+    func json() throws -> String {
         try Self.text(self)
     }
 

@@ -1,12 +1,12 @@
 /// How the pill becomes the email field (IFTTT dossier 4.5): a finger scrubs it, or it runs by itself.
-public struct EmailMorph: Sendable, Hashable {
+struct EmailMorph: Sendable, Hashable {
     /// The part that is done, from 0 to 1.
-    public let fraction: Double
+    let fraction: Double
 
     /// A moment of the morph.
     ///
     /// - Parameter fraction: The part that is done, clamped to 0…1; what is not a number is 0.
-    public init(fraction: Double) {
+    init(fraction: Double) {
         self.fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     }
 
@@ -14,22 +14,22 @@ public struct EmailMorph: Sendable, Hashable {
     private var motion: ConnectButtonMotion { .standard }
 
     /// How much of the pill is grey.
-    public var ground: Double { fraction }
+    var ground: Double { fraction }
     /// How far the knob is on its way from the start to the place of the confirm button.
-    public var place: Double { fraction }
+    var place: Double { fraction }
     /// How much of the knob's shadow is left.
-    public var shadow: Double { 1 - fraction }
+    var shadow: Double { 1 - fraction }
     /// How far the knob's side towards the field is squared: 0 is round.
-    public var squareness: Double { part(from: motion.emailSquareFrom) }
+    var squareness: Double { part(from: motion.emailSquareFrom) }
     /// How much of the service's icon is left.
-    public var icon: Double { 1 - squareness }
+    var icon: Double { 1 - squareness }
     /// The knob's size, counted in its own: at the end it is as large as the confirm button.
-    public var scale: Double {
+    var scale: Double {
         let geometry = ConnectButtonGeometry.standard
         return 1 + (geometry.confirm / geometry.knobDiameter - 1) * squareness
     }
     /// How much is seen of the field and of its confirm button.
-    public var field: Double { part(from: motion.emailFieldsFrom) }
+    var field: Double { part(from: motion.emailFieldsFrom) }
     /// How much is seen of the knob, which gives way to the confirm button.
-    public var knob: Double { 1 - field }
+    var knob: Double { 1 - field }
 }

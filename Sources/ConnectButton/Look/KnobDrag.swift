@@ -1,7 +1,7 @@
 /// A finger that moves the knob (IFTTT dossier 4.5): how far the change is scrubbed, and what a release decides.
-public struct KnobDrag: Sendable, Hashable {
+struct KnobDrag: Sendable, Hashable {
     /// Which way the knob is to go.
-    public enum Aim: String, Sendable, Hashable, Codable {
+    enum Aim: String, Sendable, Hashable, Codable {
         /// Light resistance.
         case on
         /// Heavy resistance.
@@ -9,11 +9,11 @@ public struct KnobDrag: Sendable, Hashable {
     }
 
     /// Which way the knob is to go.
-    public let aim: Aim
+    let aim: Aim
     /// The pill's width in points.
-    public let width: Double
+    let width: Double
     /// Whether the start is on the right.
-    public let isRightToLeft: Bool
+    let isRightToLeft: Bool
 
     /// A drag across a pill.
     ///
@@ -21,7 +21,7 @@ public struct KnobDrag: Sendable, Hashable {
     ///   - aim: Which way the knob is to go.
     ///   - width: The pill's width in points.
     ///   - isRightToLeft: Whether the start is on the right.
-    public init(_ aim: Aim, width: Double, isRightToLeft: Bool = false) {
+    init(_ aim: Aim, width: Double, isRightToLeft: Bool = false) {
         self.aim = aim
         self.width = width
         self.isRightToLeft = isRightToLeft
@@ -32,7 +32,7 @@ public struct KnobDrag: Sendable, Hashable {
     /// The part of the change that is done, from 0.001 to 0.999.
     ///
     /// - Parameter x: The finger's distance from the pill's left edge, in points.
-    public func fraction(at x: Double) -> Double {
+    func fraction(at x: Double) -> Double {
         let motion = ConnectButtonMotion.standard
         guard width > 0, x.isFinite else { return motion.dragLeast }
         let part = isMirrored ? 1 - x / width : x / width
@@ -42,7 +42,7 @@ public struct KnobDrag: Sendable, Hashable {
     /// The speed of the change, in widths a second; positive is forward.
     ///
     /// - Parameter points: The finger's velocity in points a second; positive is to the right.
-    public func velocity(_ points: Double) -> Double {
+    func velocity(_ points: Double) -> Double {
         guard width > 0, points.isFinite else { return 0 }
         return (isMirrored ? -points : points) / width
     }
@@ -52,7 +52,7 @@ public struct KnobDrag: Sendable, Hashable {
     /// - Parameters:
     ///   - fraction: The part that is done.
     ///   - velocity: The speed in widths a second, positive forward.
-    public func completes(fraction: Double, velocity: Double) -> Bool {
+    func completes(fraction: Double, velocity: Double) -> Bool {
         let motion = ConnectButtonMotion.standard
         switch aim {
         case .on:

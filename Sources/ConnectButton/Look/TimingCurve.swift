@@ -1,9 +1,9 @@
 /// A cubic Bézier curve from (0, 0) to (1, 1), as CSS and SwiftUI have it: how far a motion is at which part of its time.
-public struct TimingCurve: Sendable, Hashable {
-    public let x1: Double
-    public let y1: Double
-    public let x2: Double
-    public let y2: Double
+struct TimingCurve: Sendable, Hashable {
+    let x1: Double
+    let y1: Double
+    let x2: Double
+    let y2: Double
 
     /// A curve by its two control points.
     ///
@@ -12,7 +12,7 @@ public struct TimingCurve: Sendable, Hashable {
     ///   - y1: The first point's progress.
     ///   - x2: The second point's part of the time, clamped likewise.
     ///   - y2: The second point's progress.
-    public init(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) {
+    init(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) {
         self.x1 = min(max(x1, 0), 1)
         self.y1 = y1
         self.x2 = min(max(x2, 0), 1)
@@ -22,7 +22,7 @@ public struct TimingCurve: Sendable, Hashable {
     /// The progress, to better than a millionth.
     ///
     /// - Parameter time: The part of the time that has passed; before 0 it is 0, after 1 it is 1.
-    public func progress(at time: Double) -> Double {
+    func progress(at time: Double) -> Double {
         guard time > 0 else { return 0 }
         guard time < 1 else { return 1 }
         // Time grows along the curve, so halving finds the place.
@@ -42,7 +42,7 @@ public struct TimingCurve: Sendable, Hashable {
 
 extension TimingCurve: Encodable {
     /// The four numbers, as `cubic-bezier()` takes them.
-    public func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         for number in [x1, y1, x2, y2] { try container.encode(number) }
     }

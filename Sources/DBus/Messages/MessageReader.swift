@@ -2,19 +2,19 @@
 ///
 /// It holds at most one incomplete message and the last piece. Once it has thrown, the stream is lost: there is no way to
 /// find the next message.
-public struct MessageReader: Sendable {
+struct MessageReader: Sendable {
     private var buffer: [UInt8] = []
     private var position = 0
     private let limit: Int
 
     /// Messages of more than `limit` bytes are refused before they are held; values in memory can take some twenty times the
     /// bytes that they have on the wire.
-    public init(limit: Int = Message.maximumLength) {
+    init(limit: Int = Message.maximumLength) {
         self.limit = limit
     }
 
     /// Adds the next piece.
-    public mutating func append(_ bytes: some Collection<UInt8>) {
+    mutating func append(_ bytes: some Collection<UInt8>) {
         if position > 0 {
             buffer.removeFirst(position)
             position = 0
@@ -25,7 +25,7 @@ public struct MessageReader: Sendable {
     /// The next message, or nil when more bytes are needed. Messages of unknown kinds are skipped.
     ///
     /// - Throws: ``DBusError/malformed(offset:problem:)`` or ``DBusError/tooLarge(what:limit:)``
-    public mutating func next() throws(DBusError) -> Message? {
+    mutating func next() throws(DBusError) -> Message? {
         while buffer.count - position >= HeaderReader.length {
             let header = try HeaderReader(Array(buffer[position..<position + HeaderReader.length]))
             guard header.totalLength <= limit else { throw .tooLarge(what: "a message", limit: limit) }
@@ -38,7 +38,7 @@ public struct MessageReader: Sendable {
     }
 
     /// Whether a message has begun that is not complete.
-    public var isInsideMessage: Bool {
+    var isInsideMessage: Bool {
         buffer.count > position
     }
 }

@@ -1,30 +1,30 @@
 public import OAuth
 
 /// Where the user is sent to turn a connection on, as a value; its addresses are those of dossier 3.4.
-public struct ActivationRequest: Sendable {
-    public var connection: ConnectionID
+package struct ActivationRequest: Sendable {
+    package var connection: ConnectionID
     /// Where the pages and the app are.
-    public var addresses: ActivationAddresses
+    package var addresses: ActivationAddresses
     /// Where the user comes back, with the attempt's state in it.
-    public var returnTo: String
-    public var identity: SDKIdentity
+    package var returnTo: String
+    package var identity: SDKIdentity
     /// The installation's identifier; nil without consent.
-    public var anonymousID: AnonymousID?
+    package var anonymousID: AnonymousID?
     /// The locale of the pages, spelled as it was given.
-    public var locale: String?
+    package var locale: String?
     /// Whether the service's configuration page is left out.
-    public var skipsConfiguration: Bool
+    package var skipsConfiguration: Bool
     /// Who the user is, as far as it is known.
-    public var user: ActivationUser?
+    package var user: ActivationUser?
     /// The one-time code of the partner's own OAuth server, so that the partner's service is connected without a second
     /// log-in.
-    public var oauthCode: Secret?
+    package var oauthCode: Secret?
     /// What unlocks an unpublished service.
-    public var inviteCode: Secret?
+    package var inviteCode: Secret?
     /// The mail programs that are installed.
-    public var mailClients: [MailClient]
+    package var mailClients: [MailClient]
 
-    public init(
+    package init(
         _ connection: ConnectionID, at addresses: ActivationAddresses = .production, callback returnTo: String
     ) {
         self.connection = connection
@@ -36,14 +36,14 @@ public struct ActivationRequest: Sendable {
     }
 
     /// What the IFTTT app is asked to do.
-    public enum AppAction: String, Sendable, Hashable {
+    package enum AppAction: String, Sendable, Hashable {
         case activation
         case edit
         case view
     }
 
     /// The address of the web flow.
-    public var webURL: String {
+    package var webURL: String {
         let base = addresses.webFlow(connection)
         switch identity.platform {
         case .ios:
@@ -53,7 +53,7 @@ public struct ActivationRequest: Sendable {
     }
 
     /// The address that opens the IFTTT app; on Android the app claims the web flow's own address.
-    public func appURL(_ action: AppAction = .activation) -> String {
+    package func appURL(_ action: AppAction = .activation) -> String {
         switch identity.platform {
         case .ios:
             var items = commonItems + secretItems

@@ -1,14 +1,14 @@
-public import Handshake
+package import Handshake
 import OAuth
 
 /// A browser of the floor below, such as the one that catches redirects on Apple's platforms.
 ///
 /// One page is shown at a time: opening another one, and ``close()``, end the one before, whose task is cancelled.
-public struct PageBrowser: ConnectBrowser {
+package struct PageBrowser: ConnectBrowser {
     private let browser: any Browser
     private let page = OpenPage()
 
-    public init(_ browser: some Browser) {
+    package init(_ browser: some Browser) {
         self.browser = browser
     }
 
@@ -16,14 +16,14 @@ public struct PageBrowser: ConnectBrowser {
     ///
     /// - Throws: `HandshakeError/signInAbandoned(_:)` when it was ended by ``close()`` or by another page, and what the browser
     ///   throws.
-    public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
+    package func open(_ destination: ConnectActivation.Destination) async throws -> String? {
         try await page.show { [browser] in
             try await browser.show(destination.page(callback: destination.redirect.redirectURI))
         }
     }
 
     /// Closes the page, and returns when it is closed.
-    public func close() async {
+    package func close() async {
         await page.close()
     }
 }

@@ -1,13 +1,13 @@
-public import Beacons
+import Beacons
 
 /// Who is near now: turns sightings into encounters. A pure value; whoever holds it brings the time.
 ///
 /// Gaps and durations are measured on the clock that never jumps, so that a calendar clock that is set neither ends an
 /// encounter nor lengthens it.
-public struct EncounterTracker: Sendable {
+struct EncounterTracker: Sendable {
     /// How many people can be near at once. Further ones are not tracked until somebody leaves: a sender that invents
     /// numbers costs memory and look-ups up to here.
-    public static let capacity = 2048
+    static let capacity = 2048
 
     private struct Presence: Sendable {
         var encounter: Encounter
@@ -22,32 +22,32 @@ public struct EncounterTracker: Sendable {
     }
 
     /// What a sighting asks of whoever holds the tracker.
-    public struct Response: Sendable, Equatable {
+    struct Response: Sendable, Equatable {
         /// A new encounter began.
-        public var began = false
+        var began = false
         /// The user may have to be told: ask the log, then say ``EncounterTracker/announced(_:at:)``. Not asked again
         /// before that.
-        public var shouldAnnounce = false
+        var shouldAnnounce = false
     }
 
-    public let rules: EncounterRules
+    let rules: EncounterRules
     private var presences: [UserNumber: Presence] = [:]
 
     /// An empty tracker.
-    public init(rules: EncounterRules = EncounterRules()) {
+    init(rules: EncounterRules = EncounterRules()) {
         self.rules = rules
     }
 
     /// The people who are near, in the order of their numbers.
-    public var people: [UserNumber] { presences.keys.sorted() }
+    var people: [UserNumber] { presences.keys.sorted() }
 
     /// The running encounter with a person.
-    public func encounter(with person: UserNumber) -> Encounter? {
+    func encounter(with person: UserNumber) -> Encounter? {
         presences[person]?.encounter
     }
 
     /// How near a person was when last heard, and when that was.
-    public func lastHeard(_ person: UserNumber) -> (distance: Double?, proximity: Proximity, instant: Duration)? {
+    func lastHeard(_ person: UserNumber) -> (distance: Double?, proximity: Proximity, instant: Duration)? {
         presences[person].map { ($0.distance, $0.proximity, $0.heard) }
     }
 
@@ -55,7 +55,7 @@ public struct EncounterTracker: Sendable {
     ///
     /// Sightings that come out of order never shorten an encounter. Call ``advance(to:)`` first: a silence that was too
     /// long ends an encounter there, and adds nothing to its duration here.
-    public mutating func note(_ sighting: Sighting) -> Response {
+    mutating func note(_ sighting: Sighting) -> Response {
         var response = Response()
         var presence: Presence
         if let known = presences[sighting.person] {
@@ -89,7 +89,7 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Ends the encounters of those who were silent for longer than ``EncounterRules/absence``, and hands them out.
-    public mutating func advance(to instant: Duration) -> [(person: UserNumber, encounter: Encounter)] {
+    mutating func advance(to instant: Duration) -> [(person: UserNumber, encounter: Encounter)] {
         let over = presences.filter { seconds(instant - $0.value.heard) > rules.absence }
         for person in over.keys { presences[person] = nil }
         return over.map { ($0.key, $0.value.encounter) }.sorted { $0.0 < $1.0 }
@@ -97,7 +97,7 @@ public struct EncounterTracker: Sendable {
 
     /// The changed encounters that were not handed out for ``EncounterRules/saveInterval``, or all of them at the end of
     /// a run.
-    public mutating func encountersToSave(
+    mutating func encountersToSave(
         at instant: Duration, all: Bool = false
     ) -> [(person: UserNumber, encounter: Encounter)] {
         let due = presences.filter { _, presence in
@@ -113,13 +113,13 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Says that an encounter which was handed out for saving could not be written.
-    public mutating func saveAgain(_ person: UserNumber) {
+    mutating func saveAgain(_ person: UserNumber) {
         presences[person]?.isChanged = true
     }
 
     /// Takes over what the log says about the running encounter: it may have begun in an earlier run, or in another
     /// process.
-    public mutating func merge(_ logged: Encounter, with person: UserNumber) {
+    mutating func merge(_ logged: Encounter, with person: UserNumber) {
         guard var presence = presences[person] else { return }
         presence.encounter.firstSeen = min(presence.encounter.firstSeen, logged.firstSeen)
         presence.encounter.duration = max(presence.encounter.duration, logged.duration)
@@ -134,7 +134,7 @@ public struct EncounterTracker: Sendable {
     ///   - person: about whom.
     ///   - time: when the user was told last, be it now, earlier or by another process: seconds since 1970. With nil the
     ///     question stays open and is asked again with the next sighting.
-    public mutating func announced(_ person: UserNumber, at time: Double?) {
+    mutating func announced(_ person: UserNumber, at time: Double?) {
         presences[person]?.isBeingAnnounced = false
         if let time {
             presences[person]?.announced = time
@@ -142,13 +142,13 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Notes that this encounter was the one that the user was told of.
-    public mutating func markAnnounced(_ person: UserNumber) {
+    mutating func markAnnounced(_ person: UserNumber) {
         presences[person]?.encounter.wasAnnounced = true
         presences[person]?.isChanged = true
     }
 
     /// Forgets what was of a running encounter; the next sighting begins another. The announcement's interval goes on.
-    public mutating func forget(_ person: UserNumber) {
+    mutating func forget(_ person: UserNumber) {
         guard var presence = presences[person] else { return }
         let last = presence.encounter.lastSeen
         presence.encounter = Encounter(firstSeen: last, lastSeen: last, duration: 0)
@@ -157,7 +157,7 @@ public struct EncounterTracker: Sendable {
     }
 
     /// Takes a person who turned out to be nobody out.
-    public mutating func remove(_ person: UserNumber) {
+    mutating func remove(_ person: UserNumber) {
         presences[person] = nil
     }
 
