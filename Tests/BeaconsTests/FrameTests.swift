@@ -73,7 +73,8 @@ struct FrameTests {
         let beacon = IBeacon(uuid: .secretHandshake, major: 1, minor: 1, power: power)
         #expect(beacon.powerAtOneMetre == dBm.flatMap { RSSI($0) })
         #expect(
-            DistanceFormula.standard.metres(rssi: -60, powerAtOneMetre: beacon.powerAtOneMetre) == nil || dBm != nil)
+            (DistanceFormula.standard.metres(rssi: -60, powerAtOneMetre: beacon.powerAtOneMetre) == nil) == (dBm == nil)
+        )
     }
 
     @Test("BE-04: the AltBeacon of the dossier is built and read, and is the same beacon as the iBeacon")

@@ -40,9 +40,9 @@ struct LocaleTests {
 
     @Test("F103, F104: the user's locale is the first of the device's languages that the button speaks")
     func user() {
-        let languages = Locale.preferredLanguages
-        let wanted = languages.isEmpty ? [Locale.current.identifier] : languages
-        #expect(ConnectButtonLocale.user == ConnectButtonLocale(preferred: wanted))
+        #expect(ConnectButtonLocale.user(languages: ["tlh", "fr-CA", "de"], current: "ja_JP") == .canadianFrench)
+        #expect(ConnectButtonLocale.user(languages: ["tlh"], current: "ja_JP") == .americanEnglish)
+        #expect(ConnectButtonLocale.user(languages: [], current: "ja_JP") == .japanese)
     }
 
     @Test(

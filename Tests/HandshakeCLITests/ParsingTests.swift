@@ -20,6 +20,7 @@ struct ParsingTests {
             ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
             ["sequencing", "beacon", "1", "10000", "A"], ["sequencing", "register", "ada@example.test"],
             ["sequencing", "reset-password", "ada@example.test"], ["sequencing", "import", "23andme", "--wait"],
+            ["sequencing", "connect", "ada@example.test", "--file", "a=https://files.example.test/a", "--deliver"],
             ["recurse-center", "me"], ["recurse-center", "profile", "759"], ["recurse-center", "search", "ada"],
             ["recurse-center", "batches"], ["recurse-center", "visit", "--notes", "pairing"],
             ["ifttt", "show", "aB3dE5fG"], ["ifttt", "connect", "aB3dE5fG"],
@@ -45,12 +46,11 @@ struct ParsingTests {
             ["nearby", "log", "--csv", "--json"], ["nearby", "share", "--days", "32"],
             ["ifttt", "show", "not an id"], ["sequencing", "chain", "nine lives"],
         ])
-    func wrong(_ arguments: [String]) {
-        let error = #expect(throws: (any Error).self) {
+    func wrong(_ arguments: [String]) throws {
+        let error = try #require(throws: (any Error).self) {
             var command = try HandshakeCommand.parseAsRoot(arguments)
             if !(command is any AsyncParsableCommand) { try command.run() }
         }
-        guard let error else { return }
         #expect(HandshakeCommand.exitCode(for: error) == .validationFailure)
         #expect(!HandshakeCommand.message(for: error).isEmpty)
     }

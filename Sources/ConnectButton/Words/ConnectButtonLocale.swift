@@ -76,8 +76,12 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
     /// Give its ``tag`` to the activation's configuration and the value itself to the view, so that the button and IFTTT's
     /// pages speak the same.
     public static var user: ConnectButtonLocale {
-        let languages = Locale.preferredLanguages
-        return ConnectButtonLocale(preferred: languages.isEmpty ? [Locale.current.identifier] : languages)
+        user(languages: Locale.preferredLanguages, current: Locale.current.identifier)
+    }
+
+    /// The locale of a user with these preferred languages; with none of them, that of the current locale.
+    static func user(languages: [String], current: String) -> ConnectButtonLocale {
+        ConnectButtonLocale(preferred: languages.isEmpty ? [current] : languages)
     }
 
     /// The best locale for an `Accept-Language` header (RFC 9110, 12.5.4), American English when nothing fits.

@@ -124,7 +124,7 @@ struct LostUserTests {
         var player = try Player(.enabled)
         player.isSilent = true
         player.play(.appeared)
-        guard case .fetch(let first)? = player.pending.last else { return }
+        let first = try #require(player.pending.last?.fetchTicket)
         player.play(.signedOut)
         player.play(.fetched(first, .success(try Balcony.connection())))
         #expect(player.activation.state == .loading)

@@ -106,7 +106,7 @@ struct RestorationTests {
             var player = try shown()
             player.isSilent = true
             player.play(.refresh)
-            guard case .fetch(let old)? = player.pending.last else { return }
+            let old = try #require(player.pending.last?.fetchTicket)
             player.activation = player.activation.restarted(player.activation.configuration, isLoaded: isLoaded)
             #expect(player.activation.state == (isLoaded ? .initial : .idle))
             player.play(.appeared)
@@ -115,7 +115,8 @@ struct RestorationTests {
                 player.play(.refresh)
                 player.play(.fetched(old, .success(try Balcony.connection())))
                 #expect(player.activation.state == (isLoaded ? .initial : .loading))
-                guard !isLoaded, case .fetch(let new)? = player.pending.last else { continue }
+                guard !isLoaded else { continue }
+                let new = try #require(player.pending.last?.fetchTicket)
                 player.play(.fetched(new, .failure(.notFound)))
                 player.play(.retryLoading)
             }
@@ -127,7 +128,7 @@ struct RestorationTests {
         var player = try shown()
         player.isSilent = true
         player.play(.refresh)
-        guard case .fetch(let ticket)? = player.pending.last else { return }
+        let ticket = try #require(player.pending.last?.fetchTicket)
         player.play(
             .gathered(ticket, .success(.init())), .disabled(ticket, .success(try Balcony.connection(.disabled))))
         player.play(.fetched(ticket, .success(try Balcony.connection())))

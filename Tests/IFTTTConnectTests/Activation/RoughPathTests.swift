@@ -50,13 +50,13 @@ struct RoughPathTests {
         var player = try Player()
         player.isSilent = true
         player.play(.appeared)
-        guard case .fetch(let first)? = player.pending.first else { return }
+        let first = try #require(player.pending.first?.fetchTicket)
         player.play(.fetched(first, .failure(.unauthorized)))
         #expect(player.activation.state == .loading && player.dropped == [first])
-        guard case .fetch(let second)? = player.pending.last else { return }
+        let second = try #require(player.pending.last?.fetchTicket)
         #expect(first != second)
         player.play(.fetched(second, .success(try Balcony.connection(.unknown))))
-        guard case .gather(let third, .capabilities)? = player.pending.last else { return }
+        let third = try #require(player.pending.last?.gatherTicket(of: .capabilities))
         player.play(.gathered(third, .success(.init())))
         #expect(player.activation.state == .initial)
     }
@@ -141,7 +141,7 @@ struct RoughPathTests {
         var player = try shown()
         player.isSilent = true
         player.connect()
-        guard case .gather(let ticket, _)? = player.pending.last else { return }
+        let ticket = try #require(player.pending.last?.gatherTicket())
         player.play(.gathered(ticket, .failure(.credentials("no session"))))
         #expect(player.activation.state == .initial && player.activation.failure == .credentials("no session"))
     }
@@ -314,7 +314,7 @@ struct RoughPathTests {
         var player = try shown()
         player.isSilent = true
         player.connect()
-        guard case .gather(let ticket, _)? = player.pending.last else { return }
+        let ticket = try #require(player.pending.last?.gatherTicket())
         player.play(.cancel)
         let before = player.activation
         player.play(

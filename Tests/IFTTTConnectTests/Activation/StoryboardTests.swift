@@ -254,7 +254,7 @@ struct StoryboardTests {
         let redirect = try player.redirect("next_step=complete&user_token=t1")
         player.isSilent = true
         player.play(.reopen)
-        guard case .gather(let ticket, .handoff)? = player.pending.last else { return }
+        let ticket = try #require(player.pending.last?.gatherTicket(of: .handoff))
         player.play(.gathered(ticket, .failure(.credentials("no session"))))
         #expect(player.activation.state == .goingToService(.web))
         #expect(player.activation.failure == .credentials("no session") && player.outcomes.isEmpty)

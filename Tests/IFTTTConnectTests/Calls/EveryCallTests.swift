@@ -18,6 +18,10 @@ private struct Call: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    var isAnsweredWithJSON: Bool {
+        if case .json = answer { true } else { false }
+    }
+
     private static let user: Set = ["Authorization"]
     private static let userAndInvite: Set = ["Authorization", "IFTTT-Invite-Code"]
     private static let partner: Set = ["IFTTT-Service-Key", "X-Request-ID"]
@@ -159,11 +163,10 @@ struct EveryCallTests {
 
     @Test(
         "an answer that was cut short or is somebody else's is asked for again like a lost one",
-        arguments: Call.all.filter { !$0.pauses.isEmpty },
+        // Where the status is all that counts there is nothing to read.
+        arguments: Call.all.filter { !$0.pauses.isEmpty && $0.isAnsweredWithJSON },
         [#"{"type":"#, "<html>Sign in to the hotel's network</html>"])
     private func unreadable(call: Call, content: String) async throws {
-        // Where the status is all that counts there is nothing to read.
-        guard case .json = call.answer else { return }
         let clock = HurriedClock()
         let ifttt = ScriptedIFTTT([call.line: [.json(content), call.answer]])
         try await call.make(ifttt, .hurried(clock))

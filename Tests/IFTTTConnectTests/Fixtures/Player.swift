@@ -139,3 +139,15 @@ struct Player {
         }
     }
 }
+
+extension ConnectActivation.Effect {
+    /// The ticket, if the connection is to be fetched.
+    var fetchTicket: ConnectActivation.Ticket? {
+        if case .fetch(let ticket) = self { ticket } else { nil }
+    }
+
+    /// The ticket, if something is to be gathered, and just this where a need is given.
+    func gatherTicket(of need: ConnectActivation.Need? = nil) -> ConnectActivation.Ticket? {
+        if case .gather(let ticket, let asked) = self, need == nil || asked == need { ticket } else { nil }
+    }
+}

@@ -64,7 +64,7 @@ struct PhotoTests {
         ])
     func placeholders(_ address: String, _ isPlaceholder: Bool) async throws {
         let center = try await ScriptedService().center()
-        #expect(try center.photoURL(of: profile(address)) == nil || !isPlaceholder)
+        #expect(try (center.photoURL(of: profile(address)) == nil) == isPlaceholder)
         #expect(try center.photoURL(of: profile("https://a.example.net/x.jpg", #","has_photo":false"#)) == nil)
     }
 
