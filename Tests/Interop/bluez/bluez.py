@@ -18,6 +18,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 
 FOLDER = pathlib.Path(__file__).parent
@@ -55,8 +56,9 @@ def child(arguments, environment=None):
 @contextlib.contextmanager
 def bus():
     """A message bus of its own. Gives its address."""
-    with child(["dbus-daemon", "--session", "--nofork", "--print-address=1"]) as address:
-        yield address
+    with tempfile.TemporaryDirectory() as folder:
+        with child(["dbus-daemon", "--session", f"--address=unix:dir={folder}", "--nofork", "--print-address=1"]) as address:
+            yield address
 
 
 class Air:
