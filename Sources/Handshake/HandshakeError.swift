@@ -90,51 +90,55 @@ extension HandshakeError: CustomStringConvertible {
     /// What happened, why, and what to do.
     public var description: String {
         switch self {
-        case .configuration(let member, let problem): "\(member): \(problem)"
+        case .configuration(let member, let problem): "\(member): \(problem)."
         case .exchange(let error): "\(error)"
         case .network(let error): "\(error)"
         case .undiscovered(let issuer, let failures):
-            "no metadata of \(issuer) was found. "
-                + failures.map { "\($0.location): \($0.error)" }.joined(separator: ". ") + ". Check the issuer"
+            "No metadata was found at \(issuer). Check the issuer URL."
+                + failures.map { "\n  \($0.location): \($0.error)" }.joined()
         case .rejected(let response): "\(response)"
         case .vault(let error): "\(error)"
-        case .signInRequired(let account, let reason): "sign in to \(account) again: \(reason.text)"
+        case .signInRequired(let account, let reason): "Sign in to \(account) again: \(reason.text)."
         case .refreshUncertain(let account, let error):
-            "the refresh of \(account) was sent but its answer was lost" + (error.map { " (\($0))" } ?? "")
-                + "; try again: the session either goes on or asks for sign-in"
-        case .demanded(let demand, let status): "the service wants more (status \(status)): \(demand.text)"
+            "The response to the refresh of \(account) was lost. Try again: the session continues, or a sign-in is required."
+                + (error.map { " \($0)" } ?? "")
+        case .demanded(let demand, let status): "\(demand.text) (status \(status))"
         case .contentNotReplayable:
-            "the token was refreshed, but the request's content cannot be sent a second time. Send the request again"
-        case .signInAbandoned(.denied): "the user declined access at the service"
-        case .signInAbandoned(.closed): "the sign-in was cancelled"
-        case .signInAbandoned(.timedOut): "the sign-in was not completed in time. Sign in again"
+            "The token was refreshed, but the request's content cannot be sent a second time. Send the request again."
+        case .signInAbandoned(.denied): "The user declined access at the service."
+        case .signInAbandoned(.closed): "The sign-in was cancelled."
+        case .signInAbandoned(.timedOut): "The sign-in was not completed in time. Sign in again."
         }
     }
 }
 
 extension HandshakeError.SignInReason {
     /// The reason in words.
-    var text: String {
+    package var text: String {
         switch self {
         case .absent: "there is no such account in the vault"
         case .refreshRejected: "the service no longer accepts the refresh token"
         case .answerLost: "the answer to a refresh was lost and the service has revoked the old token"
         case .notRefreshable: "the access token has expired and the service gave no refresh token"
-        case .stillUnauthorized: "the service refuses even a new token"
+        case .stillUnauthorized: "the service rejects new tokens too"
         case .signingOut: "a sign-out has begun; finish it or sign in again"
         }
     }
 }
 
 extension ResourceDemand {
-    /// The demand in words.
+    /// What the API requires and what to do.
     var text: String {
         switch self {
-        case .freshToken: "another access token"
-        case .scopes(let scopes): scopes.isEmpty ? "a wider scope" : "the scope \(scopes.joined(separator: " "))"
+        case .freshToken: "The service rejected the token. Sign in again"
+        case .scopes(let scopes):
+            scopes.isEmpty
+                ? "The token lacks a scope. Sign in again with the scope that the API requires"
+                : "The token lacks the scope “\(scopes.joined(separator: " "))”. Sign in again with that scope"
         case .stepUp(let values, let age):
-            "the user to authenticate again" + (values.isEmpty ? "" : " by \(values.joined(separator: " "))")
-                + (age.map { ", at most \($0) s ago" } ?? "")
+            "The service requires the user to authenticate again"
+                + (values.isEmpty ? "" : " by \(values.joined(separator: " "))")
+                + (age.map { ", at most \($0) seconds before the request" } ?? "")
         }
     }
 }

@@ -131,14 +131,43 @@ extension OAuthError: CustomStringConvertible {
         case .unmatchedRedirect(let problem):
             "Ignored a redirect that belongs to no sign-in in progress: \(problem)."
         case .refused(let refusal):
-            "Stopped for safety (\(refusal.check.rawValue)): expected \(refusal.expected), found \(refusal.found)."
+            "\(refusal.check.problem) Expected \(refusal.expected), found \(refusal.found)."
         case .server(let error):
             error.description
         case .malformed(let step, let member, let expected, let found):
             "The service's \(step.rawValue) response is not valid: expected \(member) to be \(expected), found \(found)."
         case .redirected(let step, let status):
             "The service answered the \(step.rawValue) request with a redirect (status \(status)), which is never followed. "
-                + "Check the endpoint's address."
+                + "Check the endpoint's URL."
+        }
+    }
+}
+
+extension Refusal.Check {
+    /// What is wrong, as a sentence.
+    fileprivate var problem: String {
+        switch self {
+        case .state: "The response belongs to another sign-in."
+        case .issuer: "The issuer is not the expected one."
+        case .issuerMissing: "The response does not name its issuer."
+        case .redirect: "The response arrived at another redirect URI."
+        case .repeatedParameter: "The response repeats a parameter."
+        case .expired: "The sign-in has expired. Sign in again."
+        case .insecureTransport: "The connection would not be secure."
+        case .foreignOrigin: "The token must not be sent to this origin."
+        case .challengeMethod: "The server does not support PKCE."
+        case .sharedRedirect: "Two servers share a redirect URI."
+        case .nonce: "The ID token belongs to another sign-in."
+        case .signature: "The signature of the ID token is not valid."
+        case .algorithm: "The signature algorithm of the ID token is not allowed."
+        case .audience: "The ID token is for another client."
+        case .authorizedParty: "The ID token was issued to another client."
+        case .subject: "The service returned another user."
+        case .tokenTime: "The time of the ID token is not valid."
+        case .tokenHash: "The ID token belongs to another access token."
+        case .tokenForm: "The ID token is not valid."
+        case .key: "The server publishes no key for the ID token."
+        case .unknownKey: "The server does not publish the key of the ID token."
         }
     }
 }

@@ -13,7 +13,9 @@ import Testing
 private enum FirstSignIn {
     static func describe() throws -> Client {
         let issuer = try Issuer("https://login.example.com")
-        let service = try Service(name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly))
+        let api = try EndpointURL("https://api.example.com/v1")
+        let service = try Service(
+            name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly), apiRoot: api)
         let client = Client(service: service, id: "your-client-id", scopes: ["openid", "offline_access"])
         return client
     }

@@ -67,7 +67,8 @@ extension Account {
             if isAbsolute { return try EndpointURL(address, security: security) }
             guard let root = client.service.apiRoot ?? client.resources.first else {
                 throw HandshakeError.configuration(
-                    member: "url", problem: "\(client.service.displayName) has no API root; give the whole address")
+                    member: "url",
+                    problem: "the service “\(client.service.displayName)” has no API root. Write an absolute URL")
             }
             let base =
                 if address.hasPrefix("/") { root.origin.description } else {

@@ -37,12 +37,12 @@ extension TransportError: CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .unreachable(let host, let reason): "\(host) cannot be reached: \(reason)"
-        case .insecure(let host, let reason): "no trustworthy TLS connection to \(host): \(reason)"
-        case .timedOut(let host): "\(host) did not answer in time"
-        case .cut(let host, let reason): "the connection to \(host) was cut off: \(reason)"
-        case .invalid(let host, let reason): "\(host) did not answer in valid HTTP: \(reason)"
-        case .tooLarge(let host, let limit): "the answer of \(host) is longer than \(limit) bytes"
+        case .unreachable(let host, let reason): "\(host) cannot be reached: \(reason)."
+        case .insecure(let host, let reason): "The TLS connection to \(host) is not secure: \(reason)."
+        case .timedOut(let host): "\(host) did not respond in time."
+        case .cut(let host, let reason): "The connection to \(host) was lost: \(reason)."
+        case .invalid(let host, let reason): "The response of \(host) is not valid HTTP: \(reason)."
+        case .tooLarge(let host, let limit): "The response of \(host) is longer than \(limit) bytes."
         }
     }
 }

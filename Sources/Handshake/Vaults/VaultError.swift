@@ -26,11 +26,11 @@ extension VaultError: CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .locked(let reason): "the vault is locked: \(reason)"
-        case .damaged(let what, let reason): "\(what) in the vault is damaged: \(reason); it was left as it is"
-        case .denied(let what, let reason): "the vault may not use \(what): \(reason)"
-        case .busy(let what): "\(what) is held by another process for too long"
-        case .unavailable(let reason): "the vault's storage failed: \(reason)"
+        case .locked(let reason): "The vault is locked: \(reason)."
+        case .damaged(let what, let reason): "In the vault, \(what) is damaged: \(reason). It was not changed."
+        case .denied(let what, let reason): "The vault cannot use “\(what)”: \(reason)"
+        case .busy(let what): "Another process has locked \(what) for too long. Try again."
+        case .unavailable(let reason): "The vault's storage failed: \(reason)."
         }
     }
 }

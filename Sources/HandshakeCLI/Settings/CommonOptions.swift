@@ -17,5 +17,10 @@ struct CommonOptions: ParsableArguments {
     func openVault(_ settings: Settings) async throws -> any Vault {
         try await VaultChoice(vault, settings: settings).open().vault
     }
+
+    /// The same vault if it exists; otherwise an empty one, so that a command that only reads makes no files.
+    func existingVault(_ settings: Settings) async throws -> any Vault {
+        try await VaultChoice(vault, settings: settings).openExisting().vault
+    }
 }
 #endif

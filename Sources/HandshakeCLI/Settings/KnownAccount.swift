@@ -40,7 +40,7 @@ struct KnownAccount {
         return CommandError(
             status: .vault, code: error.code,
             message:
-                "\(error). Remove the account with: handshake logout \(name) --local Then sign in again with: handshake login \(name)"
+                "\(error) Remove the account with: handshake logout \(name) --local Then sign in again with: handshake login \(name)"
         )
     }
 
@@ -61,25 +61,32 @@ struct KnownAccount {
         let service = client.service.name
         let login = "handshake login \(service)" + (name == service ? "" : " --account \(name)")
         switch error {
-        case .signInRequired:
+        case .signInRequired(_, let reason):
             return CommandError(
                 status: .signInNeeded, code: error.code,
-                message: "The session of “\(name)” has ended: \(error). Sign in again with: \(login)")
+                message: "The session of “\(name)” has ended: \(reason.text). Sign in again with: \(login)")
         case .demanded(.scopes(let scopes), _) where !scopes.isEmpty:
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             let options = scopes.map { " --scope \($0)" }.joined()
             return CommandError(
                 status: .serviceError, code: error.code,
                 message: "The token lacks the scope \(names). Sign in again with: \(login)\(options)")
+        case .exchange(.refused(let refusal)) where refusal.check == .foreignOrigin:
+            return CommandError(
+                status: .refused, code: error.code,
+                message: "\(error) To send it there, sign in again with: \(login) --api-origin \(refusal.found)")
         default: return error
         }
     }
 
     /// There is no such account.
     static func absent(_ name: String) -> CommandError {
-        CommandError(
+        let cure =
+            !Service.builtIn.contains { $0.name == name }
+            ? "List the accounts with: handshake accounts" : "Sign in with: handshake login \(name)"
+        return CommandError(
             status: .signInNeeded, code: "sign_in_required",
-            message: "There is no account “\(name)”. Sign in with: handshake login \(name)")
+            message: "There is no account “\(quoted(name, limit: 80))”. \(cure)")
     }
 }
 #endif

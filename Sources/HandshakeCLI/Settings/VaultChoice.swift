@@ -58,6 +58,16 @@ struct VaultChoice {
         }
     }
 
+    /// Opens the vault if it exists; otherwise an empty one in memory.
+    func openExisting() async throws -> Opened {
+        switch kind {
+        case .memory: return try await open()
+        case .files(let directory), .secretService(let directory), .unstated(let directory):
+            let isPresent = FileManager.default.fileExists(atPath: directory)
+            return isPresent ? try await open() : Opened(vault: MemoryVault(), key: .memory)
+        }
+    }
+
     /// Opens the vault, or makes it.
     func open() async throws -> Opened {
         switch kind {

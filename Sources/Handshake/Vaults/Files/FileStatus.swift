@@ -60,7 +60,7 @@ struct FileStatus {
             throw .denied(
                 what: path,
                 reason:
-                    "it has \(names) names, so somebody may keep a copy; find the others with find -samefile and remove them"
+                    "it has \(names) names, so another user may keep a copy. Find the others with: find -samefile. Then remove them"
             )
         }
     }
@@ -75,11 +75,15 @@ struct FileStatus {
         let user = UInt32(geteuid())
         guard owner == user else {
             throw .denied(
-                what: path, reason: "it belongs to user \(owner), but this runs as user \(user); chown \(user) \(path)")
+                what: path,
+                reason:
+                    "it belongs to user \(owner), but this process runs as user \(user). Fix it with: chown \(user) \(path)"
+            )
         }
         guard mode & 0o077 == 0 else {
             throw .denied(
-                what: path, reason: "other users may use it (mode 0\(String(mode, radix: 8))); \(cure) \(path)")
+                what: path,
+                reason: "other users have access to it (mode 0\(String(mode, radix: 8))). Fix it with: \(cure) \(path)")
         }
     }
 }

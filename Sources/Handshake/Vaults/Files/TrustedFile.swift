@@ -54,7 +54,9 @@ extension FileStatus {
             guard mode & Self.groupAndOthersWrite == 0 else {
                 throw .denied(
                     what: path,
-                    reason: "other users can write it (mode 0\(String(mode, radix: 8))); chmod go-w \(path)")
+                    reason:
+                        "other users can write it (mode 0\(String(mode, radix: 8))). Fix it with: chmod go-w \(path)"
+                )
             }
             guard names <= 1 else {
                 throw .denied(
@@ -74,7 +76,9 @@ extension FileStatus {
         guard mode & Self.groupAndOthersWrite == 0 || mode & Self.sticky != 0 else {
             throw .denied(
                 what: path,
-                reason: "other users can write to this folder (mode 0\(String(mode, radix: 8))); chmod go-w \(path)")
+                reason:
+                    "other users can write to this folder (mode 0\(String(mode, radix: 8))). Fix it with: chmod go-w \(path)"
+            )
         }
     }
 
@@ -82,7 +86,10 @@ extension FileStatus {
         let user = UInt32(geteuid())
         guard owner == user else {
             throw .denied(
-                what: path, reason: "it belongs to user \(owner), but this runs as user \(user); chown \(user) \(path)")
+                what: path,
+                reason:
+                    "it belongs to user \(owner), but this process runs as user \(user). Fix it with: chown \(user) \(path)"
+            )
         }
     }
 }

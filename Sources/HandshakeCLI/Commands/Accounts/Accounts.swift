@@ -11,7 +11,7 @@ struct Accounts: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try Settings.load()
-        let vault = try await common.openVault(settings)
+        let vault = try await common.existingVault(settings)
         let (names, damaged) = try await Registrations(in: vault).names()
         var rows: [(name: String, status: AccountStatus)] = []
         var failures: [any Error] = []

@@ -13,7 +13,7 @@ struct Inspect: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await common.openVault(try Settings.load())
+        let vault = try await common.existingVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         let members = describe(known)
         if common.json {

@@ -16,14 +16,14 @@ struct Logout: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await common.openVault(try Settings.load())
+        let vault = try await common.existingVault(try Settings.load())
         let report = local ? try await forget(in: vault) : try await signOut(in: vault)
         if report.isForgotten { try await Registrations(in: vault).forget(account) }
         print(report)
         if let failure = report.failure {
             throw CommandError(
                 status: ExitStatus(failure), code: failure.code,
-                message: "\(failure). The account was not removed. Try again with: handshake logout \(account) "
+                message: "\(failure) The account was not removed. Try again with: handshake logout \(account) "
                     + "Or remove it without revoking: handshake logout \(account) --local")
         }
     }

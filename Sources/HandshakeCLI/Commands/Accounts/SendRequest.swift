@@ -48,7 +48,7 @@ struct SendRequest: AsyncParsableCommand {
             CommandError.timedOut(
                 "No response came within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
         } _: {
-            let vault = try await common.openVault(try Settings.load())
+            let vault = try await common.existingVault(try Settings.load())
             let known = try await KnownAccount.open(account, in: vault)
             let content = try await readContent()
             var headers = given
@@ -86,6 +86,8 @@ struct SendRequest: AsyncParsableCommand {
                 Output.result("")
             }
             Output.result(bytes: response.content)
+            // An error message that follows starts on a line of its own.
+            if status.code >= 400, let last = response.content.last, last != UInt8(ascii: "\n") { Output.result("") }
         }
         if status.code >= 400 { throw OAuthError.server(ServerError(step: .resource, response)) }
     }
@@ -115,7 +117,7 @@ struct SendRequest: AsyncParsableCommand {
         let path = String(data.dropFirst())
         if path == "-" { return try await StandardInput.bytes() }
         guard let content = FileManager.default.contents(atPath: Settings.absolute(path)) else {
-            throw CommandError.usage("The file “\(quoted(path, limit: 200))” cannot be read.")
+            throw CommandError.usage("“\(quoted(path, limit: 200))” cannot be read. Check that the file exists.")
         }
         return Array(content)
     }

@@ -15,7 +15,7 @@ struct Token: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let vault = try await common.openVault(try Settings.load())
+        let vault = try await common.existingVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         let token = try await known.use { try await $0.accessToken() }
         if common.json {

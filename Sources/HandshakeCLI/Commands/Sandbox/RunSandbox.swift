@@ -26,10 +26,12 @@ struct RunSandbox: AsyncParsableCommand {
             "How long access tokens are valid; each service's own time unless given.", valueName: "seconds"))
     var tokenLifetime: Int?
 
-    @Flag(help: "The Recurse Center says \"unauthorized\" as in 2014: with status 200.")
+    @Flag(help: "The Recurse Center reports \"unauthorized\" with status 200, as in 2014.")
     var legacyErrors = false
 
-    @Flag(name: .customLong("mask-as-404"), help: "The Recurse Center says \"not found\" instead of \"unauthorized\".")
+    @Flag(
+        name: .customLong("mask-as-404"),
+        help: "The Recurse Center answers \"not found\" instead of \"unauthorized\".")
     var maskAs404 = false
 
     @Flag(
@@ -65,6 +67,17 @@ struct RunSandbox: AsyncParsableCommand {
         }
     }
 
+    /// The command that signs in at a stand-in; nil where `login` is not the way.
+    private static func login(at service: SandboxService) -> String? {
+        guard let client = service.clients.first else { return nil }
+        let name = service.name.rawValue
+        if Service.builtIn.contains(where: { $0.name == name }) {
+            return "handshake login \(name) --client-id \(client.id) --base-url \(service.origin)"
+        }
+        return name == StandardStandIn.name.rawValue
+            ? "handshake login \(name) --client-id \(client.id) --issuer \(service.origin)" : nil
+    }
+
     private func describe(_ sandbox: Sandbox) {
         for service in sandbox.services {
             Output.result("\(service.name.rawValue)  \(service.origin)")
@@ -72,6 +85,7 @@ struct RunSandbox: AsyncParsableCommand {
                 Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? "  public"))
             }
             for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
+            if let command = Self.login(at: service) { Output.result("  try     \(command)") }
         }
         Output.note("All accounts and secrets are fictitious. Stop with Ctrl-C.")
     }
