@@ -112,11 +112,6 @@ struct ReadmeTests {
         #expect(try Page(page).uncompiledLines(besides: "Tests/DocumentationTests/ReadmeTests.swift").isEmpty)
     }
 
-    @Test("link only to files that exist", arguments: pages + ["CONTRIBUTING.md", "SECURITY.md"])
-    func links(_ page: String) throws {
-        #expect(try Page(page).brokenLinks.isEmpty)
-    }
-
     @Test("are short: the README has at most 200 lines")
     func length() throws {
         #expect(try Page("README.md").lines.count <= 200)
@@ -135,12 +130,10 @@ struct ReadmeTests {
 
 /// A page in Markdown.
 struct Page {
-    private let folder: URL
     let lines: [Substring]
 
     init(_ path: String) throws {
         let file = Repository.root.appending(path: path)
-        folder = file.deletingLastPathComponent()
         lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
@@ -157,11 +150,5 @@ struct Page {
             }
             return isCode && !line.isEmpty && !compiled.contains(line.trimmingCharacters(in: .whitespaces))
         }
-    }
-
-    /// The relative links and pictures whose file does not exist.
-    var brokenLinks: [String] {
-        lines.flatMap { $0.matches(of: /\]\(([^)#:]+)\)/).map { String($0.1) } }
-            .filter { !FileManager.default.fileExists(atPath: folder.appending(path: $0).standardized.path) }
     }
 }
