@@ -18,14 +18,20 @@ public struct Registrations: Sendable {
     /// - Throws: ``HandshakeError/vault(_:)``.
     public func client(named name: String) async throws -> Client? {
         do {
-            guard let bytes = try await vault.record(Self.key(name)) else { return nil }
-            let stored: StoredClient = try StoredForm.decode(bytes, what: "the registration \(quoted(name, limit: 80))")
-            return try stored.client()
+            return try await vault.record(Self.key(name)).map { try Self.client(stored: $0, as: name) }
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
-        } catch let error as OAuthError {
-            throw HandshakeError.vault(
-                .damaged(what: "the registration \(quoted(name, limit: 80))", reason: "\(error)"))
+        }
+    }
+
+    /// Reads what ``remember(_:as:)`` wrote.
+    static func client(stored bytes: [UInt8], as name: String) throws(HandshakeError) -> Client {
+        let what = "the registration \(quoted(name, limit: 80))"
+        let stored: StoredClient = try StoredForm.decode(bytes, what: what)
+        do {
+            return try stored.client()
+        } catch {
+            throw .vault(.damaged(what: what, reason: "\(error)"))
         }
     }
 

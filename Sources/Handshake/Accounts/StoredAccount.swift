@@ -61,6 +61,7 @@ extension AccountRecord {
         let stored: StoredAccount = try StoredForm.decode(bytes, what: "the account \(id)")
         guard stored.version == 1 else { throw damaged("it was written by a newer version (format \(stored.version))") }
         guard stored.id == id else { throw damaged("it belongs to \(stored.id)") }
+        guard (0..<Int.max).contains(stored.generation) else { throw damaged("it counts \(stored.generation) grants") }
         switch stored.state {
         case "signed_in": state = .signedIn
         case "refreshing": state = .refreshing(since: stored.since ?? stored.issuedAt)

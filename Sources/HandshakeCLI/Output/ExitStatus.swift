@@ -1,8 +1,6 @@
 #if CommandLine
-import ArgumentParser
 import Handshake
 import OAuth
-import Sandbox
 
 /// The command's exit status.
 struct ExitStatus: Sendable, Hashable {

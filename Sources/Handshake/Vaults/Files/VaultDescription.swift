@@ -49,7 +49,7 @@ struct VaultDescription: Hashable {
         try folder.replace(Self.fileName, with: Array("\(text)\n".utf8))
     }
 
-    private init(json bytes: [UInt8], path: String) throws(VaultError) {
+    init(json bytes: [UInt8], path: String) throws(VaultError) {
         let data = Data(bytes)
         // The format comes first: another format may have other members.
         guard let format = try? JSONDecoder().decode(Format.self, from: data).format else {

@@ -1,26 +1,17 @@
+import Budget
 import HTTPTypes
 import OAuth
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// Bytes from a hostile server, for everything in `OAuth` that reads some. The first byte selects the reader.
 ///
-/// One input in 64 is also swollen to 1 MiB by repeating a piece of it, and each reader has to finish within the time
-/// budget. What fails ends the process, and the fuzzer keeps the input.
+/// What fails, or takes longer than the time budget, ends the process, and the fuzzer keeps the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     guard let kind = bytes.first, let reader = readers[kind] else { return -1 }
     let content = Array(bytes.dropFirst())
     reader(content)
-    let sum = content.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
-    if sum % 64 == 0, let timed = timed[kind] { check(timed, with: swollen(content, by: sum / 64)) }
+    if let timed = timed[kind] { Budget().check(kind, content, timed) }
     return 0
 }
 
@@ -43,56 +34,11 @@ private let timed: [UInt8: @Sendable ([UInt8]) -> Void] = [
     UInt8(ascii: "V"): { bytes in _ = try? JSONValue(parsing: bytes) },
 ]
 
-// Time
-
-/// For 1 MiB, in seconds of the thread's own processor time: twice the 50 ms that a reader may take, because the fuzzer's
-/// counters slow it down.
-private let budget = 0.100
-
-private func check(_ read: ([UInt8]) -> Void, with content: [UInt8]) {
-    // A pause of the machine is not the reader's: the best of three counts.
-    var best = Double.infinity
-    for _ in 0..<3 where best > budget {
-        let start = processorTime()
-        read(content)
-        best = min(best, processorTime() - start)
-    }
-    require(best <= budget, "\(content.count) bytes took \(best) s")
-}
-
-private func processorTime() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
-
-/// The content with one piece of it repeated until it has 1 MiB.
-private func swollen(_ content: [UInt8], by choice: UInt32) -> [UInt8] {
-    guard !content.isEmpty else { return [] }
-    let start = Int(choice) % content.count
-    let length = 1 + Int(choice / 7) % min(16, content.count - start)
-    let piece = content[start..<start + length]
-    var output = Array(content[..<start])
-    output.reserveCapacity(1_048_576 + length)
-    while output.count + content.count < 1_048_576 { output += piece }
-    return output + content[start...]
-}
-
-/// Ends the process, which is how the fuzzer learns that something is wrong.
-private func require(_ condition: Bool, _ rule: @autoclosure () -> String) {
-    if !condition { fatalError(rule()) }
-}
-
 // Readers
 
 private let now = 1_700_000_000.0
 private let state = Secret("c3RhdGUtc3RhdGUtc3RhdGUtc3RhdGUtc3RhdGUtc3Q")
 private let refreshToken = "refresh-token-of-this-session"
-
-/// A value that is right by construction.
-private func known<Value>(_ make: () throws -> Value) -> Value {
-    do { return try make() } catch { fatalError("\(error)") }
-}
 
 private let server = known {
     var server = AuthorizationServerMetadata(

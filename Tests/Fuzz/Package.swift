@@ -1,0 +1,49 @@
+// swift-tools-version:6.2
+// The fuzzers of `OAuth`, of the vault's records and of the settings, with only what they read. `Sources` has links into this
+// repository. Built by their `run` scripts.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+let instrumented: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library", "-enable-testing"])]
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let extras: Target.Dependency = .product(name: "CryptoExtras", package: "swift-crypto")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let toml: Target.Dependency = .product(name: "TOMLKit", package: "TOMLKit")
+
+/// A fuzzer in a folder of its own, beside its corpus.
+func fuzzer(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["Budget", "OAuth"] + dependencies, path: folder,
+        exclude: ["corpus", "run", "words"],
+        swiftSettings: strict + instrumented + [.define("CommandLine")],
+        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+}
+
+let package = Package(
+    name: "handshake",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    ],
+    targets: [
+        .target(name: "Budget", swiftSettings: strict),
+        .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict + instrumented),
+        .target(
+            name: "Handshake", dependencies: ["OAuth", httpTypes, crypto, logging], exclude: ["PrivacyInfo.xcprivacy"],
+            resources: [.embedInCode("Words/Strings.xcstrings")], swiftSettings: strict + instrumented),
+        fuzzer("FuzzOAuth", in: "OAuth", [httpTypes]),
+        fuzzer("FuzzVault", in: "Vault", ["Handshake", crypto]),
+        fuzzer("FuzzSettings", in: "Settings", ["Handshake", toml]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,100 @@
+import Budget
+import Crypto
+import OAuth
+
+@testable import Handshake
+
+/// Bytes of a vault's files, and of what is sealed inside its records. The first byte selects the reader.
+///
+/// What fails, or takes longer than the time budget, ends the process, and the fuzzer keeps the input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    guard let kind = bytes.first, let reader = readers[kind] else { return -1 }
+    let content = Array(bytes.dropFirst())
+    reader(content)
+    Budget().check(kind, content, reader)
+    return 0
+}
+
+private let readers: [UInt8: @Sendable ([UInt8]) -> Void] = [
+    UInt8(ascii: "R"): openRecord, UInt8(ascii: "S"): sealAndSpoil, UInt8(ascii: "N"): readKey,
+    UInt8(ascii: "D"): readDescription, UInt8(ascii: "A"): readAccount, UInt8(ascii: "P"): readPendingSignIn,
+    UInt8(ascii: "C"): readRegistration,
+]
+
+private let seal = RecordSeal(
+    vault: Array(repeating: 7, count: 16), master: SymmetricKey(data: Array(repeating: UInt8(9), count: 32)))
+private let key = VaultKey(.account, ["service", "https://server.example.com", "client", "alice"])
+private let id = known {
+    guard let id = AccountID(key) else { throw VaultError.unavailable("no account's key") }
+    return id
+}
+
+/// An error of a record names it and says nothing of what stands in it.
+private func reading(_ body: () throws -> Void) {
+    do {
+        try body()
+    } catch let error as HandshakeError {
+        require(error.code == "vault_damaged" && error.description.utf8.count < 4_096, "\(error)")
+    } catch let error as VaultError {
+        require(error.code == "vault_damaged" && error.description.utf8.count < 4_096, "\(error)")
+    } catch {
+        require(false, "an error of a foreign type: \(error)")
+    }
+}
+
+/// Nobody has the key to write such a record: none opens.
+private func openRecord(_ bytes: [UInt8]) {
+    reading {
+        _ = try seal.open(bytes, as: seal.name(of: key), path: "record")
+        require(false, "bytes without the key opened as a record")
+    }
+}
+
+/// The first two bytes say which bit of the sealed rest is turned.
+private func sealAndSpoil(_ bytes: [UInt8]) {
+    let contents = Array(bytes.dropFirst(2))
+    let name = seal.name(of: key)
+    guard contents.count <= RecordSeal.contentsLimit,
+        var sealed = try? seal.seal(contents, of: key, as: name, path: "record")
+    else { return }
+    reading { require(try seal.open(sealed, as: name, path: "record").contents == contents, "a record changed") }
+    let bit = bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) } % (sealed.count * 8)
+    sealed[bit / 8] ^= 1 << UInt8(bit % 8)
+    openRecord(sealed)
+}
+
+private func readKey(_ bytes: [UInt8]) {
+    guard let key = VaultKey(canonical: bytes) else { return }
+    require(key.canonical == bytes, "a key has two spellings")
+}
+
+private func readDescription(_ bytes: [UInt8]) {
+    reading {
+        let description = try VaultDescription(json: bytes, path: "vault.json")
+        require(description.id.count == 16 && description.check.count == 16, "an id of another length")
+    }
+}
+
+private func readAccount(_ bytes: [UInt8]) {
+    reading {
+        let record = try AccountRecord(stored: bytes, expected: id)
+        require(record.id == id, "another account's record")
+        let next = record.renewed(record.grant)
+        let again = try AccountRecord(stored: next.stored(), expected: id)
+        require(again.generation == next.generation && again.state == next.state, "a record changed when it was stored")
+    }
+}
+
+private func readPendingSignIn(_ bytes: [UInt8]) {
+    reading {
+        let pending = try PendingSignIn(stored: bytes)
+        let again = try PendingSignIn(stored: pending.stored())
+        require(again.account == pending.account && again.request.url == pending.request.url, "a sign-in changed")
+    }
+}
+
+private func readRegistration(_ bytes: [UInt8]) {
+    reading { _ = try Registrations.client(stored: bytes, as: "name") }
+}
