@@ -1,6 +1,40 @@
 #if CommandLine
+import ArgumentParser
 import Handshake
 import Synchronization
+
+/// A command that waits for a service: `--timeout` bounds all of it.
+protocol BoundedCommand: AsyncParsableCommand, Sendable {
+    /// The seconds that the whole command may take.
+    var timeout: Int { get }
+    /// Whether the command goes on until it is interrupted, and has no bound.
+    var isEndless: Bool { get }
+}
+
+extension BoundedCommand {
+    var isEndless: Bool { false }
+
+    /// Runs the command, for at most ``timeout`` seconds.
+    ///
+    /// - Throws: what the command throws; ``CommandError`` with status 6 when time is over.
+    func runBounded() async throws {
+        let run: @Sendable () async throws -> Void = {
+            var command = self
+            try await command.run()
+        }
+        if isEndless { return try await run() }
+        try await CommandDeadline.run(timeout, expired: { expired }, run)
+    }
+
+    private var expired: CommandError {
+        .timedOut("The command did not end within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
+    }
+}
+
+extension ArgumentHelp {
+    /// The help of `--timeout`.
+    static let timeout = ArgumentHelp("The longest time for the whole command.", valueName: "seconds")
+}
 
 /// The time that `--timeout` gives a whole command: the network, the vault, the user and the clean-up.
 enum CommandDeadline {

@@ -31,7 +31,9 @@ struct HandshakeCommand: AsyncParsableCommand {
         let status = await Interruption.watch {
             do {
                 var command = try parseAsRoot()
-                if var asynchronous = command as? any AsyncParsableCommand {
+                if let bounded = command as? any BoundedCommand {
+                    try await bounded.runBounded()
+                } else if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
                 } else {
                     try command.run()

@@ -36,6 +36,27 @@ struct ParsingTests {
         _ = try HandshakeCommand.parseAsRoot(arguments)
     }
 
+    @Test("every command is bounded by --timeout, but those that use no network or go on until they are interrupted")
+    func bounded() {
+        func leaves(_ type: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+            let children = type.configuration.subcommands
+            return children.isEmpty ? [type] : children.flatMap(leaves)
+        }
+        let unbounded = leaves(HandshakeCommand.self).filter { !($0 is any BoundedCommand.Type) }.map { "\($0)" }
+        // These two have a deadline of their own, whose error tells what was waited for.
+        let own = ["Login", "IFTTTConnectCommand"]
+        let local = [
+            "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
+            "NearbyShow",
+            "NearbyBefriend", "NearbyUnfriend",
+        ]
+        let endless = [
+            "RunSandbox", "Demo", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",
+            "NearbyAdvertise",
+        ]
+        #expect(Set(unbounded).isSubset(of: own + local + endless), "\(unbounded)")
+    }
+
     @Test(
         "a wrong command line is status 64 with a message",
         arguments: [

@@ -43,6 +43,29 @@ extension CommandTests {
             #expect(done.ending == .status(6), "\(done)")
             #expect(done.error["code"] as? String == "timed_out")
         }
+
+        @Test(
+            "a command of a service ends with status 6 and the option that allows more time",
+            arguments: [
+                ["ifttt", "show", "aB3dE5fG"],
+                [
+                    "ifttt", "url", "aB3dE5fG", "--email", "a@example.test", "--service-key-file", "key",
+                    "--oauth-code-file", "key",
+                ],
+                ["ifttt", "notify", "--user", "1", "--service-key-file", "key"],
+                ["sequencing", "register", "ada@example.test", "--client-id", "app"],
+                ["sequencing", "reset-password", "ada@example.test", "--client-id", "app"],
+            ])
+        func service(_ arguments: [String]) async throws {
+            let (server, command) = (try UnhelpfulServer(.silent), try Command())
+            let key = try command.file("key", "abc\n")
+            let done = try await command.start(
+                arguments.map { $0 == "key" ? key : $0 } + ["--base-url", server.origin, "--timeout", "1", "--json"]
+            ).finish()
+            #expect(done.ending == .status(6), "\(done)")
+            #expect(done.error["code"] as? String == "timed_out")
+            #expect("\(done.error["message"] ?? "")".contains("--timeout 4"))
+        }
     }
 }
 

@@ -3,7 +3,7 @@ import ArgumentParser
 import Handshake
 import OAuth
 
-struct Logout: AsyncParsableCommand {
+struct Logout: BoundedCommand {
     static let configuration = CommandConfiguration(
         abstract: "Revoke the account's tokens where the service can, then remove the account.")
 
@@ -12,6 +12,9 @@ struct Logout: AsyncParsableCommand {
 
     @Flag(help: "Only remove the account here; the tokens stay valid until they expire.")
     var local = false
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var common: CommonOptions
 

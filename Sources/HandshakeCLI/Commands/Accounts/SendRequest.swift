@@ -5,7 +5,7 @@ import HTTPTypes
 import Handshake
 import OAuth
 
-struct SendRequest: AsyncParsableCommand {
+struct SendRequest: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "request", abstract: "Send an authorized request and print the body of the response.",
         discussion: "The body of a response with status 400 or more is printed too; the exit status is then 4.")
@@ -33,8 +33,8 @@ struct SendRequest: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The longest body that is read.", valueName: "bytes"))
     var maxSize: Int = 64 << 20
 
-    @Option(help: ArgumentHelp("The longest time for the whole command.", valueName: "seconds"))
-    var timeout: Int = 60
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var common: CommonOptions
 
@@ -43,23 +43,17 @@ struct SendRequest: AsyncParsableCommand {
             throw CommandError.usage("“\(quoted(method, limit: 80))” is not an HTTP method.")
         }
         guard maxSize > 0 else { throw CommandError.usage("--max-size takes a number of bytes above 0.") }
-        let given = try readHeaders()
-        let response = try await CommandDeadline.run(timeout) {
-            CommandError.timedOut(
-                "No response came within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
-        } _: {
-            let vault = try await common.existingVault(try Settings.load())
-            let known = try await KnownAccount.open(account, in: vault)
-            let content = try await readContent()
-            var headers = given
-            if content != nil, headers[.contentType] == nil {
-                headers[.contentType] = "application/x-www-form-urlencoded"
-            }
-            return try await known.use { [headers] account in
-                try await account.send(
-                    method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
-                    limits: TransferLimits(maximumContentLength: maxSize, deadline: .seconds(timeout)))
-            }
+        var headers = try readHeaders()
+        let vault = try await common.existingVault(try Settings.load())
+        let known = try await KnownAccount.open(account, in: vault)
+        let content = try await readContent()
+        if content != nil, headers[.contentType] == nil {
+            headers[.contentType] = "application/x-www-form-urlencoded"
+        }
+        let response = try await known.use { [headers] account in
+            try await account.send(
+                method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
+                limits: TransferLimits(maximumContentLength: maxSize, deadline: .seconds(timeout)))
         }
         try print(response)
     }

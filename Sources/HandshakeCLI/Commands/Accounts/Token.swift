@@ -3,7 +3,7 @@ import ArgumentParser
 import Handshake
 import OAuth
 
-struct Token: AsyncParsableCommand {
+struct Token: BoundedCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a valid access token, refreshed if necessary.",
         discussion:
@@ -11,6 +11,9 @@ struct Token: AsyncParsableCommand {
 
     @Argument(help: "The account.")
     var account: String
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var common: CommonOptions
 

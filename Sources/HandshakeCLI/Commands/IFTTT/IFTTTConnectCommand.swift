@@ -30,7 +30,7 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The language of IFTTT's pages, for example de or pt-BR.", valueName: "tag"))
     var locale: String?
 
-    @Option(help: ArgumentHelp("The longest time for the whole command.", valueName: "seconds"))
+    @Option(help: .timeout)
     var timeout = 300
 
     @OptionGroup var options: IFTTTOptions

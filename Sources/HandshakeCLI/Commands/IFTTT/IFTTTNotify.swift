@@ -2,7 +2,7 @@
 import ArgumentParser
 import IFTTTConnect
 
-struct IFTTTNotify: AsyncParsableCommand {
+struct IFTTTNotify: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "notify", abstract: "Tell IFTTT about new data, so that it asks the partner immediately.",
         discussion: "1 to 1000 users and trigger identities in one call. It is a hint: IFTTT decides when it asks.")
@@ -14,6 +14,9 @@ struct IFTTTNotify: AsyncParsableCommand {
         name: .customLong("trigger-identity"),
         help: ArgumentHelp("A trigger identity, as IFTTT sends it to the partner; repeatable.", valueName: "id"))
     var triggerIdentity: [String] = []
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var key: IFTTTKeyOptions
     @OptionGroup var host: IFTTTHostOptions

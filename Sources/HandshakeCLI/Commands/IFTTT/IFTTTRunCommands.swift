@@ -53,9 +53,12 @@ struct IFTTTRunOptions: ParsableArguments {
     }
 }
 
-struct IFTTTRun: AsyncParsableCommand {
+struct IFTTTRun: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run an action of a connection, once.")
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var run: IFTTTRunOptions
 
@@ -76,7 +79,7 @@ struct IFTTTRun: AsyncParsableCommand {
     }
 }
 
-struct IFTTTPerform: AsyncParsableCommand {
+struct IFTTTPerform: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "perform", abstract: "Perform a query of a connection and print its rows.",
         discussion: "With --json each row is one JSON object on a line of its own.")
@@ -89,6 +92,9 @@ struct IFTTTPerform: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("A complex ingredient to return as a list; repeatable.", valueName: "name"))
     var include: [String] = []
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var run: IFTTTRunOptions
 
@@ -134,7 +140,7 @@ struct IFTTTPerform: AsyncParsableCommand {
     }
 }
 
-struct IFTTTTest: AsyncParsableCommand {
+struct IFTTTTest: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Have IFTTT send the partner a webhook as if a trigger had fired.")
 
@@ -142,6 +148,9 @@ struct IFTTTTest: AsyncParsableCommand {
         name: .customLong("user-feature"),
         help: ArgumentHelp("Which of the user's configurations; the first unless given.", valueName: "id"))
     var userFeature: String?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var service: IFTTTServiceOptions
 

@@ -4,7 +4,7 @@ import Foundation
 import IFTTTConnect
 import OAuth
 
-struct IFTTTFieldOptions: AsyncParsableCommand {
+struct IFTTTFieldOptions: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "options",
         abstract: "List the choices for the fields of a trigger, query, action or feature.",
@@ -23,6 +23,9 @@ struct IFTTTFieldOptions: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("A feature's identifier.", valueName: "id"))
     var feature: String?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var service: IFTTTServiceOptions
 
@@ -62,7 +65,7 @@ struct IFTTTFieldOptions: AsyncParsableCommand {
     }
 }
 
-struct IFTTTUpdate: AsyncParsableCommand {
+struct IFTTTUpdate: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Replace how a user has configured a connection.",
         discussion: """
@@ -86,6 +89,9 @@ struct IFTTTUpdate: AsyncParsableCommand {
         help: ArgumentHelp(
             "A file with the configuration, or - for the rest of standard input.", valueName: "file"))
     var configuration: String
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var service: IFTTTServiceOptions
 

@@ -4,13 +4,16 @@ import Handshake
 import IFTTTConnect
 import OAuth
 
-struct IFTTTShow: AsyncParsableCommand {
+struct IFTTTShow: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show a connection: its services, features, and whether it is on for the user.",
         discussion: """
             Without a user token the status is unknown. options, run, perform and test take the names of triggers, queries and \
             actions; --user-feature takes the identifier of a configuration.
             """)
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: IFTTTOptions
 
@@ -157,13 +160,16 @@ extension Connection.Component {
     }
 }
 
-struct IFTTTDisconnect: AsyncParsableCommand {
+struct IFTTTDisconnect: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect", abstract: "Turn a connection off.",
         discussion: "On a terminal the command asks first, unless --yes is given. The user token stays stored.")
 
     @Flag(help: "Do not ask.")
     var yes = false
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: IFTTTOptions
 
@@ -194,7 +200,7 @@ struct IFTTTDisconnect: AsyncParsableCommand {
     }
 }
 
-struct IFTTTToken: AsyncParsableCommand {
+struct IFTTTToken: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Print the stored user token, or request one for a user of the partner.",
         discussion: """
@@ -214,6 +220,9 @@ struct IFTTTToken: AsyncParsableCommand {
         name: .customLong("access-token-file"),
         help: ArgumentHelp("A file with the partner's token that was granted to IFTTT, or -.", valueName: "file"))
     var accessTokenFile: String?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: IFTTTOptions
 

@@ -3,7 +3,7 @@ import ArgumentParser
 import IFTTTConnect
 import OAuth
 
-struct IFTTTURL: AsyncParsableCommand {
+struct IFTTTURL: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "url", abstract: "Print the URL that turns a connection on from a mail or a web page.",
         discussion: """
@@ -39,6 +39,9 @@ struct IFTTTURL: AsyncParsableCommand {
 
     @Argument(help: "The connection's identifier, as in aB3dE5fG.", transform: IFTTTOptions.connection)
     var connection: ConnectionID
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var host: IFTTTHostOptions
 

@@ -6,13 +6,16 @@ import IFTTTConnect
 import OAuth
 import Positions
 
-struct PlacesList: AsyncParsableCommand {
+struct PlacesList: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the areas with their source, state and distance.",
         discussion: "With --at the state and the distance to the edge are shown for that position.")
 
     @Option(help: ArgumentHelp("A position, as in 40.7251,-73.9967.", valueName: "latitude,longitude"))
     var at: String?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var regionOptions: PlacesRegionOptions
     @OptionGroup var accountOptions: PlacesAccountOptions
@@ -60,7 +63,7 @@ struct PlacesList: AsyncParsableCommand {
     }
 }
 
-struct PlacesMap: AsyncParsableCommand {
+struct PlacesMap: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "map", abstract: "Draw areas, a track and its events as SVG, without a map server.")
 
@@ -69,6 +72,9 @@ struct PlacesMap: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("A GPX or NMEA file to draw with its events.", valueName: "file"))
     var track: String?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var regionOptions: PlacesRegionOptions
     @OptionGroup var accountOptions: PlacesAccountOptions

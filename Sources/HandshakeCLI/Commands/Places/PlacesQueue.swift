@@ -5,14 +5,19 @@ import Geofences
 import IFTTTConnect
 import OAuth
 
-struct PlacesSync: AsyncParsableCommand {
+struct PlacesSync: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Fetch the user's areas and upload what waits, now and every hour.")
 
     @Flag(help: "Once, instead of until interrupted.")
     var once = false
 
+    @Option(help: .timeout)
+    var timeout = 60
+
     @OptionGroup var options: PlacesAccountOptions
+
+    var isEndless: Bool { !once }
 
     func run() async throws {
         while true {

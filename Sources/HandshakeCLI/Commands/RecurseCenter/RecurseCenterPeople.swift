@@ -4,8 +4,11 @@ import Handshake
 import OAuth
 import RecurseCenter
 
-struct RecurseCenterMe: AsyncParsableCommand {
+struct RecurseCenterMe: BoundedCommand {
     static let configuration = CommandConfiguration(commandName: "me", abstract: "Show your own profile.")
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: RecurseCenterOptions
 
@@ -15,13 +18,16 @@ struct RecurseCenterMe: AsyncParsableCommand {
     }
 }
 
-struct RecurseCenterProfile: AsyncParsableCommand {
+struct RecurseCenterProfile: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: "Show a person's profile.",
         discussion: "Without a network the cached profile of a person whom `nearby` has met is shown.")
 
     @Argument(help: "The person's number or email address.")
     var id: String
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: RecurseCenterOptions
 
@@ -42,7 +48,7 @@ struct RecurseCenterProfile: AsyncParsableCommand {
     }
 }
 
-struct RecurseCenterSearch: AsyncParsableCommand {
+struct RecurseCenterSearch: BoundedCommand {
     static let configuration = CommandConfiguration(commandName: "search", abstract: "Search for people.")
 
     @Argument(help: "Words of a name; optional with another choice.")
@@ -62,6 +68,9 @@ struct RecurseCenterSearch: AsyncParsableCommand {
 
     @Option(help: "The most people to list.")
     var limit = 100
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: RecurseCenterOptions
 
@@ -116,8 +125,11 @@ struct RecurseCenterSearch: AsyncParsableCommand {
     }
 }
 
-struct RecurseCenterBatches: AsyncParsableCommand {
+struct RecurseCenterBatches: BoundedCommand {
     static let configuration = CommandConfiguration(commandName: "batches", abstract: "List the batches.")
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: RecurseCenterOptions
 

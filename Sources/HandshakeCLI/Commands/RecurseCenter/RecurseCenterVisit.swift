@@ -4,7 +4,7 @@ import Handshake
 import OAuth
 import RecurseCenter
 
-struct RecurseCenterVisit: AsyncParsableCommand {
+struct RecurseCenterVisit: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "visit", abstract: "Check in at the hub for today, or check out.",
         discussion: "Idempotent: one visit a day, by New York time.")
@@ -17,6 +17,9 @@ struct RecurseCenterVisit: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Another day than today.", valueName: "yyyy-mm-dd"))
     var date: String?
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: RecurseCenterOptions
 

@@ -4,7 +4,7 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingBeacon: AsyncParsableCommand {
+struct SequencingBeacon: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "beacon", abstract: "Ask genetic beacons whether a variant has been observed.",
         discussion: "No account is needed. The answer is printed as received.")
@@ -20,6 +20,9 @@ struct SequencingBeacon: AsyncParsableCommand {
 
     @Flag(help: "Ask the service's own beacon instead of other institutions'.")
     var own = false
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: SequencingHostOptions
 

@@ -5,7 +5,7 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingChain: AsyncParsableCommand {
+struct SequencingChain: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "chain", abstract: "Run one app chain on a file and print its report.",
         discussion: "Without --file, the account's only own file is used; with several, a terminal is asked.")
@@ -15,12 +15,14 @@ struct SequencingChain: AsyncParsableCommand {
 
     @OptionGroup var run: SequencingRunOptions
 
+    var timeout: Int { run.timeout }
+
     func run() async throws {
         try await run.execute([chain])
     }
 }
 
-struct SequencingChains: AsyncParsableCommand {
+struct SequencingChains: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "chains", abstract: "Run several app chains on a file in one request and print their reports.",
         discussion: """
@@ -33,6 +35,8 @@ struct SequencingChains: AsyncParsableCommand {
 
     @OptionGroup var run: SequencingRunOptions
 
+    var timeout: Int { run.timeout }
+
     func run() async throws {
         try await run.execute(chains)
     }
@@ -43,22 +47,17 @@ struct SequencingRunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The file's identifier.", valueName: "id"))
     var file: String?
 
-    @Option(help: ArgumentHelp("The longest time for the whole command.", valueName: "seconds"))
+    @Option(help: .timeout)
     var timeout = 120
 
     @OptionGroup var options: SequencingOptions
 
     func execute(_ chains: [AppCode]) async throws {
-        let last = try await CommandDeadline.run(timeout) {
-            CommandError.timedOut(
-                "The reports were not complete within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
-        } _: {
-            // A little less than all: the last answers name the jobs that go on at the service.
-            let polling = Polling(deadline: .seconds(timeout) - .milliseconds(500))
-            return try await options.use(polling: polling) { genome in
-                let id = try await chooseFile(genome)
-                return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))
-            }
+        // A little less than all: the last answers name the jobs that go on at the service.
+        let polling = Polling(deadline: .seconds(timeout) - .milliseconds(500))
+        let last = try await options.use(polling: polling) { genome in
+            let id = try await chooseFile(genome)
+            return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))
         }
         if options.common.json {
             Output.result(JSONText.object([("chains", .array(zip(chains, last.chains).map(Self.json)))]).text)

@@ -4,7 +4,7 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingFiles: AsyncParsableCommand {
+struct SequencingFiles: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "files", abstract: "List genetic files.",
         discussion: "Without an option, all files are listed: the account's own and the service's samples.")
@@ -32,6 +32,9 @@ struct SequencingFiles: AsyncParsableCommand {
 
     @Option(help: "How the list is ordered: service, name, newest, oldest or category.", transform: Self.order)
     var order: FileSelector.Order = .service
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: SequencingOptions
 

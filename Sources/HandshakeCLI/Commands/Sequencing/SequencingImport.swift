@@ -5,7 +5,7 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingImport: AsyncParsableCommand {
+struct SequencingImport: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Import genetic data from 23andMe or Ancestry into the account.",
         discussion: """
@@ -26,6 +26,9 @@ struct SequencingImport: AsyncParsableCommand {
 
     @Flag(help: "Wait until the new file is in the list, at most 10 minutes.")
     var wait = false
+
+    @Option(help: .timeout)
+    var timeout = 660
 
     @OptionGroup var options: SequencingOptions
 

@@ -4,9 +4,12 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingRegister: AsyncParsableCommand {
+struct SequencingRegister: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "register", abstract: "Create an account at Sequencing.com, confirmed by a mail.")
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var request: SequencingRegistrationOptions
 
@@ -15,9 +18,12 @@ struct SequencingRegister: AsyncParsableCommand {
     }
 }
 
-struct SequencingResetPassword: AsyncParsableCommand {
+struct SequencingResetPassword: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset-password", abstract: "Reset a password at Sequencing.com, confirmed by a mail.")
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var request: SequencingRegistrationOptions
 

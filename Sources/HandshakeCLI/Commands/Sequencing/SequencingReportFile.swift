@@ -4,7 +4,7 @@ import Handshake
 import OAuth
 import Sequencing
 
-struct SequencingReportFile: AsyncParsableCommand {
+struct SequencingReportFile: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "report-file", abstract: "Save a report's file.",
         discussion: "The file gets its name only when it is complete.")
@@ -17,6 +17,9 @@ struct SequencingReportFile: AsyncParsableCommand {
 
     @Flag(help: "Replace an existing file.")
     var force = false
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: SequencingOptions
 
