@@ -181,9 +181,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Beacons", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "Radio",
-                "RecurseCenter", "Sandbox", "TestFixtures",
-                httpTypes, crypto, hummingbird, transport("NIOCore", "swift-nio"), transport("NIOPosix", "swift-nio"),
+                "Handshake", "OAuth", "Sandbox", "TestFixtures", httpTypes, crypto, logging,
+                transport("NIOCore", "swift-nio"), transport("NIOPosix", "swift-nio"),
                 transport("NIOSSL", "swift-nio-ssl"),
             ],
             swiftSettings: strict),

@@ -11,7 +11,8 @@ import Testing
 struct RobustnessTests {
     private static let mutations = 10_000
 
-    /// Changes a message: bits, bytes, cuts, doubled and moved pieces, and tokens that readers treat specially.
+    /// Changes a message: bits, bytes, cuts, doubled and moved pieces, tokens that readers treat specially, and now and then a piece
+    /// that is repeated until it has 64 KiB.
     private static func mutate(_ message: [UInt8], _ generator: inout SplitMix64) -> [UInt8] {
         let pieces: [[UInt8]] =
             [
@@ -30,10 +31,17 @@ struct RobustnessTests {
             case 2: bytes.removeSubrange(position..<position + length)
             case 3: bytes.insert(contentsOf: bytes[position..<position + length], at: position)
             case 4: bytes = Array(bytes.prefix(position))
+            case 5 where length > 0 && one(in: 500, &generator):
+                let piece = bytes[position..<position + length]
+                bytes.insert(contentsOf: repeatElement(piece, count: 65_536 / length).joined(), at: position)
             default: bytes.insert(contentsOf: pieces.randomElement(using: &generator) ?? [], at: position)
             }
         }
         return bytes
+    }
+
+    private static func one(in count: Int, _ generator: inout SplitMix64) -> Bool {
+        Int.random(in: 0..<count, using: &generator) == 0
     }
 
     /// Feeds the mutations of each message to a reader, and counts how many it took.

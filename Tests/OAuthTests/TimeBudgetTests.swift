@@ -32,7 +32,7 @@ struct TimeBudgetTests {
         "backslashes": "\"" + String(repeating: #"\\"#, count: length / 2) + "\"",
     ]
 
-    @Test("256 KiB of any content is read in linear time", arguments: hostile.keys.sorted())
+    @Test("C9: 256 KiB of any content is read in linear time", arguments: hostile.keys.sorted())
     func contents(name: String) throws {
         let content = try #require(Self.hostile[name])
         let response = Example.response(200, content)
@@ -46,7 +46,7 @@ struct TimeBudgetTests {
         #expect(time < Self.budget, "\(name)")
     }
 
-    @Test("long fields, redirects and tokens are rejected or read in linear time")
+    @Test("C9: long fields, redirects and tokens are rejected or read in linear time")
     func fields() throws {
         let request = try Example.request()
         var fields = HTTPFields()
@@ -71,7 +71,7 @@ struct TimeBudgetTests {
         #expect(time < Self.budget)
     }
 
-    @Test("an ID token with a name of marks is read in linear time")
+    @Test("C9: an ID token with a name of marks is read in linear time")
     func idToken() throws {
         let payload = #"{"\#(String(Self.marks.unicodeScalars.prefix(20_000)))":1}"#
         let time = processorTime { _ = failure { _ = try IDTokenTests.check(payload) } }

@@ -113,6 +113,25 @@ struct RefreshOnceTests {
         await world.sandbox.stop()
     }
 
+    @Test("E3: the shared refresh has its own deadline, whatever the request allows that started it")
+    func ownDeadline() async throws {
+        let world = try await World()
+        _ = try await world.signedIn()
+        for allowed in [Duration.seconds(1), .seconds(3_600)] {
+            let limits = Shared<[TransferLimits]>([])
+            let transport = TappedTransport { request, base, allowed in
+                if request.head.path == "/oauth/token" { limits.change { $0.append(allowed) } }
+                return try await base.send(request, limits: TransferLimits())
+            }
+            let app = try world.app(transport: transport)
+            let account = try #require(try await app.account())
+            world.time.advance(by: 7_190)
+            _ = try await account.send(.get, "profiles/me", limits: TransferLimits(deadline: allowed))
+            #expect(limits.value == [World.limits])
+        }
+        await world.sandbox.stop()
+    }
+
     @Test("the margin is never more than half of a short token's life")
     func shortLife() async throws {
         let world = try await World(configuration: .init(accessTokenLifetime: 20))

@@ -11,13 +11,29 @@ struct SignOutTests {
         "K3: the tokens are revoked at the service, the refresh token first, and then the account is forgotten",
         arguments: SandboxService.Name.withSignIn)
     func revokes(_ name: SandboxService.Name) async throws {
-        let world = try await World(name)
+        let world = try await World(name, configuration: .init(logsWholeRequests: true))
         let (handshake, account) = try await world.signedIn()
+        let access = try await account.accessToken()
+        let identity = try world.service().identityEndpoint?.url.string ?? world.sandbox.standard.origin + "/api/whoami"
+        var request = RequestMessage(.get, try EndpointURL(identity, security: .allowingInsecureLoopback))
+        request.head.headerFields[.authorization] = "Bearer \(access.reveal())"
+        #expect(try await PlatformTransport().send(request, limits: World.limits).head.status == .ok)
+        world.sandbox.clearRequests()
         let report = try await account.signOut()
         #expect(report.revoked == [.refreshToken, .accessToken])
         #expect(report.isForgotten)
         #expect(try await handshake.account() == nil)
         #expect(await handshakeError { try await account.accessToken() } == .signInRequired(account.id, .absent))
+        // What the service received, and that it no longer takes the token.
+        let bodies = world.sandbox.requests(name).compactMap {
+            $0.whole.map { String(decoding: $0.body, as: UTF8.self) }
+        }
+        #expect(bodies.count == 2)
+        #expect(bodies.first?.contains("token_type_hint=refresh_token") == true)
+        #expect(bodies.last?.contains("token_type_hint=access_token") == true)
+        #expect(bodies.last?.contains(access.reveal()) == true)
+        let refused = try await PlatformTransport().send(request, limits: World.limits)
+        #expect(refused.head.status == .unauthorized)
         await world.sandbox.stop()
     }
 

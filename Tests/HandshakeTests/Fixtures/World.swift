@@ -53,8 +53,11 @@ struct World: Sendable {
         try Handshake(
             client ?? self.client(), vault: vault ?? self.vault, transport: transport,
             time: TimeSource(now: time.source.now, clock: clock),
-            limits: TransferLimits(deadline: .seconds(10)))
+            limits: Self.limits)
     }
+
+    /// What an exchange of the app may cost.
+    static let limits = TransferLimits(deadline: .seconds(10))
 
     /// A signed-in account in a new app.
     func signedIn(_ client: Client? = nil, transport: any Transport = .platform) async throws -> (Handshake, Account) {
