@@ -160,7 +160,8 @@ def settings(page: Page, shop: Shop, **values: object) -> None:
             field.select_option(str(value))
         else:
             field.fill(str(value))
-    page.get_by_role("button", name="Save").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save").click()
 
 
 def leave(page: Page, hand: Hand, shop: Shop, address: str | None = None) -> None:
