@@ -1,30 +1,30 @@
-/// What can go wrong with beacons; each case says whose turn it is.
+/// The errors of this module.
 ///
-/// Frames from the air never throw: what cannot be understood is a ``Frame`` of its own kind. This is thrown where an app
-/// builds, configures or reads a file.
+/// Frames from the air never throw: malformed ones have a ``Frame`` case of their own. These errors are thrown to an app that
+/// builds frames, configures ranging or reads a file.
 public enum BeaconsError: Error, Sendable, Hashable {
     /// The structures do not fit into one advertisement (dossier 1). `count` and `limit` are bytes.
     case advertisingDataTooLong(count: Int, limit: Int)
 
-    /// What the caller gave cannot be right. Nothing was built.
+    /// An argument is invalid. Nothing was built.
     case input(member: String, problem: String)
 
-    /// A user number that the scheme of identifiers cannot carry (dossier 2.4).
-    case userNumber(Int, most: Int)
+    /// A user number that the scheme cannot encode (dossier 2.4).
+    case userNumber(Int, maximum: Int)
 
-    /// A layout that cannot be understood (dossier 4). `term` is the part at fault.
+    /// A layout that cannot be parsed (dossier 4). `term` is the invalid part.
     case layout(term: String, problem: String)
 
-    /// One line of a recording that cannot be understood (dossier 7.3). Lines count from 1.
+    /// A line of a recording that cannot be parsed (dossier 7.3). Lines count from 1.
     case recording(line: Int, problem: String)
 
-    /// A key or seed of another length than it must have, in bytes.
+    /// A key or seed with the wrong length, in bytes.
     case keyLength(found: Int, expected: Int)
 
-    /// A time that has no window of rolling identifiers: before 1970 or beyond 32 bits (dossier 8.4).
+    /// A time without a window of rolling identifiers: before 1970 or beyond 32 bits (dossier 8.4).
     case time(Timestamp)
 
-    /// A rolling identifier of a period whose tokens were not prepared.
+    /// The resolver was not prepared for this window.
     case notPrepared(RollingWindow)
 }
 
@@ -43,28 +43,28 @@ extension BeaconsError: CustomStringConvertible {
         }
     }
 
-    /// What happened, whose fault it is and what to do.
+    /// What happened and what to do.
     public var description: String {
         switch self {
         case .advertisingDataTooLong(let count, let limit):
-            "the advertisement would take \(count) bytes and \(limit) fit; leave a structure out"
+            "the advertisement has \(count) bytes, more than the maximum of \(limit). Leave a structure out"
         case .input(let member, let problem): "\(member): \(problem)"
         case .userNumber(let number, let most):
-            "the user number \(number) cannot be sent; this scheme carries 1 to \(most)"
-        case .layout(let term, let problem): "the layout cannot be used: \(term.quoted) \(problem)"
+            "the user number \(number) is out of range; this scheme carries 1 to \(most)"
+        case .layout(let term, let problem): "the layout is invalid: \(term.quoted) \(problem)"
         case .recording(let line, let problem):
-            "line \(line) of the recording cannot be read: \(problem); remove or repair the line"
+            "line \(line) of the recording cannot be read: \(problem). Remove or repair the line"
         case .keyLength(let found, let expected):
-            "a key of \(found) bytes cannot be used; it must have \(expected). Take it from where it was made"
-        case .time(let time): "\(time) has no rolling identifier; set this machine's clock"
+            "the key has \(found) bytes instead of \(expected). Copy it again from its source"
+        case .time(let time): "\(time) has no rolling identifier. Set this machine's clock"
         case .notPrepared(let window):
-            "the identifiers around window \(window.number) were not prepared; prepare the resolver for the present time"
+            "the resolver is not prepared for window \(window.number). Prepare it for the present time"
         }
     }
 }
 
 extension String {
-    /// The text in quotation marks, with everything but printable ASCII escaped, and shortened.
+    /// The text in quotation marks, truncated, with everything but printable ASCII escaped.
     var quoted: String {
         let most = 60
         let escaped = unicodeScalars.prefix(most).map { $0.escaped(asASCII: true) }.joined()

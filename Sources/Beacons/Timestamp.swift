@@ -8,7 +8,7 @@ import Darwin
 
 /// A point in time: whole microseconds since 1970, from year 1 to year 9999.
 ///
-/// Arithmetic stays within that range and never traps, so a clock that lies cannot end the program.
+/// Arithmetic stays within that range and never traps, so a wrong clock cannot end the program.
 public struct Timestamp: Sendable, Hashable {
     /// Microseconds since the start of 1970.
     public let microseconds: Int64
@@ -20,7 +20,7 @@ public struct Timestamp: Sendable, Hashable {
         self.microseconds = min(max(microseconds, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// So many seconds since 1970, rounded to microseconds; nil when that is not a number or beyond the range.
+    /// A number of seconds since 1970, rounded to microseconds; nil for NaN or a time out of range.
     public init?(secondsSince1970 seconds: Double) {
         let microseconds = (seconds * 1_000_000).rounded()
         guard microseconds >= Double(Self.range.lowerBound), microseconds < Double(Self.range.upperBound) else {
@@ -51,14 +51,14 @@ extension Timestamp: InstantProtocol {
         left.microseconds < right.microseconds
     }
 
-    /// The time that `duration` later; the end of the range where that is beyond it.
+    /// The time `duration` later, clamped to the range.
     public func advanced(by duration: Duration) -> Timestamp {
         let (sum, overflows) = microseconds.addingReportingOverflow(duration.wholeMicroseconds)
         return Timestamp(clampingMicroseconds: overflows ? (duration < .zero ? .min : .max) : sum)
     }
 
     public func duration(to other: Timestamp) -> Duration {
-        // Both are within the range, whose width fits.
+        // Both are within the range, whose width fits into 64 bits.
         .microseconds(other.microseconds - microseconds)
     }
 }
@@ -71,7 +71,7 @@ extension Timestamp: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let time = Timestamp(secondsSince1970: try container.decode(Double.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a time beyond the years 1 to 9999")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a time outside the years 1 to 9999")
         }
         self = time
     }
@@ -84,7 +84,7 @@ extension Timestamp: Codable {
 }
 
 extension Duration {
-    /// Whole microseconds, rounded towards zero; the ends of 64 bits where it is longer.
+    /// Whole microseconds, rounded towards zero and clamped to 64 bits.
     var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)

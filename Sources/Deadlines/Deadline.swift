@@ -1,4 +1,4 @@
-/// Thrown by ``withDeadline(_:on:_:)`` when time ran out.
+/// Thrown by ``withDeadline(_:on:_:)`` after the deadline.
 package struct DeadlineExceeded: Error {}
 
 /// Runs `body` as ``within(_:on:_:)`` does.
@@ -11,9 +11,9 @@ package func withDeadline<Result: Sendable>(
     return result
 }
 
-/// Runs `body`, cancels it when `duration` has passed, and waits for it to end.
+/// Runs `body`, cancels it after `duration`, and awaits its end.
 ///
-/// - Returns: what `body` returns; nil when time ran out.
+/// - Returns: what `body` returns; nil after the timeout.
 /// - Throws: what `body` throws in time, and `CancellationError`.
 package func within<Result: Sendable>(
     _ duration: Duration, on clock: any Clock<Duration>, _ body: @escaping @Sendable () async throws -> Result
@@ -30,7 +30,7 @@ package func within<Result: Sendable>(
 }
 
 extension Duration {
-    /// At most a century: clocks trap beyond some centuries.
+    /// Limits a duration to some centuries, beyond which clocks trap.
     package var bounded: Duration {
         min(self, .seconds(3_155_760_000))
     }

@@ -1,13 +1,13 @@
 public import Beacons
 public import Handshake
 
-/// What can go wrong with people nearby; each case says whose turn it is.
+/// The errors of this module.
 public enum NearbyError: Error, Sendable, Hashable {
-    /// The vault that holds the log says no.
+    /// The vault that stores the log failed.
     case vault(VaultError)
-    /// The record of a person is not one of this version. The others are readable.
+    /// A person's record cannot be decoded. The others are readable.
     case damaged(UserNumber, reason: String)
-    /// What somebody gave as the keys of their beacons is not that.
+    /// The text given as a friend's beacon keys is invalid.
     case sharedKeys(String)
 }
 
@@ -25,8 +25,8 @@ extension NearbyError: CustomStringConvertible {
         switch self {
         case .vault(let error): "\(error)"
         case .damaged(let person, let reason):
-            "what is kept of person \(person) cannot be read: \(reason); forget the person, or use the version that wrote it"
-        case .sharedKeys(let reason): "these are no keys of a friend's beacons: \(reason); ask for them again"
+            "the record of person \(person) cannot be read: \(reason). Delete it with handshake nearby forget \(person), or use the version that wrote it"
+        case .sharedKeys(let reason): "these are not a friend's beacon keys: \(reason). Ask the friend for new ones"
         }
     }
 }

@@ -1,15 +1,15 @@
-/// What is known of a person besides the number. All of it came from a service or from the person: show it escaped.
+/// A person's profile. Every text comes from a service or from the person: escape it before display.
 public struct Person: Sendable, Hashable, Codable {
     /// The name to show.
     public var name: String
-    /// The batch to show, in short: `S1'14`.
+    /// The batch in short form: `S1'14`.
     public var batch: String?
-    /// A picture on this machine.
+    /// The path of a picture on this machine.
     public var photo: String?
-    /// The person's page; `https` only.
+    /// The URL of the person's page; `https` only.
     public var page: String?
 
-    /// Describes a person.
+    /// Creates a profile.
     public init(name: String, batch: String? = nil, photo: String? = nil, page: String? = nil) {
         self.name = name
         self.batch = batch
@@ -18,12 +18,12 @@ public struct Person: Sendable, Hashable, Codable {
     }
 }
 
-/// What came of asking who somebody is.
+/// The result of looking up a number.
 public enum Introduction: Sendable, Hashable {
-    /// The person is known.
+    /// The person's profile.
     case known(Person)
-    /// The service says that nobody has this number: somebody's beacon is wrong, or lies.
-    case nobody
-    /// It could not be asked now. The encounter is kept and the name may follow.
+    /// The service has no user with this number: the beacon is misconfigured or forged.
+    case unknown
+    /// The service could not be reached. The encounter is stored, and the name may follow.
     case unreachable
 }

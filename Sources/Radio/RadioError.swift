@@ -1,45 +1,45 @@
 public import Beacons
 import OAuth
 
-/// What keeps a radio from working; each case says whose turn it is.
+/// The errors of this module.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
 public enum RadioError: Error, Sendable, Hashable {
-    /// The machine's message bus cannot be reached.
+    /// The system bus cannot be reached.
     case noBus(reason: String)
-    /// Nobody answers for `org.bluez`.
+    /// BlueZ does not run: `org.bluez` has no owner.
     case noBlueZ
     /// There is no Bluetooth adapter, or none of this name.
     case noAdapter(named: String?)
     /// The adapter is switched off.
     case poweredOff(adapter: String)
-    /// The kernel keeps the adapter switched off: by a switch of the machine, or by software.
+    /// The adapter is blocked, by a hardware switch or by software.
     case blocked(adapter: String, bySwitch: Bool)
-    /// BlueZ or the adapter cannot do this.
+    /// BlueZ or the adapter does not support this.
     case notSupported(feature: String)
-    /// The system forbids it.
+    /// The system does not permit it.
     case notPermitted(reason: String)
     /// Every advertising instance of the adapter is in use.
     case noFreeInstance
-    /// The adapter's driver refuses the advertisement.
+    /// The adapter's driver rejects the advertisement.
     case advertisementRejected(reason: String)
-    /// This data cannot be sent by this radio.
+    /// This radio cannot send this data.
     case unsendable(problem: String)
-    /// Every way to scan failed, each for its own reason (dossier 7.3).
+    /// Every scan method failed, each for its own reason (dossier 7.3).
     case noWayToScan([ScanAttempt])
-    /// What worked ended: the daemon vanished, or dropped what was registered.
+    /// A working scan or advertisement ended: the daemon stopped, or dropped the registration.
     case lost(reason: String)
-    /// BlueZ answered with an error that has no case of its own.
+    /// BlueZ replied with an error without a case of its own.
     case refused(operation: String, reason: String)
     /// A file of a recording cannot be read or written.
     case file(name: String, reason: String)
-    /// A recording is damaged, and damage was not to be skipped.
+    /// A recording is damaged, and damage is fatal.
     case damagedRecording(BeaconsError)
-    /// What the caller gave cannot be right.
+    /// An argument is invalid.
     case input(member: String, problem: String)
 }
 
-/// One way to scan that failed.
+/// A scan method that failed.
 public struct ScanAttempt: Sendable, Hashable {
     public let method: ScanMethod
     public let error: RadioError
@@ -73,39 +73,39 @@ extension RadioError {
         }
     }
 
-    /// Whether waiting helps, without anything done in this program.
-    public var isPassing: Bool {
+    /// Whether waiting can help, without a change in this program.
+    public var isTransient: Bool {
         switch self {
         case .noBus, .noBlueZ, .noAdapter, .poweredOff, .blocked, .lost: true
-        // Ways that all failed because the adapter went away are worth another round when it is back.
-        case .noWayToScan(let attempts): attempts.contains { $0.error.isPassing }
+        // If the adapter was removed, all methods fail; retry when it is back.
+        case .noWayToScan(let attempts): attempts.contains { $0.error.isTransient }
         default: false
         }
     }
 }
 
 extension RadioError: CustomStringConvertible {
-    /// What is wrong and what to do about it.
-    public var description: String { cure.map { "\(fault); \($0)" } ?? fault }
+    /// What is wrong and what to do.
+    public var description: String { cure.map { "\(fault). \($0.prefix(1).uppercased() + $0.dropFirst())" } ?? fault }
 
     /// What is wrong.
     public var fault: String {
         switch self {
         case .noBus(let reason): "the system's message bus cannot be reached: \(quoted(reason, limit: 300))"
-        case .noBlueZ: "BlueZ, the Bluetooth daemon, does not run"
+        case .noBlueZ: "BlueZ, the Bluetooth daemon, is not running"
         case .noAdapter(nil): "there is no Bluetooth adapter"
         case .noAdapter(let name?): "there is no Bluetooth adapter \(quoted(name, limit: 40))"
         case .poweredOff(let adapter): "Bluetooth is off (\(quoted(adapter, limit: 40)))"
         case .blocked(let adapter, bySwitch: true):
-            "Bluetooth is blocked by a switch of the machine (\(quoted(adapter, limit: 40)))"
+            "Bluetooth is blocked by a hardware switch (\(quoted(adapter, limit: 40)))"
         case .blocked(let adapter, bySwitch: false): "Bluetooth is blocked by rfkill (\(quoted(adapter, limit: 40)))"
         case .notSupported(let feature): "\(quoted(feature, limit: 200)) is not supported here"
         case .notPermitted(let reason): "the system does not permit it: \(quoted(reason, limit: 300))"
-        case .noFreeInstance: "the adapter sends as many advertisements as it can already"
+        case .noFreeInstance: "the adapter has no free advertising instance"
         case .advertisementRejected(let reason): "the advertisement was rejected: \(quoted(reason, limit: 300))"
-        case .unsendable(let problem): "this radio cannot send that: \(problem)"
+        case .unsendable(let problem): "this radio cannot send the advertisement: \(problem)"
         case .noWayToScan(let attempts):
-            "no way to scan works: "
+            "every scan method failed: "
                 + attempts.map { "\($0.method.rawValue): \($0.error.fault)" }.joined(separator: "; ")
         case .lost(let reason): "the connection to the radio was lost: \(quoted(reason, limit: 300))"
         case .refused(let operation, let reason): "\(operation) was refused: \(quoted(reason, limit: 300))"
@@ -115,21 +115,21 @@ extension RadioError: CustomStringConvertible {
         }
     }
 
-    /// What to do about it; nil where the fault says it already, or where there is only waiting.
+    /// What to do about it; nil when the fault says it, or when only waiting helps.
     public var cure: String? {
         switch self {
-        case .noBus: "start dbus, or set DBUS_SYSTEM_BUS_ADDRESS; in a container mount the system bus's socket"
+        case .noBus: "start dbus, or set DBUS_SYSTEM_BUS_ADDRESS. In a container, mount the system bus's socket"
         case .noBlueZ: "install the package bluez and start it: systemctl start bluetooth"
-        case .noAdapter(nil): "plug one in, or load its driver; bluetoothctl list shows those that BlueZ knows"
-        case .noAdapter: "bluetoothctl list shows those that BlueZ knows"
-        case .poweredOff: "switch it on in the settings or with: bluetoothctl power on"
-        case .blocked(_, bySwitch: true): "turn the machine's switch or key for Bluetooth on"
+        case .noAdapter(nil): "plug one in, or load its driver. List adapters with: bluetoothctl list"
+        case .noAdapter: "list adapters with: bluetoothctl list"
+        case .poweredOff: "switch it on with: bluetoothctl power on"
+        case .blocked(_, bySwitch: true): "turn on the machine's Bluetooth switch"
         case .blocked(_, bySwitch: false): "unblock it with: rfkill unblock bluetooth"
-        case .notPermitted: "allow it in the system's settings, or ask who administers this machine"
-        case .noFreeInstance: "stop another program that advertises, for instance in bluetoothctl"
+        case .notPermitted: "allow it in the system's settings, or ask the administrator of this machine"
+        case .noFreeInstance: "stop another program that advertises"
         case .unsendable: "send one beacon frame at a time"
         case .noWayToScan(let attempts): attempts.lazy.compactMap(\.error.cure).first
-        case .notSupported, .advertisementRejected, .refused: "see what the adapter can do with: handshake doctor"
+        case .notSupported, .advertisementRejected, .refused: "check the adapter with: handshake doctor"
         case .lost, .file, .damagedRecording, .input: nil
         }
     }

@@ -1,38 +1,38 @@
 public import Beacons
 
-/// How a radio is doing.
+/// The status of a radio.
 public enum RadioStatus: Sendable, Hashable {
-    /// It listens, in this way.
+    /// It scans with this method.
     case listening(ScanMethod)
     /// It sends.
     case sending
-    /// It has nothing to send at the moment.
+    /// It has nothing to send now.
     case silent
-    /// It does neither, and goes on by itself when this is over.
+    /// It neither scans nor sends, and resumes automatically once the error is resolved.
     case unavailable(RadioError)
 }
 
-/// What a scan hands over.
+/// An event of a scan.
 public enum ScanEvent: Sendable, Hashable {
-    /// Something was heard.
+    /// An advertisement was received.
     case advertisement(Advertisement)
-    /// The radio is doing otherwise than before.
+    /// The radio's status changed.
     case status(RadioStatus)
-    /// A line of a recording cannot be read and is left out.
+    /// A line of a recording cannot be read and is skipped.
     case damage(BeaconsError)
 }
 
-/// A way to hear advertisements.
+/// A scan method.
 public enum ScanMethod: String, Sendable, Hashable, CaseIterable {
-    /// BlueZ tells of packets that fit a pattern; saves power (dossier 7.2, passive scan).
+    /// BlueZ reports packets that match a pattern; saves power (dossier 7.2, passive scan).
     case monitor
-    /// BlueZ searches and tells of every change (dossier 7.2, active scan).
+    /// BlueZ discovers devices and reports every change (dossier 7.2, active scan).
     case filteredDiscovery = "discovery-with-filter"
-    /// BlueZ searches and keeps changes of less than 8 dB to itself (dossier 7.2).
+    /// BlueZ discovers devices and reports only changes of 8 dB or more (dossier 7.2).
     case plainDiscovery = "discovery-without-filter"
     /// Core Location ranges beacons of a known UUID (dossier 7.1).
     case ranging
-    /// Core Bluetooth searches (dossier 7.1).
+    /// Core Bluetooth scans (dossier 7.1).
     case coreBluetooth = "core-bluetooth"
     /// A recording is replayed.
     case recording

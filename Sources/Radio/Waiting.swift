@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Waits for the cancellation of the task.
+/// Suspends until the task is cancelled.
 ///
 /// - Throws: `CancellationError`, always.
 func suspendUntilCancelled() async throws {
@@ -8,7 +8,7 @@ func suspendUntilCancelled() async throws {
     try Task.checkCancellation()
 }
 
-/// Runs `body` for the newest element of `source`: when the next one comes, `body` is cancelled, waited for and run again.
+/// Runs `body` for the newest element of `source`: when the next one arrives, cancels `body`, awaits it and runs it again.
 ///
 /// - Throws: What `source` or `body` throws; `CancellationError`. It returns when `source` ends.
 func forNewest<Source: AsyncSequence & Sendable>(
@@ -52,9 +52,9 @@ private enum NewestEvent<Element: Sendable>: Sendable {
     case ended
 }
 
-/// Tells of a status, unless it is the one that was told of last.
+/// Reports a status, unless it equals the last one.
 ///
-/// A class, because several tasks tell of one radio.
+/// A class, because several tasks report for one radio.
 final class StatusReport: Sendable {
     private let last = Mutex<RadioStatus?>(nil)
     private let tell: @Sendable (RadioStatus) -> Void

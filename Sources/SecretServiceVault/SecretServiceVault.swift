@@ -3,27 +3,27 @@ public import DBus
 import DesktopServices
 public import Handshake
 
-/// A vault of encrypted files whose master key the desktop keeps: gnome-keyring, KWallet and others (Secret Service API;
-/// beacons dossier 10.3).
+/// A vault of encrypted files whose master key is in the desktop's keyring: gnome-keyring, KWallet and others (Secret
+/// Service API; beacons dossier 10.3).
 ///
-/// The records stay in files, which hold any number of them and lock across processes; the keyring holds one key, under the
-/// vault's identifier. A copy of the files without the user's keyring is useless.
+/// The records are files, which have no size limit and lock across processes; the keyring stores one key under the
+/// vault's identifier. A copy of the files is useless without the user's keyring.
 public enum SecretServiceVault {
-    /// How long the user may take to unlock the keyring, unless stated otherwise.
+    /// The default time that the user has to unlock the keyring.
     public static let promptTime = Duration.seconds(60)
 
-    /// Opens the vault in a folder, or makes it in an empty or missing one.
+    /// Opens the vault in a folder, or creates it in an empty or missing one.
     ///
-    /// It never falls back to another place, and never makes a new key for a vault that exists: a keyring that is locked or
-    /// gone is an error, and the records wait.
+    /// It never falls back to another store, and never creates a new key for an existing vault: a locked or missing
+    /// keyring is an error, and the records stay.
     ///
     /// - Parameters:
     ///   - directory: the vault's folder.
-    ///   - addresses: the session's bus.
-    ///   - promptTime: how long the user may take to unlock the keyring; nil never asks.
-    ///   - options: how the bus is reached.
+    ///   - addresses: the session bus.
+    ///   - promptTime: how long the user has to unlock the keyring; nil never prompts.
+    ///   - options: how to connect to the bus.
     /// - Throws: ``VaultError/locked(_:)`` when the keyring is locked, or no longer has the key;
-    ///   ``VaultError/unavailable(_:)`` when there is no keyring, or none that stores anything; what `FileVault` throws;
+    ///   ``VaultError/unavailable(_:)`` when there is no keyring, or it has no default collection; what `FileVault` throws;
     ///   `CancellationError`.
     public static func open(
         directory: String, on addresses: [Address], promptTime: Duration? = promptTime,
@@ -44,7 +44,7 @@ public enum SecretServiceVault {
     }
 }
 
-/// The master keys of file vaults as items of the desktop's keyring, each under its vault's identifier.
+/// Stores the master keys of file vaults in the desktop's keyring, each under its vault's identifier.
 private struct SecretServiceKeyStore: VaultKeyStore {
     let keyring: SecretService
 
@@ -70,7 +70,7 @@ private struct SecretServiceKeyStore: VaultKeyStore {
         case .locked: throw Self.locked
         case .absent, .noCollection:
             throw VaultError.unavailable(
-                "the desktop's keyring keeps nothing; make a default keyring, or keep the vault in files")
+                "the desktop's keyring has no default collection. Create a default keyring, or use the vault of files (--vault files:DIR)")
         }
     }
 
@@ -79,7 +79,7 @@ private struct SecretServiceKeyStore: VaultKeyStore {
     }
 
     private static var locked: VaultError {
-        .locked("the keyring is locked; unlock it, or log in to the desktop")
+        .locked("the keyring is locked. Unlock it, or log in to the desktop")
     }
 
     private func attributes(_ identifier: VaultIdentifier) -> [String: String] {

@@ -36,15 +36,15 @@ struct RecordingTests {
     @Test(
         "BE-23: a line that cannot be read is told of by its number and its member, without being quoted",
         arguments: [
-            ("hello \u{1b}[2J", "it is no JSON object"), ("[]", "it is no JSON object"),
+            ("hello \u{1b}[2J", "it is not a JSON object"), ("[]", "it is not a JSON object"),
             (#"{"ad":""}"#, "the member t is missing"), (#"{"t":1}"#, "the member ad is missing"),
             (#"{"t":"1","ad":""}"#, "the member t is of the wrong type"),
             (#"{"t":1,"rssi":"x","ad":""}"#, "the member rssi is of the wrong type"),
-            (#"{"t":1e300,"ad":""}"#, "t is beyond the years 1 to 9999"),
-            (#"{"t":1,"addr":"x","ad":""}"#, "addr is no address of six pairs of digits"),
-            (#"{"t":1,"ad":"0"}"#, "ad is no row of hexadecimal pairs"),
-            (#"{"t":1,"ad":"zz"}"#, "ad is no row of hexadecimal pairs"),
-            (#"{"t":1,"ad":""# + String(repeating: "00", count: 1_651) + #""}"#, "ad is longer than any advertisement"),
+            (#"{"t":1e300,"ad":""}"#, "t is outside the years 1 to 9999"),
+            (#"{"t":1,"addr":"x","ad":""}"#, "addr is not an address of six pairs of digits"),
+            (#"{"t":1,"ad":"0"}"#, "ad is not a sequence of hexadecimal pairs"),
+            (#"{"t":1,"ad":"zz"}"#, "ad is not a sequence of hexadecimal pairs"),
+            (#"{"t":1,"ad":""# + String(repeating: "00", count: 1_651) + #""}"#, "ad is longer than an advertisement can be"),
             (String(repeating: " ", count: 8_193), "it is longer than 8192 bytes"),
         ])
     func refused(_ line: String, _ problem: String) {
@@ -60,8 +60,8 @@ struct RecordingTests {
         #expect(advertisements.map(\.time) == [try at(1), try at(2)])
         #expect(
             errors == [
-                .recording(line: 3, problem: "it is no JSON object"),
-                .recording(line: 5, problem: "it is no JSON object"),
+                .recording(line: 3, problem: "it is not a JSON object"),
+                .recording(line: 5, problem: "it is not a JSON object"),
             ])
     }
 }

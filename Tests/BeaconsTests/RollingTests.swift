@@ -37,7 +37,7 @@ struct RollingTests {
     func iBeacon() throws {
         var broadcast = RollingBroadcast(seed)
         var generator = SeededGenerator(state: 1)
-        guard case .registerAnew(let term) = try broadcast.step(at: try at(newYear + 100), using: &generator) else {
+        guard case .rotate(let term) = try broadcast.step(at: try at(newYear + 100), using: &generator) else {
             Issue.record("nothing is put up")
             return
         }
@@ -76,7 +76,7 @@ struct RollingTests {
         for state in 0..<200 as Range<UInt64> {
             var broadcast = RollingBroadcast(seed)
             var generator = SeededGenerator(state: state)
-            guard case .registerAnew(let term) = try broadcast.step(at: try at(newYear), using: &generator) else {
+            guard case .rotate(let term) = try broadcast.step(at: try at(newYear), using: &generator) else {
                 Issue.record("nothing is put up")
                 return
             }
@@ -86,7 +86,7 @@ struct RollingTests {
             offsets.insert(offset)
             let justBefore = term.end.advanced(by: .microseconds(-1))
             #expect(try broadcast.step(at: justBefore, using: &generator) == .keep(term))
-            guard case .registerAnew(let next) = try broadcast.step(at: term.end, using: &generator) else {
+            guard case .rotate(let next) = try broadcast.step(at: term.end, using: &generator) else {
                 Issue.record("the identifier did not change at its end")
                 return
             }
@@ -105,7 +105,7 @@ struct RollingTests {
                 var broadcast = RollingBroadcast(seed)
                 var generator = SeededGenerator(state: state)
                 let now = try at(newYear + 900 - before)
-                guard case .registerAnew(let term) = try broadcast.step(at: now, using: &generator) else {
+                guard case .rotate(let term) = try broadcast.step(at: now, using: &generator) else {
                     Issue.record("nothing is put up")
                     return
                 }
@@ -121,7 +121,7 @@ struct RollingTests {
         var generator = SeededGenerator(state: 5)
         _ = try broadcast.step(at: try at(newYear), using: &generator)
         for time in [newYear + 8 * 3_600 + 450, newYear + 450, newYear + 5 * 86_400] {
-            guard case .registerAnew(let term) = try broadcast.step(at: try at(time), using: &generator) else {
+            guard case .rotate(let term) = try broadcast.step(at: try at(time), using: &generator) else {
                 Issue.record("an old identifier is kept at \(time)")
                 return
             }
@@ -253,7 +253,7 @@ struct RollingTests {
             case .rolling(let seed):
                 try {
                     var broadcast = RollingBroadcast(seed)
-                    guard case .registerAnew(let term) = try broadcast.step(at: try at(newYear), using: &generator)
+                    guard case .rotate(let term) = try broadcast.step(at: try at(newYear), using: &generator)
                     else {
                         return nil
                     }

@@ -18,7 +18,7 @@ struct UserNumberTests {
     )
     func wide() throws {
         let number = try UserNumber(70_000)
-        #expect(throws: BeaconsError.userNumber(70_000, most: 65_535)) { try number.identifiers(.secretHandshake) }
+        #expect(throws: BeaconsError.userNumber(70_000, maximum: 65_535)) { try number.identifiers(.secretHandshake) }
         let (major, minor) = try number.identifiers(.wide)
         #expect(major == 0x8001 && minor == 0x1170)
         #expect(UserNumber(major: major, minor: minor, scheme: .wide) == number)
@@ -32,7 +32,7 @@ struct UserNumberTests {
         "BE-03: 0, negative numbers and those beyond 31 bits are no user numbers",
         arguments: [0, -1, 0x8000_0000, .max, .min])
     func refused(_ number: Int) {
-        #expect(throws: BeaconsError.userNumber(number, most: 0x7FFF_FFFF)) { try UserNumber(number) }
+        #expect(throws: BeaconsError.userNumber(number, maximum: 0x7FFF_FFFF)) { try UserNumber(number) }
     }
 
     @Test("BE-03, BE-12: a minor of 0 names nobody")

@@ -53,7 +53,7 @@ extension CommandTests {
             let lines = times.map { #"{"t": \#($0), "addr": "D0:00:00:00:02:F7", "rssi": -59, "ad": "\#(frame)"}"# }
             let file = try command.file("recording.jsonl", lines.joined(separator: "\n"))
             let done = try await command.run(
-                "nearby", "replay", file, "--at-once", "--json", "--keep", "--me", "1")
+                "nearby", "replay", file, "--no-delay", "--json", "--keep", "--me", "1")
             #expect(done.ending == .status(0), "\(done)")
             let log = try await command.run("nearby", "log", environment: ["TZ": "Asia/Kolkata"])
             #expect(log.stdout.contains("+05:30"), "\(log)")

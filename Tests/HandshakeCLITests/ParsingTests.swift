@@ -27,7 +27,7 @@ struct ParsingTests {
             ["ifttt", "disconnect", "aB3dE5fG", "--yes"],
             ["ifttt", "url", "aB3dE5fG", "--email", "ada@example.test"], ["ifttt", "token", "aB3dE5fG"],
             ["nearby", "watch", "--duration", "5"], ["nearby", "scan"], ["nearby", "log", "--csv"],
-            ["nearby", "advertise", "--advertise", "rolling"], ["nearby", "replay", "x", "--at-once"],
+            ["nearby", "advertise", "--advertise", "rolling"], ["nearby", "replay", "x", "--no-delay"],
             ["nearby", "show", "36"], ["nearby", "forget", "--everyone"], ["nearby", "friends"],
             ["nearby", "share", "--days", "2"], ["nearby", "befriend", "-"], ["nearby", "unfriend", "36"],
             ["sandbox", "--port", "0"], ["demo", "--headless"],

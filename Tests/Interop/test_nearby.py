@@ -61,7 +61,7 @@ def events(done: Finished, kind: str | None = None) -> list[dict[str, Any]]:
 def test_a_recording_tells_who_was_near_by_name_and_batch_and_oneself_is_nobody(
         hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(759, 0, 20), *packets(65535, 0, 20), *packets(70000, 3, 20, ad=wide_frame(70000)))
-    done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json")
+    done = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json")
     names = {event["person"]: event["name"] for event in events(done, "alert") if event["name"]}
     assert names == {65535: "Zoë Ångström", 70000: "Quentin Late"}
     assert all(event["person"] != 759 for event in events(done) if "person" in event)
@@ -72,19 +72,19 @@ def test_a_recording_tells_who_was_near_by_name_and_batch_and_oneself_is_nobody(
 def test_before_the_sign_in_the_alert_has_the_number_and_after_it_the_name(
         handshake: Handshake, recording: Callable[..., Path]) -> None:
     path = recording(*packets(65535, 0, 20))
-    done = handshake.run("nearby", "replay", str(path), "--at-once")
+    done = handshake.run("nearby", "replay", str(path), "--no-delay")
     assert "number 65535 is near" in done.ok().stdout and "login recurse-center" in done.stderr
     start(handshake).login()
-    done = handshake.run("nearby", "replay", str(path), "--at-once").ok()
+    done = handshake.run("nearby", "replay", str(path), "--no-delay").ok()
     assert "Zoë Ångström is near" in done.stdout and "65535 is near" not in done.stdout and "/directory/" in done.stdout
 
 
 def test_without_a_network_ones_own_number_is_remembered_and_profiles_are_cached(
         hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(759, 0, 20), *packets(65535, 0, 20))
-    hub.handshake.run("nearby", "replay", str(path), "--at-once").ok()
+    hub.handshake.run("nearby", "replay", str(path), "--no-delay").ok()
     hub.sandbox.end()
-    offline = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json")
+    offline = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json")
     assert {event["person"] for event in events(offline) if "person" in event} == {65535}
     profile = hub.handshake.run("recurse-center", "profile", "65535")
     assert profile.ok().stdout.count("Zoë Ångström") == 1 and "cannot be reached" in profile.stderr
@@ -93,13 +93,13 @@ def test_without_a_network_ones_own_number_is_remembered_and_profiles_are_cached
 
 def test_a_packet_of_any_time_ends_a_replay(handshake: Handshake, recording: Callable[..., Path]) -> None:
     path = recording(*packets(36, 0, 10), *packets(36, 4_000_000_000, 1))
-    done = handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--me", "1")
+    done = handshake.run("nearby", "replay", str(path), "--no-delay", "--json", "--me", "1")
     assert len(events(done, "left")) >= 1
 
 
 def test_a_number_that_nobody_has_raises_no_alert(hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(4242, 0, 30))
-    done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--keep")
+    done = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json", "--keep")
     assert not events(done, "alert") and len(events(done, "nobody")) == 1
     assert hub.handshake.run("nearby", "log", "--json").ok().stdout == ""
 
@@ -107,7 +107,7 @@ def test_a_number_that_nobody_has_raises_no_alert(hub: Hub, recording: Callable[
 def test_the_log_shows_whom_one_met(hub: Hub, recording: Callable[..., Path]) -> None:
     begin = time.time() - 3600
     path = recording(*packets(65535, begin, 90))
-    hub.handshake.run("nearby", "replay", str(path), "--at-once", "--keep").ok()
+    hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
     entry = json.loads(hub.handshake.run("nearby", "log", "--json").ok().stdout)
     assert entry["name"] == "Zoë Ångström" and entry["person"] == 65535 and entry["announced"]
     assert 85 <= entry["duration_seconds"] <= 95 and 0.5 < entry["closest_metres"] < 2
@@ -125,10 +125,10 @@ def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[...
         return {file.relative_to(home) for file in home.rglob("*") if file.is_file()}
 
     # The user's own number is remembered by the first replay, whoever is heard.
-    hub.handshake.run("nearby", "replay", str(recording(*packets(759, time.time() - 60, 5))), "--at-once", "--keep").ok()
+    hub.handshake.run("nearby", "replay", str(recording(*packets(759, time.time() - 60, 5))), "--no-delay", "--keep").ok()
     before = files()
     path = recording(*packets(70000, time.time() - 60, 30, ad=wide_frame(70000)))
-    hub.handshake.run("nearby", "replay", str(path), "--at-once", "--keep").ok()
+    hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok()
     # Records are sealed, so that a search for the name finds nothing: what is compared is which files there are.
     assert len(files() - before) >= 2, "the person should have a record and a profile"
     assert hub.handshake.run("nearby", "show", "70000", "--json").ok().json["name"] == "Quentin Late"
@@ -144,7 +144,7 @@ def test_forgetting_everyone_tells_of_a_record_that_could_not_be_read(
         handshake: Handshake, recording: Callable[..., Path]) -> None:
     handshake.run("nearby", "log").ok()
     before = set(handshake.home.rglob("*"))
-    handshake.run("nearby", "replay", str(recording(*packets(36, time.time() - 60, 10))), "--at-once", "--keep").ok()
+    handshake.run("nearby", "replay", str(recording(*packets(36, time.time() - 60, 10))), "--no-delay", "--keep").ok()
     records = [file for file in set(handshake.home.rglob("*")) - before if file.is_file() and "vault" in file.parts]
     assert len(records) == 1
     records[0].write_bytes(b"damaged")
@@ -155,40 +155,40 @@ def test_forgetting_everyone_tells_of_a_record_that_could_not_be_read(
 def test_an_announcement_is_made_once_an_hour_also_by_another_run(hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(65535, time.time() - 60, 30))
     for alerts in (1, 0):
-        done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--keep")
+        done = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json", "--keep")
         assert len([event for event in events(done, "alert") if not event["update"]]) == alerts
 
 
 def test_lines_that_cannot_be_read_are_told_of_and_left_out_or_end_a_strict_replay(
         handshake: Handshake, recording: Callable[..., Path]) -> None:
     path = recording(*packets(36, 0, 5), '{"t": 1}', "\x1b[31m not JSON", '{"t":6,"rssi":0,"ad":"zz"}')
-    done = handshake.run("nearby", "replay", str(path), "--at-once", "--json")
+    done = handshake.run("nearby", "replay", str(path), "--no-delay", "--json")
     troubles = events(done, "trouble")
     assert len(troubles) == 3 and all("line 1" in trouble["message"] for trouble in troubles)
     assert [event["person"] for event in events(done, "arrived")] == [36]
-    strict = handshake.run("nearby", "replay", str(path), "--at-once", "--strict", "--json")
+    strict = handshake.run("nearby", "replay", str(path), "--no-delay", "--strict", "--json")
     assert strict.status != 0 and strict.error["code"] == "damaged_recording"
     assert "\x1b" not in done.stderr + done.stdout + strict.stderr
 
 
 def test_names_reach_a_terminal_harmless(hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(6704, time.time() - 60, 20))
-    shown = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--keep").ok().stdout
+    shown = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--keep").ok().stdout
     shown += hub.handshake.run("nearby", "log").ok().stdout
-    shown += hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json").ok().stdout
+    shown += hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json").ok().stdout
     assert "Eve" in shown and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown)
 
 
 def test_a_recording_of_another_time_removes_nothing_from_the_log(
         handshake: Handshake, recording: Callable[..., Path]) -> None:
     for person, begin in ((36, time.time() - 100), (99, 4_102_444_800)):
-        handshake.run("nearby", "replay", str(recording(*packets(person, begin, 10))), "--at-once", "--keep").ok()
+        handshake.run("nearby", "replay", str(recording(*packets(person, begin, 10))), "--no-delay", "--keep").ok()
     lines = handshake.run("nearby", "log", "--json").ok().stdout.splitlines()
     assert {json.loads(line)["person"] for line in lines} == {36, 99}
 
 
 def test_the_log_shows_the_numbers_that_forget_takes(hub: Hub, recording: Callable[..., Path]) -> None:
-    hub.handshake.run("nearby", "replay", str(recording(*packets(65535, time.time() - 60, 10))), "--at-once", "--keep").ok()
+    hub.handshake.run("nearby", "replay", str(recording(*packets(65535, time.time() - 60, 10))), "--no-delay", "--keep").ok()
     header, row = hub.handshake.run("nearby", "log").ok().stdout.splitlines()
     assert header.startswith("NUMBER") and row.split()[0] == "65535" and "Zoë Ångström" in row
     other = hub.handshake.run("nearby", "log", "--person", "36").ok()
@@ -196,7 +196,7 @@ def test_the_log_shows_the_numbers_that_forget_takes(hub: Hub, recording: Callab
 
 
 def test_an_exported_log_is_harmless_on_a_terminal(hub: Hub, recording: Callable[..., Path]) -> None:
-    hub.handshake.run("nearby", "replay", str(recording(*packets(6704, time.time() - 60, 20))), "--at-once", "--keep").ok()
+    hub.handshake.run("nearby", "replay", str(recording(*packets(6704, time.time() - 60, 20))), "--no-delay", "--keep").ok()
     for form in ("--csv", "--json"):
         shown = hub.handshake.run("nearby", "log", form).ok().stdout
         assert "Eve" in shown and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown), shown
@@ -216,7 +216,7 @@ def test_a_friend_is_recognised_by_the_keys_that_were_shared_and_nobody_else(
     token = hmac.new(key, b"SH1 tok" + window.to_bytes(4, "big"), hashlib.sha256).digest()[:16]
     ad = "0303aafe1716aafe00ee" + token.hex() + "0000"
     path = recording(*packets(0, window * 900 + 5, 5, ad=ad))
-    replay = ("nearby", "replay", str(path), "--at-once", "--json")
+    replay = ("nearby", "replay", str(path), "--no-delay", "--json")
     assert [event["person"] for event in events(handshake.run(*replay), "arrived")] == [36]
     assert handshake.run("nearby", "unfriend", "36", "--json").ok().json == {"forgotten": True}
     handshake.run("nearby", "share", "--me", "36", "--days", "1", "--renew").ok()
@@ -232,7 +232,7 @@ def test_what_is_no_shared_key_is_refused(handshake: Handshake, text: str) -> No
 @pytest.mark.parametrize("arguments", [
     ["advertise", "--me", "36"], ["advertise", "--advertise", "static", "--me", "36"], ["watch", "--advertise", "static"],
     ["forget"], ["forget", "36", "--everyone"], ["forget", "0"], ["log", "--csv", "--json"], ["scan", "--duration", "0"],
-    ["replay", "x", "--speed", "2", "--at-once"], ["share", "--me", "36", "--days", "32"],
+    ["replay", "x", "--speed", "2", "--no-delay"], ["share", "--me", "36", "--days", "32"],
     ["replay", "x", "--speed", "0"], ["replay", "x", "--speed", "nan"], ["replay", "there-is-no-such-file"],
     ["advertise", "--me", "16777216", "--advertise", "static", "--i-agree-to-be-followed"],
     ["scan", "--duration", "1e30"], ["watch", "--duration", "inf"],
@@ -287,8 +287,8 @@ def test_a_sign_in_that_ended_is_told_of_once_and_people_are_numbers_from_then_o
         hub: Hub, recording: Callable[..., Path]) -> None:
     hub.steer("revoke-personal-access-tokens")
     path = recording(*packets(65535, 0, 20), *packets(36, 0, 20), *packets(70000, 0, 20, ad=wide_frame(70000)))
-    done = hub.handshake.run("nearby", "replay", str(path), "--at-once", "--json", "--me", "759")
+    done = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json", "--me", "759")
     troubles = events(done, "trouble")
     assert [trouble["code"] for trouble in troubles] == ["sign_in_required"] and "recurse-center" in troubles[0]["message"]
     assert {event["person"] for event in events(done, "alert")} == {65535, 36, 70000}
-    assert hub.handshake.run("nearby", "replay", str(path), "--at-once", "--me", "759").ok().stderr.count("sign in") == 1
+    assert hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--me", "759").ok().stderr.count("sign in") == 1

@@ -94,9 +94,9 @@ struct DesktopAlertsTests {
         await alerts.show(Alert(person: person(759), known: ada, proximity: .near, isUpdate: true))
         await alerts.show(Alert(person: person(36), known: nil))
         let first = Desktop.Shown(
-            replaced: 0, summary: "Somebody with the number 759 is near", body: "", actions: [], image: nil)
+            replaced: 0, summary: "Person 759 is near", body: "", actions: [], image: nil)
         let second = Desktop.Shown(
-            replaced: 1, summary: "Ada <b>Example</b> is near", body: "S1'14, a few steps away",
+            replaced: 1, summary: "Ada <b>Example</b> is near", body: "S1'14, a few metres away",
             actions: ["default", "Show the profile"], image: "file:///home/ada/photo%201.jpg")
         #expect(desktop.shown.prefix(2) == [first, second])
         #expect(desktop.shown.last?.replaced == 0)
@@ -158,17 +158,17 @@ struct DesktopAlertsTests {
         ) { _ in }
         for number in 1...5 { await alerts.show(Alert(person: person(number), known: nil)) }
         #expect(board.alerts.map(\.person.value) == [1, 2, 3, 4, 5])
-        #expect(clock.patienceEnded.withLock(\.self) == 1)
+        #expect(clock.timeoutEnded.withLock(\.self) == 1)
         clock.ahead.withLock { $0 = .seconds(61) }
         await alerts.show(Alert(person: person(6), known: nil))
-        #expect(clock.patienceEnded.withLock(\.self) == 2)
+        #expect(clock.timeoutEnded.withLock(\.self) == 2)
         service.close()
     }
 }
 
 /// A clock on which five seconds, which an alert waits for a desktop, pass at once, and all longer times as they do.
 private final class ImpatientClock: Clock {
-    let patienceEnded = Mutex(0)
+    let timeoutEnded = Mutex(0)
     /// How far ahead of the real time it is.
     let ahead = Mutex(Duration.zero)
 
@@ -179,7 +179,7 @@ private final class ImpatientClock: Clock {
         guard now.duration(to: deadline) <= .seconds(5) else {
             return try await Task.sleep(until: deadline, tolerance: tolerance, clock: .continuous)
         }
-        patienceEnded.withLock { $0 += 1 }
+        timeoutEnded.withLock { $0 += 1 }
     }
 }
 #endif

@@ -47,11 +47,11 @@ struct PeopleNearbyTests {
     }
 
     @Test("an alert waits for the name at most three seconds")
-    func patience() async throws {
+    func nameTimeout() async throws {
         let scene = Scene()
         try await scene.run((0..<10).map { ($0, [ada]) }) { tick in
             if tick == 5 { await scene.wait { $0.alerts.count == 1 } }
-        } whoIs: { [known] _ in
+        } lookup: { [known] _ in
             await scene.wait { !$0.alerts.isEmpty }
             return .known(known)
         }
@@ -63,9 +63,9 @@ struct PeopleNearbyTests {
     func aLyingBeacon() async throws {
         let scene = Scene()
         try await scene.run((0..<100).map { ($0, [ada]) }) { tick in
-            if tick == 1 { await scene.wait { $0.events.contains(.nobody(person(759))) } }
-        } whoIs: { _ in
-            .nobody
+            if tick == 1 { await scene.wait { $0.events.contains(.unknown(person(759))) } }
+        } lookup: { _ in
+            .unknown
         }
         #expect(scene.questions == [ada])
         #expect(scene.alerts.isEmpty)
@@ -81,8 +81,8 @@ struct PeopleNearbyTests {
             return .known(known)
         }
         #expect(scene.questions.sorted() == people)
-        #expect(scene.mostQuestionsAtOnce <= PeopleNearby.questionsAtOnce)
-        #expect(scene.mostQuestionsOfOnePerson == 1)
+        #expect(scene.mostConcurrentLookups <= PeopleNearby.maximumConcurrentLookups)
+        #expect(scene.mostLookupsOfOnePerson == 1)
         #expect(scene.alerts.filter { !$0.isUpdate }.map(\.person).sorted() == people)
         #expect(try await scene.log.contents(at: 1_000_020).people.count == 200)
     }
@@ -95,15 +95,15 @@ struct PeopleNearbyTests {
         let isOver = Mutex(false)
         try await scene.run([(0, invented), (1000, [ada]), (1001, [ada])]) { tick in
             // The service is slow: its first answers come when the crowd has left.
-            if tick == 1 { await scene.wait { $0.questions.count == PeopleNearby.questionsAtOnce } }
+            if tick == 1 { await scene.wait { $0.questions.count == PeopleNearby.maximumConcurrentLookups } }
             guard tick == 2 else { return }
             isOver.withLock { $0 = true }
             answers.continuation.finish()
-        } whoIs: { [known] _ in
+        } lookup: { [known] _ in
             for await _ in answers.stream where isOver.withLock({ $0 }) { break }
             return .known(known)
         }
-        #expect(scene.questions.count == PeopleNearby.questionsAtOnce + 1)
+        #expect(scene.questions.count == PeopleNearby.maximumConcurrentLookups + 1)
         #expect(scene.questions.last == ada)
     }
 
@@ -114,9 +114,9 @@ struct PeopleNearbyTests {
         let isOver = Mutex(false)
         let last = person(2000)
         try await scene.run([(0, others), (1, [last]), (1000, []), (2000, [last]), (2001, [last])]) { tick in
-            if tick == 1 { await scene.wait { $0.questions.count == PeopleNearby.questionsAtOnce } }
+            if tick == 1 { await scene.wait { $0.questions.count == PeopleNearby.maximumConcurrentLookups } }
             if tick == 4 { isOver.withLock { $0 = true } }
-        } whoIs: { [known] _ in
+        } lookup: { [known] _ in
             while !isOver.withLock({ $0 }), !Task.isCancelled { await Task.yield() }
             return .known(known)
         }
@@ -129,7 +129,7 @@ struct PeopleNearbyTests {
         let ticks = (0...30).map { (second: $0, people: [ada]) } + [(second: 400, people: [])]
         try await scene.run(ticks) { [ada, known] tick in
             if tick == 30 { await scene.wait { $0.events.contains(.introduced(ada, known)) } }
-        } whoIs: { [known] _ in
+        } lookup: { [known] _ in
             .known(known)
         }
         let expected = Encounter(
@@ -144,7 +144,7 @@ struct PeopleNearbyTests {
         let scene = Scene()
         try await scene.run((0..<60).map { ($0, [ada]) }) { [ada] tick in
             if tick == 20 { _ = try? await scene.log.forget(ada) }
-        } whoIs: { [known] _ in
+        } lookup: { [known] _ in
             .known(known)
         }
         #expect(scene.alerts.filter { !$0.isUpdate }.count == 1)
@@ -159,7 +159,7 @@ struct PeopleNearbyTests {
             try await scene.run((0..<1000).map { ($0, [ada]) }) { tick in
                 if tick == 5 { withUnsafeCurrentTask { $0?.cancel() } }
                 if tick >= 5 { while !Task.isCancelled { await Task.yield() } }
-            } whoIs: { _ in
+            } lookup: { _ in
                 .known(known)
             }
         }
@@ -191,10 +191,10 @@ struct PeopleNearbyTests {
         let scene = Scene(vault: vault, rules: EncounterRules(saveInterval: 1))
         try await scene.run((0..<10).map { ($0, [ada]) }) { tick in
             vault.fails.withLock { $0 = tick < 5 }
-        } whoIs: { [known] _ in
+        } lookup: { [known] _ in
             .known(known)
         }
-        #expect(scene.events.contains { if case .trouble = $0 { true } else { false } })
+        #expect(scene.events.contains { if case .logFailed = $0 { true } else { false } })
         #expect(scene.alerts.filter { !$0.isUpdate }.count == 1)
         #expect(try await scene.log.history(of: ada)?.encounters.first?.firstSeen == 1_000_000)
     }

@@ -125,7 +125,7 @@ struct RollingKeysTests {
         let mine = RollingKeys(in: MemoryVault(), community: "recurse-center")
         let theirs = RollingKeys(in: MemoryVault(), community: "recurse-center")
         let text = try JSONEncoder().encode(try await mine.share(ada, days: 2, from: newYear))
-        try await theirs.befriend(try JSONDecoder().decode(RollingKeys.Shared.self, from: text), at: newYear)
+        try await theirs.addFriend(try JSONDecoder().decode(RollingKeys.Shared.self, from: text), at: newYear)
         let friends = try await theirs.friends()
         #expect(friends.damaged.isEmpty)
         #expect(friends.keys.map(\.1.day.number) == [20454, 20455])
@@ -152,15 +152,15 @@ struct RollingKeysTests {
     }
 
     @Test("new keys of a friend join the old, and those of past days go")
-    func befriendingAgain() async throws {
+    func addFriendAgain() async throws {
         let mine = RollingKeys(in: MemoryVault(), community: "c")
         let theirs = RollingKeys(in: MemoryVault(), community: "c")
         for start in [0, 1, 10] {
             let time = newYear.advanced(by: .seconds(Double(start) * 86_400))
-            try await theirs.befriend(try await mine.share(ada, days: 1, from: time), at: time)
+            try await theirs.addFriend(try await mine.share(ada, days: 1, from: time), at: time)
         }
         #expect(try await theirs.friends().keys.map(\.1.day.number) == [20464])
-        #expect(try await theirs.unfriend(ada))
+        #expect(try await theirs.removeFriend(ada))
         #expect(try await theirs.friends().keys.isEmpty)
     }
 
@@ -170,10 +170,10 @@ struct RollingKeysTests {
         let theirs = RollingKeys(in: MemoryVault(), community: "c")
         for day in 0..<40 {
             let time = newYear.advanced(by: .seconds(Double(day) * 86_400))
-            try await theirs.befriend(try await mine.share(ada, days: RollingKeys.mostDays, from: time), at: time)
+            try await theirs.addFriend(try await mine.share(ada, days: RollingKeys.maximumDays, from: time), at: time)
             let friends = try await theirs.friends()
             #expect(friends.damaged.isEmpty)
-            #expect(friends.keys.last?.1.day.number == UInt32(20454 + day + RollingKeys.mostDays - 1))
+            #expect(friends.keys.last?.1.day.number == UInt32(20454 + day + RollingKeys.maximumDays - 1))
         }
     }
 
@@ -182,12 +182,12 @@ struct RollingKeysTests {
         let mine = RollingKeys(in: MemoryVault(), community: "c")
         let theirs = RollingKeys(in: MemoryVault(), community: "c")
         for month in [0, 50, 40, 30, 20, 10] {
-            let time = newYear.advanced(by: .seconds(Double(month * RollingKeys.mostDays) * 86_400))
-            try await theirs.befriend(try await mine.share(ada, days: RollingKeys.mostDays, from: time), at: newYear)
+            let time = newYear.advanced(by: .seconds(Double(month * RollingKeys.maximumDays) * 86_400))
+            try await theirs.addFriend(try await mine.share(ada, days: RollingKeys.maximumDays, from: time), at: newYear)
         }
         let days = try await theirs.friends().keys.map(\.1.day.number)
-        #expect(days.prefix(RollingKeys.mostDays) == Array(20454..<20454 + UInt32(RollingKeys.mostDays))[...])
-        #expect(days.count == 2 * RollingKeys.mostDays)
+        #expect(days.prefix(RollingKeys.maximumDays) == Array(20454..<20454 + UInt32(RollingKeys.maximumDays))[...])
+        #expect(days.count == 2 * RollingKeys.maximumDays)
     }
 
     @Test(

@@ -101,8 +101,8 @@ struct WatchTests {
     func nobodyIsNotForEver() {
         var introductions = Introductions()
         _ = introductions.shouldAsk(ada, at: .zero)
-        introductions.note(.nobody, about: ada, at: .zero)
-        let nobody = [3599, 3600].map { introductions.isNobody(ada, at: .seconds($0)) }
+        introductions.note(.unknown, about: ada, at: .zero)
+        let nobody = [3599, 3600].map { introductions.isUnknown(ada, at: .seconds($0)) }
         let asked = [3599, 3600].map { introductions.shouldAsk(ada, at: .seconds($0)) }
         #expect(nobody == [true, false])
         #expect(asked == [false, true])
@@ -113,10 +113,10 @@ struct WatchTests {
         var introductions = Introductions()
         for (second, person) in (1...50_000).compactMap({ try? UserNumber($0) }).enumerated() {
             _ = introductions.shouldAsk(person, at: .seconds(second))
-            introductions.note(.nobody, about: person, at: .seconds(second))
+            introductions.note(.unknown, about: person, at: .seconds(second))
         }
         #expect(introductions.count <= 2 * EncounterTracker.capacity)
-        #expect(introductions.isNobody(person(50_000), at: .seconds(50_000)))
+        #expect(introductions.isUnknown(person(50_000), at: .seconds(50_000)))
     }
 
     @Test("a log that cannot be used is told of once a minute, however many people are near and however long")
@@ -127,12 +127,12 @@ struct WatchTests {
                 try await $0.replace(with: Array("damaged".utf8))
             }
         }
-        let troubles = Mutex<[NearbyError]>([])
+        let failures = Mutex<[NearbyError]>([])
         let watch = watch { update in
-            if case .trouble(let error) = update { troubles.withLock { $0.append(error) } }
+            if case .logFailed(let error) = update { failures.withLock { $0.append(error) } }
         }
         for second in 0..<61 { await hear(people, at: second, watch) }
-        let perPerson = Dictionary(grouping: troubles.withLock { $0 }, by: \.self).mapValues(\.count)
+        let perPerson = Dictionary(grouping: failures.withLock { $0 }, by: \.self).mapValues(\.count)
         #expect(perPerson.count == people.count)
         #expect(perPerson.values.allSatisfy { $0 == 2 }, "\(perPerson)")
     }
@@ -156,16 +156,16 @@ struct WatchTests {
         var next = 1
         for second in 0..<60 {
             await hear((next..<next + 50).map { person($0) }, at: second, watch)
-            for number in next..<next + 50 { await watch.note(.nobody, about: person(number)) }
+            for number in next..<next + 50 { await watch.note(.unknown, about: person(number)) }
             next += 50
         }
         let questions = await outcome().questions.count
-        #expect(questions >= Introductions.mostQuestions)
-        #expect(questions <= Introductions.mostQuestions + 30)
+        #expect(questions >= Introductions.lookupBurst)
+        #expect(questions <= Introductions.lookupBurst + 30)
     }
 
     @Test("a crowd without names raises fifty alerts, then one in ten seconds, and a name raises its own")
-    func namelessAlertsAreFew() async {
+    func unnamedAlertsAreFew() async {
         let watch = watch()
         let crowd = (1...200).map { person($0) }
         for second in 0..<34 { await hear(crowd, at: second, watch) }

@@ -2,11 +2,11 @@
 public struct Advertisement: Sendable, Hashable {
     /// When it was received.
     public let time: Timestamp
-    /// Who sent it, as far as the receiver tells.
+    /// The sender's address, if the receiver reports it.
     public let address: DeviceAddress?
-    /// How strong it was; nil when the receiver could not measure it.
+    /// The signal strength; nil when the receiver could not measure it.
     public let rssi: RSSI?
-    /// What it said.
+    /// The advertising data.
     public let data: AdvertisingData
 
     public init(time: Timestamp, address: DeviceAddress?, rssi: RSSI?, data: AdvertisingData) {

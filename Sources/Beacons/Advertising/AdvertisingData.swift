@@ -1,11 +1,11 @@
 /// The data of one advertisement: structures of length, type and value (dossier 1).
 ///
-/// Reading is tolerant: a structure that runs past the end makes the rest invalid and leaves those before it.
+/// Parsing is tolerant: a structure that runs past the end invalidates the rest and keeps those before it.
 public struct AdvertisingData: Sendable, Hashable {
-    /// The bytes as they were received, or as they are to be sent.
+    /// The bytes as received, or as they will be sent.
     public let bytes: [UInt8]
 
-    /// How much fits into one advertisement, in bytes.
+    /// The capacity of one advertisement in bytes.
     public struct Limit: Sendable, Hashable {
         public let count: Int
 
@@ -15,19 +15,19 @@ public struct AdvertisingData: Sendable, Hashable {
         public static let extended = Limit(count: 1_650)
     }
 
-    /// A structure whose length runs past the end of the data.
+    /// A structure whose length runs past the end.
     public struct Damage: Sendable, Hashable {
-        /// Where its length byte is.
+        /// The offset of its length byte.
         public let offset: Int
-        /// How many bytes it says follow.
+        /// The length that it claims.
         public let length: Int
-        /// How many do.
+        /// The bytes that remain.
         public let available: Int
     }
 
-    /// Takes what was received.
+    /// Takes received bytes.
     ///
-    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than any advertisement can carry.
+    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than an advertisement can carry.
     public init(received bytes: [UInt8]) throws(BeaconsError) {
         guard bytes.count <= Limit.extended.count else {
             throw .advertisingDataTooLong(count: bytes.count, limit: Limit.extended.count)
@@ -35,9 +35,9 @@ public struct AdvertisingData: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// Puts structures together.
+    /// Concatenates structures.
     ///
-    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` when they do not fit.
+    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` when they exceed the limit.
     public init(_ structures: [AdvertisingStructure], limit: Limit = .legacy) throws(BeaconsError) {
         bytes = structures.flatMap(\.bytes)
         guard bytes.count <= limit.count else {
@@ -45,14 +45,14 @@ public struct AdvertisingData: Sendable, Hashable {
         }
     }
 
-    /// Puts together what a receiver hands over in parts, as BlueZ does (dossier 2.1, 7.2).
+    /// Assembles data that a receiver such as BlueZ reports in parts (dossier 2.1, 7.2).
     ///
-    /// The result is read exactly as the data that was on the air; the order of its structures is by number.
+    /// The result parses exactly as the data that was received; its structures are sorted by number.
     ///
     /// - Parameters:
-    ///   - manufacturerData: by company, without the company's number.
+    ///   - manufacturerData: by company, without the company ID.
     ///   - serviceData: by service, without the service's UUID.
-    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than any advertisement can carry.
+    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` for more than an advertisement can carry.
     public init(
         manufacturerData: [CompanyID: [UInt8]], serviceData: [ServiceUUID: [UInt8]] = [:]
     ) throws(BeaconsError) {
@@ -78,7 +78,7 @@ public struct AdvertisingData: Sendable, Hashable {
         }
     }
 
-    /// The structure that runs past the end; nil when none does.
+    /// The structure that runs past the end; nil when there is none.
     public var damage: Damage? {
         withSpan { bytes in
             var cursor = StructureCursor()
@@ -87,7 +87,7 @@ public struct AdvertisingData: Sendable, Hashable {
         }
     }
 
-    /// Lends the bytes as a span. `Array.span` would need macOS 26.
+    /// Passes the bytes as a span. `Array.span` would need macOS 26.
     func withSpan<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         bytes.withUnsafeBufferPointer { body(Span(_unsafeElements: $0)) }
     }

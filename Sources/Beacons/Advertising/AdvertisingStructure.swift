@@ -1,11 +1,11 @@
 /// One structure of advertising data: a type and a value of at most 254 bytes (dossier 1).
 public struct AdvertisingStructure: Sendable, Hashable {
-    /// What the value holds.
+    /// The type of the value.
     public let type: StructureType
     /// The value, without length and type.
     public let value: [UInt8]
 
-    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` when the length would not fit into its byte.
+    /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` when the length does not fit into its byte.
     public init(type: StructureType, value: [UInt8]) throws(BeaconsError) {
         guard value.count <= 254 else { throw .advertisingDataTooLong(count: value.count + 2, limit: 256) }
         self.init(type, short: value)
@@ -17,7 +17,7 @@ public struct AdvertisingStructure: Sendable, Hashable {
         self.value = value
     }
 
-    /// Flags: `06` of a beacon that only speaks Low Energy, `1A` of a phone or Mac (dossier 2.2).
+    /// Flags: `06` for a beacon with Low Energy only, `1A` for a phone or Mac (dossier 2.2).
     public static func flags(_ flags: UInt8 = 0x06) -> AdvertisingStructure {
         AdvertisingStructure(.flags, short: [flags])
     }
@@ -49,14 +49,14 @@ public struct AdvertisingStructure: Sendable, Hashable {
     public var bytes: [UInt8] { [UInt8(value.count + 1), type.rawValue] + value }
 }
 
-/// Walks over structures without taking any memory.
+/// Iterates over structures without allocating memory.
 struct StructureCursor {
-    /// Where the next structure begins.
+    /// The offset of the next structure.
     private(set) var offset = 0
-    /// The structure that runs past the end, once it was met; it and what follows is invalid (dossier 1).
+    /// The structure that runs past the end, once found; it and the rest are invalid (dossier 1).
     private(set) var damage: AdvertisingData.Damage?
 
-    /// The type of the next structure and where its value is; nil at the end, at a length of 0 and at damage.
+    /// The type of the next structure and the range of its value; nil at the end, at a length of 0 and at damage.
     mutating func next(in bytes: Span<UInt8>) -> (type: UInt8, value: Range<Int>)? {
         guard damage == nil, offset < bytes.count else { return nil }
         let length = Int(bytes[offset])

@@ -1,4 +1,4 @@
-/// A company's number in manufacturer data (dossier 1).
+/// A company identifier in manufacturer data (dossier 1).
 public struct CompanyID: RawRepresentable, Sendable, Hashable {
     public let rawValue: UInt16
 
@@ -20,7 +20,7 @@ public struct ServiceUUID: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Reads the 128-bit form of a 16-bit UUID, as BlueZ writes it: `0000feaa-0000-1000-8000-00805f9b34fb`; nil for any
+    /// Parses the 128-bit form of a 16-bit UUID, as BlueZ writes it: `0000feaa-0000-1000-8000-00805f9b34fb`; nil for any
     /// other UUID.
     public init?(bluetoothUUID text: String) {
         guard let uuid = ProximityUUID(text), uuid.low == 0x8000_0080_5f9b_34fb,
@@ -29,7 +29,7 @@ public struct ServiceUUID: RawRepresentable, Sendable, Hashable {
         self.init(rawValue: UInt16(truncatingIfNeeded: uuid.high >> 32))
     }
 
-    /// The 128-bit form, as BlueZ wants it.
+    /// The 128-bit form, as BlueZ expects it.
     public var bluetoothUUID: String {
         "0000" + Hexadecimal.encode(rawValue.bigEndianBytes) + "-0000-1000-8000-00805f9b34fb"
     }
@@ -40,7 +40,7 @@ public struct ServiceUUID: RawRepresentable, Sendable, Hashable {
     public static let exposureNotification = ServiceUUID(rawValue: 0xFD6F)
 }
 
-/// What an advertising-data structure holds (dossier 1).
+/// The type of an advertising-data structure (dossier 1).
 public struct StructureType: RawRepresentable, Sendable, Hashable {
     public let rawValue: UInt8
 
@@ -48,7 +48,7 @@ public struct StructureType: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// What the sender can do.
+    /// The sender's capabilities.
     public static let flags = StructureType(rawValue: 0x01)
     /// Some of the 16-bit service UUIDs.
     public static let incompleteServices = StructureType(rawValue: 0x02)
@@ -58,6 +58,6 @@ public struct StructureType: RawRepresentable, Sendable, Hashable {
     public static let serviceData = StructureType(rawValue: 0x16)
     /// Data of a service with a 128-bit UUID.
     public static let serviceData128 = StructureType(rawValue: 0x21)
-    /// Data of a company's own.
+    /// Manufacturer-specific data.
     public static let manufacturerData = StructureType(rawValue: 0xFF)
 }

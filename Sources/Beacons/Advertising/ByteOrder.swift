@@ -1,20 +1,20 @@
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// Reads all of `bytes`, the most significant first; where there are too many, the last ones count.
+    /// Reads `bytes`, most significant first; of too many, the last ones count.
     init(bigEndianBytes bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | Self($1) }
     }
 
-    /// Its bytes, the most significant first.
+    /// The bytes, most significant first.
     var bigEndianBytes: [UInt8] {
         stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> Self($0)) }
     }
 
-    /// Its bytes, the least significant first.
+    /// The bytes, least significant first.
     var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 }
 
 extension Span where Element == UInt8 {
-    /// `count` bytes from `offset`, the most significant first.
+    /// `count` bytes from `offset`, most significant first.
     func bigEndian<Number: FixedWidthInteger & UnsignedInteger>(
         at offset: Int, count: Int = Number.bitWidth / 8, as type: Number.Type = Number.self
     ) -> Number {
@@ -23,7 +23,7 @@ extension Span where Element == UInt8 {
         return number
     }
 
-    /// Two bytes from `offset`, the least significant first.
+    /// Two bytes from `offset`, least significant first.
     func littleEndian16(at offset: Int) -> UInt16 {
         UInt16(self[offset]) | UInt16(self[offset + 1]) << 8
     }

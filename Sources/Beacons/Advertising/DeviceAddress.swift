@@ -1,7 +1,7 @@
-/// The 48-bit Bluetooth address that a packet came from. Phones change theirs every few minutes, so it names nobody
+/// The sender's 48-bit Bluetooth address. Phones change theirs every few minutes, so it identifies no device for long
 /// (dossier 2.3).
 public struct DeviceAddress: Sendable, Hashable {
-    /// The 48 bits as printed, the first pair the most significant.
+    /// The 48 bits as printed, the first pair most significant.
     public let number: UInt64
 
     /// Takes the lowest 48 bits.
@@ -11,7 +11,7 @@ public struct DeviceAddress: Sendable, Hashable {
 }
 
 extension DeviceAddress: LosslessStringConvertible {
-    /// Reads six pairs of hexadecimal digits with colons between them; nil for anything else.
+    /// Parses six pairs of hexadecimal digits separated by colons; nil for anything else.
     public init?(_ text: String) {
         let characters = Array(text.utf8.prefix(18))
         guard characters.count == 17, stride(from: 2, to: 17, by: 3).allSatisfy({ characters[$0] == UInt8(ascii: ":") })

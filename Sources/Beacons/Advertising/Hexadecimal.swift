@@ -1,6 +1,6 @@
 /// Bytes as pairs of hexadecimal digits.
 enum Hexadecimal {
-    /// Two lower-case digits a byte.
+    /// Two lower-case digits per byte.
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -11,7 +11,7 @@ enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of digits in either case; nil when one is no digit or the last is alone.
+    /// The bytes of digits in either case; nil for an invalid digit or an odd number of digits.
     static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)

@@ -3,7 +3,7 @@ public struct RSSI: Sendable, Hashable, Comparable {
     /// Decibels over one milliwatt.
     public let dBm: Int8
 
-    /// Takes what a receiver reports; nil where that is no measurement.
+    /// Takes a receiver's value; nil when it is no measurement.
     ///
     /// 127 means "not available" and 0 "unknown"; other positive values and those below -127 are implausible.
     public init?(_ reported: Int) {
@@ -11,7 +11,7 @@ public struct RSSI: Sendable, Hashable, Comparable {
         dBm = Int8(reported)
     }
 
-    /// How receivers say that there is no measurement.
+    /// The value for "no measurement".
     public static let notAvailable = 127
 
     public static func < (left: RSSI, right: RSSI) -> Bool { left.dBm < right.dBm }

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// How a distance is guessed from a signal strength (dossier 5.2). Use it for order and ``Proximity``, not as metres.
+/// Estimates a distance from a signal strength (dossier 5.2). Use it for order and ``Proximity``, not as metres.
 public enum DistanceFormula: Sendable, Hashable {
     /// `10 ^ ((power − rssi) / (10 · exponent))`: 2.0 in free space, 2.5 as a rule, 3 to 4 in crowded rooms.
     case logDistance(exponent: Double)
@@ -15,7 +15,7 @@ public enum DistanceFormula: Sendable, Hashable {
 
     /// Logarithmic with an exponent of 2.5.
     public static let standard = DistanceFormula.logDistance(exponent: 2.5)
-    /// AltBeacon's present curve.
+    /// AltBeacon's current curve.
     public static let altBeacon = DistanceFormula.curveFit(a: 0.42093, b: 6.9476, c: 0.54992)
     /// A widely copied older curve.
     public static let olderAltBeacon = DistanceFormula.curveFit(a: 0.89976, b: 7.7095, c: 0.111)
@@ -24,8 +24,8 @@ public enum DistanceFormula: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - rssi: dBm, as filtered.
-    ///   - power: what to expect at 1 m; nil when the beacon is not calibrated.
-    /// - Returns: nil when it is unknown: without a power, with an `rssi` of 0 or above, or where the formula gives no number.
+    ///   - power: the expected signal strength at 1 m; nil when the beacon is not calibrated.
+    /// - Returns: nil when unknown: without a power, with an `rssi` of 0 or above, or when the formula gives no number.
     public func metres(rssi: Double, powerAtOneMetre power: RSSI?) -> Double? {
         guard let power, rssi < 0 else { return nil }
         let reference = Double(power.dBm)

@@ -1,4 +1,4 @@
-/// How near a beacon is, with Core Location's raw values (dossier 5.3).
+/// The range of a beacon's distance, with Core Location's raw values (dossier 5.3).
 public enum Proximity: Int, Sendable, Hashable, Codable, CaseIterable {
     case unknown = 0
     /// Up to half a metre.
@@ -12,7 +12,7 @@ public enum Proximity: Int, Sendable, Hashable, Codable, CaseIterable {
     /// Where near ends, in metres.
     static let nearBorder = 3.0
 
-    /// The bucket of a distance in metres; unknown without one, and for what is negative or no number.
+    /// The range of a distance in metres; unknown without one, for negative values and for NaN.
     public init(metres: Double?) {
         guard let metres, metres >= 0 else {
             self = .unknown

@@ -1,18 +1,18 @@
-/// Makes one signal strength of many that jump about (dossier 5.1).
+/// Smooths fluctuating signal strengths (dossier 5.1).
 public enum RSSIFilter: Sendable, Hashable {
     case runningAverage(RunningAverage)
     case autoregressive(AutoregressiveAverage)
 
     /// The average of the last twenty seconds.
     public static let standard = RSSIFilter.runningAverage(RunningAverage())
-    /// The average of the last five seconds, for what moves.
+    /// The average of the last five seconds, for moving beacons.
     public static let quick = RSSIFilter.runningAverage(RunningAverage(window: .seconds(5)))
 
-    /// Takes a sample.
+    /// Adds a sample.
     mutating func add(_ rssi: RSSI, at time: Timestamp) {
         switch self {
         case .runningAverage(var average):
-            // Given up first, so that its samples are not copied.
+            // Released first, so that the samples are not copied.
             self = .autoregressive(AutoregressiveAverage())
             average.add(rssi, at: time)
             self = .runningAverage(average)
@@ -22,7 +22,7 @@ public enum RSSIFilter: Sendable, Hashable {
         }
     }
 
-    /// The filtered signal strength in dBm; nil without a sample that is young enough.
+    /// The filtered signal strength in dBm; nil without a recent sample.
     mutating func value(at time: Timestamp) -> Double? {
         switch self {
         case .runningAverage(var average):

@@ -1,15 +1,15 @@
-/// The average of what was measured lately, without the extremes (dossier 5.1).
+/// The average of recent samples without the extremes (dossier 5.1).
 ///
-/// Of `n` samples `n / 10 + 1` are left out at either end when there are more than two. Twenty seconds of samples make it
-/// lag by as much; take five where movement matters.
+/// Of `n` samples, `n / 10 + 1` are dropped at either end if there are more than two. The average lags by the length of
+/// the window; use five seconds where movement matters.
 public struct RunningAverage: Sendable, Hashable {
-    /// How old a sample may be.
+    /// The maximum age of a sample.
     public let window: Duration
-    /// The most samples that are kept; older ones go first.
-    public static let mostSamples = 256
+    /// The maximum number of samples; the oldest are dropped first.
+    public static let maximumSamples = 256
 
     private var samples: [Sample] = []
-    /// Where the first sample that counts is; those before it go together, now and then.
+    /// The index of the first valid sample; expired ones before it are removed in batches.
     private var first = 0
 
     private struct Sample: Sendable, Hashable {
@@ -21,18 +21,18 @@ public struct RunningAverage: Sendable, Hashable {
         self.window = window
     }
 
-    /// Takes a sample. Times must not go back; ``Ranging`` sees to that.
+    /// Adds a sample. Times must not decrease; ``Ranging`` ensures that.
     public mutating func add(_ rssi: RSSI, at time: Timestamp) {
         samples.append(Sample(time: time, rssi: rssi))
         dropOld(at: time)
     }
 
-    /// The average in dBm; nil when all samples are too old.
+    /// The average in dBm; nil when all samples have expired.
     public mutating func value(at time: Timestamp) -> Double? {
         dropOld(at: time)
         let count = samples.count - first
         guard count > 0 else { return nil }
-        // A count for each of 127 values is quicker than sorting.
+        // Counting 127 values is faster than sorting.
         var counts = [Int](repeating: 0, count: 128)
         for sample in samples[first...] { counts[Int(sample.rssi.dBm) + 128] += 1 }
         let dropped = count > 2 ? count / 10 + 1 : 0
@@ -51,10 +51,10 @@ public struct RunningAverage: Sendable, Hashable {
 
     private mutating func dropOld(at time: Timestamp) {
         let oldest = time.advanced(by: .zero - window)
-        while first < samples.count, samples[first].time < oldest || samples.count - first > Self.mostSamples {
+        while first < samples.count, samples[first].time < oldest || samples.count - first > Self.maximumSamples {
             first += 1
         }
-        if first > Self.mostSamples / 2 {
+        if first > Self.maximumSamples / 2 {
             samples.removeFirst(first)
             first = 0
         }

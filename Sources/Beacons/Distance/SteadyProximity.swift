@@ -1,19 +1,19 @@
-/// A proximity that does not flap: to change bucket, the distance must pass the border by 20 % on two ticks in a row
+/// A proximity with hysteresis: it changes when the distance passes the limit by 20 % in two successive ticks
 /// (dossier 5.3).
 ///
-/// The first known distance and one that becomes unknown count at once.
+/// The first known distance, and a change to unknown, apply immediately.
 public struct SteadyProximity: Sendable, Hashable {
-    /// The bucket.
+    /// The proximity.
     public private(set) var value = Proximity.unknown
-    /// Where the last tick wanted to go.
+    /// The change that the last tick asked for.
     private var candidate: Proximity?
 
-    /// By how much a border must be passed.
+    /// By how much a limit must be passed.
     public static let margin = 0.2
 
     public init() {}
 
-    /// Takes the filtered distance of one tick, in metres; nil when it is unknown.
+    /// Applies the filtered distance of one tick, in metres; nil when unknown.
     public mutating func update(metres: Double?) {
         let plain = Proximity(metres: metres)
         guard let metres, plain != .unknown, value != .unknown else {
@@ -21,13 +21,13 @@ public struct SteadyProximity: Sendable, Hashable {
             candidate = nil
             return
         }
-        // The nearest bucket whose outer border is passed inwards, or the farthest whose inner one is passed outwards.
+        // The nearest range whose outer limit is passed inwards, or the farthest whose inner limit is passed outwards.
         let outwards = Proximity(metres: metres / (1 + Self.margin))
         let inwards = Proximity(metres: metres / (1 - Self.margin))
         let wanted = outwards.rawValue > value.rawValue ? outwards : inwards.rawValue < value.rawValue ? inwards : value
         defer { candidate = value == wanted ? nil : wanted }
         guard let candidate else { return }
-        // Two ticks that leave in the same direction have both passed the borders up to the less far of the two.
+        // Two ticks in the same direction have both passed the limits up to the smaller of the two changes.
         let both = [wanted.rawValue, candidate.rawValue]
         if let least = both.min(), least > value.rawValue {
             value = Proximity(rawValue: least) ?? value

@@ -1,14 +1,14 @@
 /// An AltBeacon 1.0, with its 20-byte identifier split as is customary: 16 + 2 + 2 (dossier 3).
 public struct AltBeacon: Sendable, Hashable {
-    /// Who made it.
+    /// The manufacturer.
     public let company: CompanyID
     /// The fleet.
     public let uuid: ProximityUUID
     public let major: UInt16
     public let minor: UInt16
-    /// The reference byte as it is on the air: dBm at 1 m.
+    /// The reference byte as sent: dBm at 1 m.
     public let power: Int8
-    /// The maker's own byte.
+    /// The manufacturer's reserved byte.
     public let reserved: UInt8
 
     public init(
@@ -21,26 +21,26 @@ public struct AltBeacon: Sendable, Hashable {
         self.reserved = reserved
     }
 
-    /// What makes two packets the same beacon.
+    /// The identity of the beacon.
     public var identity: BeaconIdentity { .proximity(uuid: uuid, major: major, minor: minor) }
 
-    /// The signal strength to expect at 1 m; nil outside -127 to -1.
+    /// The expected signal strength at 1 m; nil outside -127 to -1.
     public var powerAtOneMetre: RSSI? { RSSI(Int(power)) }
 
-    /// The 24 bytes behind the company's number: `BE AC …`.
+    /// The 24 bytes after the company ID: `BE AC …`.
     public var manufacturerData: [UInt8] {
         Self.code.bigEndianBytes + uuid.bytes + major.bigEndianBytes + minor.bigEndianBytes
             + [UInt8(bitPattern: power), reserved]
     }
 
-    /// The structure that is sent, 28 bytes.
+    /// The advertising structure, 28 bytes.
     public var structure: AdvertisingStructure {
         AdvertisingStructure(.manufacturerData, short: company.rawValue.littleEndianBytes + manufacturerData)
     }
 
-    /// What every AltBeacon begins with.
+    /// The first bytes of every AltBeacon.
     static let code: UInt16 = 0xBEAC
-    /// Bytes behind the company's number.
+    /// Bytes after the company ID.
     static let length = 24
 
     /// Reads ``length`` bytes that begin with ``code``.

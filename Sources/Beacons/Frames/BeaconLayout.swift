@@ -1,30 +1,30 @@
-/// Where the parts of a beacon are, written as AltBeacon's library writes it: `m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25`
+/// The positions of a beacon's parts, in the notation of AltBeacon's library: `m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25`
 /// (dossier 4).
 ///
-/// Offsets count from the company's number or the service's UUID, and both ends belong to the part.
+/// Offsets count from the company ID or the service UUID; ranges are inclusive.
 ///
 /// | term | meaning |
 /// |---|---|
-/// | `m:2-3=beac` | these bytes must be there |
+/// | `m:2-3=beac` | these bytes must match |
 /// | `s:0-1=feaa` | service data of this UUID; without it, manufacturer data |
-/// | `i:4-19` | an identifier; `l` behind it reverses its bytes, `v` lets it end with the data |
-/// | `p:3-3:-41` | the power, and what to add to it for 1 m |
+/// | `i:4-19` | an identifier; with `l` its bytes are reversed, with `v` it may end with the data |
+/// | `p:3-3:-41` | the power, and the correction to 1 m |
 /// | `d:25-25` | further data; `l` as above |
-/// | `x` | an extra frame, which belongs to a beacon that another layout names |
+/// | `x` | an extra frame of a beacon that another layout identifies |
 public struct BeaconLayout: Sendable, Hashable {
-    /// Bytes that must be there.
+    /// Bytes that must match.
     var matches: [Match] = []
-    /// The service whose data is read, in the order of the air; nil for manufacturer data.
+    /// The service whose data is read, in the byte order of the air; nil for manufacturer data.
     var service: [UInt8]?
     var identifiers: [Field] = []
     var power: Field?
-    /// What is added to the power, in dB.
+    /// The correction of the power, in dB.
     var powerCorrection = 0
     var data: [Field] = []
-    /// Whether the frame only belongs to a beacon.
+    /// Whether the frame belongs to a beacon of another layout.
     public internal(set) var isExtra = false
 
-    /// Bytes that a frame of this layout has.
+    /// The bytes that a frame of this layout must have.
     struct Match: Sendable, Hashable {
         let range: ClosedRange<Int>
         let bytes: [UInt8]
@@ -65,18 +65,18 @@ public struct BeaconLayout: Sendable, Hashable {
 }
 
 extension BeaconLayout {
-    /// What a layout finds in an advertisement.
+    /// The values of a layout's parts in an advertisement.
     public struct Reading: Sendable, Hashable {
-        /// The company's number or the service's 16-bit UUID; nil for a service with a 128-bit UUID.
+        /// The company ID or 16-bit service UUID; nil for a 128-bit service UUID.
         public let number: UInt16?
         /// The identifiers in the layout's order.
         public let identifiers: [[UInt8]]
-        /// The signal strength to expect at 1 m, corrected; nil without a power or with an implausible one.
+        /// The expected signal strength at 1 m, corrected; nil without a power or with an implausible one.
         public let powerAtOneMetre: RSSI?
         /// The further data in the layout's order.
         public let data: [[UInt8]]
 
-        /// The beacon, when the identifiers have the lengths 16, 2 and 2.
+        /// The beacon's identity, if the identifiers have the lengths 16, 2 and 2.
         public var identity: BeaconIdentity? {
             guard identifiers.map(\.count) == [16, 2, 2] else { return nil }
             return .proximity(
@@ -87,9 +87,9 @@ extension BeaconLayout {
         }
     }
 
-    /// What the first structure of this layout says; nil when there is none.
+    /// Reads the first structure of this layout; nil when there is none.
     ///
-    /// Structures that are shorter than the layout are none of it; bytes behind its last part are ignored.
+    /// Structures shorter than the layout do not match; bytes after its last part are ignored.
     public func reading(of data: AdvertisingData) -> Reading? {
         for structure in data.structures {
             if structure.type == structureType, let reading = reading(ofValue: structure.value) { return reading }
@@ -122,7 +122,7 @@ extension BeaconLayout {
         var reference: RSSI?
         if let power {
             guard let byte = power.bytes(of: value)?.first else { return nil }
-            // The correction is from the layout, so the sum may be anything.
+            // The correction comes from the layout, so the sum can be out of range.
             let (sum, overflows) = Int(Int8(bitPattern: byte)).addingReportingOverflow(powerCorrection)
             reference = overflows ? nil : RSSI(sum)
         }
@@ -133,7 +133,7 @@ extension BeaconLayout {
 }
 
 extension BeaconLayout.Field {
-    /// The part of a structure's value; nil when that is too short.
+    /// The part of a structure's value; nil when the value is too short.
     fileprivate func bytes(of value: [UInt8]) -> [UInt8]? {
         let end = isVariable ? min(range.upperBound, value.count - 1) : range.upperBound
         guard range.lowerBound <= end, end < value.count else { return nil }

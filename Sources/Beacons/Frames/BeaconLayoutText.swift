@@ -1,27 +1,27 @@
 extension BeaconLayout {
-    /// Reads a layout.
+    /// Parses a layout.
     ///
-    /// - Throws: ``BeaconsError/layout(term:problem:)`` with the first term that cannot be understood, or where the whole names
-    ///   no beacon: it has nothing to match, or no identifier and is no extra frame.
+    /// - Throws: ``BeaconsError/layout(term:problem:)`` with the first invalid term, or for a layout that matches everything, or that
+    ///   has no identifier and is no extra frame.
     public init(parsing text: String) throws(BeaconsError) {
         self.init()
-        // No structure is longer than 255 bytes, so neither a longer text nor more terms can mean anything.
+        // No structure is longer than 255 bytes, so a longer text has no meaning.
         guard text.utf8.count <= 2_048 else { throw .layout(term: text, problem: "is longer than any layout can be") }
         for term in text.split(separator: ",", omittingEmptySubsequences: false) {
             try take(Term(term))
         }
         guard service != nil || !matches.isEmpty else {
-            throw .layout(term: text, problem: "matches every frame; add a term m or s")
+            throw .layout(term: text, problem: "matches every frame. Add a term m or s")
         }
         guard isExtra || !identifiers.isEmpty else {
-            throw .layout(term: text, problem: "has no identifier; add a term i, or x for an extra frame")
+            throw .layout(term: text, problem: "has no identifier. Add a term i, or x for an extra frame")
         }
     }
 
     private mutating func take(_ term: Term) throws(BeaconsError) {
         switch term.kind {
         case "x":
-            guard term.rest.isEmpty else { throw term.error("must stand alone") }
+            guard term.rest.isEmpty else { throw term.error("must have no value") }
             isExtra = true
         case "m":
             let (range, bytes) = try term.rangeAndBytes()
@@ -37,7 +37,7 @@ extension BeaconLayout {
         case "p":
             guard power == nil else { throw term.error("comes twice") }
             (power, powerCorrection) = try term.power()
-        default: throw term.error("is none of m, s, i, p, d, x")
+        default: throw term.error("must be one of m, s, i, p, d, x")
         }
     }
 
@@ -45,7 +45,7 @@ extension BeaconLayout {
     private struct Term {
         let text: Substring
         let kind: Substring
-        /// What stands behind the first colon.
+        /// The text after the first colon.
         let rest: Substring
 
         init(_ text: Substring) {
@@ -63,12 +63,12 @@ extension BeaconLayout {
         private func range(_ text: Substring) throws(BeaconsError) -> ClosedRange<Int> {
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Self.offset($0) }
             guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, last < 254 else {
-                throw error("needs two offsets from 0 to 253, as 4-19")
+                throw error("needs two offsets from 0 to 253, such as 4-19")
             }
             return first...last
         }
 
-        /// `Int` would take a sign as well.
+        /// `Int` would also accept a sign.
         private static func offset(_ text: Substring) -> Int? {
             text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
         }
@@ -76,15 +76,15 @@ extension BeaconLayout {
         /// `2-3=beac`
         func rangeAndBytes() throws(BeaconsError) -> (ClosedRange<Int>, [UInt8]) {
             let parts = rest.split(separator: "=", omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw error("needs a value, as 2-3=beac") }
+            guard parts.count == 2 else { throw error("needs a value, such as 2-3=beac") }
             let range = try range(parts[0])
             guard let bytes = Hexadecimal.decode(parts[1].utf8), bytes.count == range.count else {
-                throw error("needs as many hexadecimal bytes as its range has")
+                throw error("needs as many hexadecimal bytes as its range")
             }
             return (range, bytes)
         }
 
-        /// `4-19` with letters of `options` behind it.
+        /// `4-19`, followed by letters of `options`.
         func field(options: String) throws(BeaconsError) -> Field {
             var rest = rest
             var field: (isLittleEndian: Bool, isVariable: Bool) = (false, false)
@@ -103,7 +103,7 @@ extension BeaconLayout {
             guard range.count == 1 else { throw error("must be one byte") }
             guard parts.count > 1 else { return (Field(range: range), 0) }
             guard parts.count == 2, let correction = Int(parts[1]), (-127...127).contains(correction) else {
-                throw error("needs a correction from -127 to 127, as 3-3:-41")
+                throw error("needs a correction from -127 to 127, such as 3-3:-41")
             }
             return (Field(range: range), correction)
         }

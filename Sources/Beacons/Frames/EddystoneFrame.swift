@@ -1,4 +1,4 @@
-/// A frame of Eddystone (dossier 4). Its powers are for 0 m; at 1 m 41 dB less are expected.
+/// An Eddystone frame (dossier 4). Its powers are for 0 m; at 1 m, 41 dB less are expected.
 public enum EddystoneFrame: Sendable, Hashable {
     case uid(EddystoneUID, power: Int8)
     case url(EddystoneURL, power: Int8)
@@ -7,13 +7,13 @@ public enum EddystoneFrame: Sendable, Hashable {
     case ephemeral(UInt64, power: Int8)
     /// Telemetry of another version than 0, such as encrypted telemetry.
     case otherTelemetry(version: UInt8)
-    /// A type without a meaning so far.
+    /// A reserved type.
     case reserved(type: UInt8)
 
-    /// What the signal loses from 0 m to 1 m, in dB.
+    /// The loss from 0 m to 1 m, in dB.
     static let lossToOneMetre = 41
 
-    /// The signal strength to expect at 1 m; nil for frames without a power.
+    /// The expected signal strength at 1 m; nil for frames without a power.
     public var powerAtOneMetre: RSSI? {
         switch self {
         case .uid(_, let power), .url(_, let power), .ephemeral(_, let power):
@@ -22,14 +22,14 @@ public enum EddystoneFrame: Sendable, Hashable {
         }
     }
 
-    /// Reads the bytes behind the service's UUID; nil when they break the rules of their type.
+    /// Reads the bytes after the service UUID; nil when they are malformed.
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         guard let type = range.isEmpty ? nil : bytes[range.lowerBound], type & 0x0F == 0 else { return nil }
         let body = range.lowerBound + 1..<range.upperBound
         func power() -> Int8 { Int8(bitPattern: bytes[body.lowerBound]) }
         switch type {
         case 0x00:
-            // Two reserved bytes, which older senders leave out.
+            // Two reserved bytes, which older senders omit.
             guard body.count == 17 || body.count == 19 else { return nil }
             self = .uid(EddystoneUID(bytes, at: body.lowerBound + 1), power: power())
         case 0x10:
@@ -54,7 +54,7 @@ public enum EddystoneFrame: Sendable, Hashable {
 }
 
 extension AdvertisingStructure {
-    /// A frame of Eddystone, whose length is known to fit.
+    /// An Eddystone frame whose length is known to fit.
     static func eddystone(_ body: [UInt8]) -> [AdvertisingStructure] {
         [
             .service(.eddystone),

@@ -1,12 +1,12 @@
-/// What an Eddystone beacon tells of itself.
+/// The telemetry of an Eddystone beacon.
 public struct EddystoneTelemetry: Sendable, Hashable {
     /// Millivolts; nil without a battery.
     public let battery: UInt16?
-    /// Degrees Celsius; nil when it is not measured.
+    /// Degrees Celsius; nil when not measured.
     public let temperature: Double?
-    /// Advertisements sent since it was switched on.
+    /// Advertisements since power-up.
     public let advertisements: UInt32
-    /// Tenths of a second since it was switched on.
+    /// Tenths of a second since power-up.
     public let uptime: UInt32
 
     /// Reads 12 bytes.

@@ -1,8 +1,8 @@
 /// The two parts of an Eddystone UID.
 public struct EddystoneUID: Sendable, Hashable, Codable {
-    /// Ten bytes that tell a fleet.
+    /// Ten bytes that identify a fleet.
     public let namespace: Namespace
-    /// Six bytes that tell a beacon of it, in the lowest 48 bits.
+    /// Six bytes that identify a beacon in it, in the lowest 48 bits.
     public let instance: UInt64
 
     /// Takes the lowest 48 bits of `instance`.
@@ -11,7 +11,7 @@ public struct EddystoneUID: Sendable, Hashable, Codable {
         self.instance = instance & 0xFFFF_FFFF_FFFF
     }
 
-    /// Ten bytes that tell a fleet.
+    /// Ten bytes that identify a fleet.
     public struct Namespace: Sendable, Hashable, Codable {
         /// The first eight bytes.
         public let high: UInt64
@@ -39,7 +39,7 @@ public struct EddystoneUID: Sendable, Hashable, Codable {
         instance = bytes.bigEndian(at: offset + 10, count: 6)
     }
 
-    /// The structures that are sent: the list with the service, and the service's data with two reserved bytes.
+    /// The advertising structures: the service list, and the service data with two reserved bytes.
     ///
     /// - Parameter power: dBm at 0 m.
     public func structures(power: Int8) -> [AdvertisingStructure] {

@@ -1,21 +1,21 @@
-/// A web address in Eddystone's compressed form: a scheme and 1 to 17 bytes (dossier 4).
+/// A URL in Eddystone's compressed form: a scheme and 1 to 17 bytes (dossier 4).
 ///
-/// Whoever stands nearby chose it. It is printable ASCII once read, and nothing more is known of it.
+/// An untrusted sender chose it. It is printable ASCII, and nothing else is known of it.
 public struct EddystoneURL: Sendable, Hashable {
-    // The bytes rest in numbers rather than in an array, so that reading a frame takes no memory.
+    // The bytes are stored in integers instead of an array, so that parsing allocates no memory.
     private let scheme: UInt8
     private let count: UInt8
     private let words: (UInt64, UInt64, UInt8)
 
     private static let schemes = ["http://www.", "https://www.", "http://", "https://"]
-    private static let most = 17
+    private static let maximumLength = 17
     private static let domains = [".com", ".org", ".edu", ".net", ".info", ".biz", ".gov"]
     private static let expansions = domains.map { $0 + "/" } + domains
 
-    /// Reads a scheme and an encoded address; nil when the length or a byte is not allowed.
+    /// Reads a scheme and an encoded URL; nil when the length or a byte is invalid.
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         let count = range.count - 1
-        guard (1...Self.most).contains(count), bytes[range.lowerBound] < 4 else { return nil }
+        guard (1...Self.maximumLength).contains(count), bytes[range.lowerBound] < 4 else { return nil }
         var words: (UInt64, UInt64, UInt8) = (0, 0, 0)
         for place in 0..<count {
             let byte = bytes[range.lowerBound + 1 + place]
@@ -31,10 +31,10 @@ public struct EddystoneURL: Sendable, Hashable {
         self.words = words
     }
 
-    /// Compresses an address.
+    /// Compresses a URL.
     ///
-    /// - Throws: ``BeaconsError/input(member:problem:)`` when it begins with neither `http://` nor `https://`, holds anything
-    ///   but visible ASCII, or takes more than 17 bytes.
+    /// - Throws: ``BeaconsError/input(member:problem:)`` when it does not begin with `http://` or `https://`, contains anything
+    ///   but printable ASCII, or takes more than 17 bytes.
     public init(_ address: String) throws(BeaconsError) {
         let candidates = Self.schemes.indices.filter { address.hasPrefix(Self.schemes[$0]) }
         guard let scheme = candidates.max(by: { Self.schemes[$0].utf8.count < Self.schemes[$1].utf8.count }) else {
@@ -43,13 +43,13 @@ public struct EddystoneURL: Sendable, Hashable {
         var rest = address.utf8.dropFirst(Self.schemes[scheme].utf8.count)
         var encoded: [UInt8] = []
         while let byte = rest.first {
-            // Those with a slash come first and are longer, so the first that fits is the longest.
+            // Those with a slash come first and are longer, so the first match is the longest.
             if let code = Self.expansions.firstIndex(where: { rest.starts(with: $0.utf8) }) {
                 encoded.append(UInt8(code))
                 rest = rest.dropFirst(Self.expansions[code].utf8.count)
             } else {
                 guard (0x21...0x7E).contains(byte) else {
-                    throw .input(member: "address", problem: "it may hold visible ASCII only; encode the rest with %")
+                    throw .input(member: "address", problem: "it must be printable ASCII; percent-encode the rest")
                 }
                 encoded.append(byte)
                 rest = rest.dropFirst()
@@ -60,12 +60,12 @@ public struct EddystoneURL: Sendable, Hashable {
             throw .input(
                 member: "address",
                 problem:
-                    "it takes \(encoded.count) bytes behind its scheme, and 1 to \(Self.most) fit; use a shorter one")
+                    "it takes \(encoded.count) bytes after the scheme, but must take 1 to \(Self.maximumLength). Use a shorter one")
         }
         self = url
     }
 
-    /// The scheme and the encoded address as they are sent.
+    /// The scheme and the encoded URL as sent.
     public var bytes: [UInt8] {
         [scheme] + (0..<Int(count)).map { byte(at: $0) }
     }
@@ -78,7 +78,7 @@ public struct EddystoneURL: Sendable, Hashable {
         }
     }
 
-    /// The structures that are sent: the list with the service, and the service's data.
+    /// The advertising structures: the service list and the service data.
     ///
     /// - Parameter power: dBm at 0 m.
     public func structures(power: Int8) -> [AdvertisingStructure] {
@@ -98,7 +98,7 @@ public struct EddystoneURL: Sendable, Hashable {
 }
 
 extension EddystoneURL: CustomStringConvertible {
-    /// The whole address.
+    /// The full URL.
     public var description: String {
         (0..<Int(count)).reduce(into: Self.schemes[Int(scheme)]) { text, place in
             let byte = byte(at: place)

@@ -1,11 +1,11 @@
-/// A frame of Exposure Notification: recognised, so that it can be passed over (dossier 8.2).
+/// An Exposure Notification frame: recognised, so that it can be skipped (dossier 8.2).
 public struct ExposureNotification: Sendable, Hashable {
     /// The rolling proximity identifier.
     public let identifier: RollingToken
     /// The encrypted metadata, first byte most significant.
     public let metadata: UInt32
 
-    /// Bytes behind the service's UUID.
+    /// Bytes after the service UUID.
     static let length = 20
 
     /// Reads ``length`` bytes.

@@ -1,24 +1,24 @@
-/// What an advertisement is.
+/// The parsed content of an advertisement.
 public enum Frame: Sendable, Hashable {
     case iBeacon(IBeacon)
     case altBeacon(AltBeacon)
     case eddystone(EddystoneFrame)
     case exposureNotification(ExposureNotification)
-    /// A 16-byte rolling identifier in the service data that the parser was told of (dossier 8.4).
+    /// A 16-byte rolling identifier in the service data given to the parser (dossier 8.4).
     case rolling(RollingToken)
-    /// Another message of Apple's, by its type: most of the traffic (dossier 2.3).
+    /// Another Apple message, by type: most of the traffic (dossier 2.3).
     case otherApple(messageType: UInt8)
-    /// Says that it is of a format and breaks its rules.
+    /// A malformed frame of a known format.
     case malformed(Format)
-    /// Nothing that is known here.
+    /// No known format.
     case unknown
 
-    /// The formats that have rules to break.
+    /// The known formats.
     public enum Format: String, Sendable, Hashable, CaseIterable {
         case iBeacon, altBeacon, eddystone, exposureNotification, rolling
     }
 
-    /// The beacon that it names; nil when it names none.
+    /// The identity of the beacon; nil when the frame has none.
     public var identity: BeaconIdentity? {
         switch self {
         case .iBeacon(let beacon): beacon.identity
@@ -30,7 +30,7 @@ public enum Frame: Sendable, Hashable {
         }
     }
 
-    /// The signal strength to expect at 1 m; nil when the sender does not say, or says something implausible.
+    /// The expected signal strength at 1 m; nil when the sender gives none, or an implausible one.
     public var powerAtOneMetre: RSSI? {
         switch self {
         case .iBeacon(let beacon): beacon.powerAtOneMetre
@@ -40,7 +40,7 @@ public enum Frame: Sendable, Hashable {
         }
     }
 
-    /// How much it tells: of several structures in one advertisement the first of the highest rank counts.
+    /// The rank of the frame: of several structures in one advertisement, the first of the highest rank counts.
     var rank: Int {
         switch self {
         case .unknown: 0

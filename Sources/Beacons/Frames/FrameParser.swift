@@ -1,11 +1,11 @@
-/// Tells what an advertisement is, without taking memory for it.
+/// Parses advertisements without allocating memory.
 ///
-/// Both ways in, whole advertising data and the parts that a receiver like BlueZ hands over, lead to the same frame
-/// (dossier 2.1, 7.2). Nothing throws: bad input is a frame of its own kind.
+/// Whole advertising data and the parts that a receiver such as BlueZ reports give the same frame (dossier 2.1, 7.2).
+/// Nothing throws: malformed input has a frame case of its own.
 public struct FrameParser: Sendable, Hashable {
-    /// Whether bytes behind an iBeacon or AltBeacon are ignored; otherwise such a frame is malformed (dossier 2.3).
+    /// Whether extra bytes after an iBeacon or AltBeacon are ignored; otherwise such a frame is malformed (dossier 2.3).
     public var ignoresTail: Bool
-    /// The service whose data holds the 16-byte rolling identifiers of a community; nil looks for none (dossier 8.4).
+    /// The service whose data carries the 16-byte rolling identifiers of a community; nil for none (dossier 8.4).
     public var rollingService: ServiceUUID?
 
     public init(ignoresTail: Bool = false, rollingService: ServiceUUID? = nil) {
@@ -13,22 +13,22 @@ public struct FrameParser: Sendable, Hashable {
         self.rollingService = rollingService
     }
 
-    /// What the advertisement is.
+    /// Parses an advertisement.
     public func frame(of advertisement: Advertisement) -> Frame {
         frame(in: advertisement.data)
     }
 
-    /// What the data holds.
+    /// Parses advertising data.
     public func frame(in data: AdvertisingData) -> Frame {
         data.withSpan { frame(in: $0) }
     }
 
-    /// What the advertising data in a buffer holds: the first beacon in it, or else the first that says anything.
+    /// Parses advertising data in a buffer: the first beacon, otherwise the first known frame.
     public func frame(in bytes: Span<UInt8>) -> Frame {
         var cursor = StructureCursor()
         var best = Frame.unknown
         while let (type, value) = cursor.next(in: bytes) {
-            // Both kinds begin with a 16-bit number, the least significant byte first.
+            // Both kinds begin with a 16-bit number, least significant byte first.
             guard value.count >= 2 else { continue }
             let number = bytes.littleEndian16(at: value.lowerBound)
             let body = value.lowerBound + 2..<value.upperBound
@@ -46,12 +46,12 @@ public struct FrameParser: Sendable, Hashable {
         return best
     }
 
-    /// What a company's data is; `bytes` are those behind the company's number, which BlueZ uses as the key.
+    /// Parses manufacturer data; `bytes` are those after the company ID, which BlueZ uses as the key.
     public func frame(inManufacturerData bytes: Span<UInt8>, company: CompanyID) -> Frame {
         manufacturerFrame(bytes, 0..<bytes.count, company: company)
     }
 
-    /// What a service's data is; `bytes` are those behind the service's UUID, which BlueZ uses as the key.
+    /// Parses service data; `bytes` are those after the service UUID, which BlueZ uses as the key.
     public func frame(inServiceData bytes: Span<UInt8>, service: ServiceUUID) -> Frame {
         serviceFrame(bytes, 0..<bytes.count, service: service)
     }

@@ -4,7 +4,7 @@ public struct IBeacon: Sendable, Hashable {
     public let uuid: ProximityUUID
     public let major: UInt16
     public let minor: UInt16
-    /// The power byte as it is on the air: dBm at 1 m; 0 means "not calibrated" (dossier 2.3).
+    /// The power byte as sent: dBm at 1 m; 0 means "not calibrated" (dossier 2.3).
     public let power: Int8
 
     public init(uuid: ProximityUUID, major: UInt16, minor: UInt16, power: Int8 = -59) {
@@ -14,26 +14,26 @@ public struct IBeacon: Sendable, Hashable {
         self.power = power
     }
 
-    /// What makes two packets the same beacon.
+    /// The identity of the beacon.
     public var identity: BeaconIdentity { .proximity(uuid: uuid, major: major, minor: minor) }
 
-    /// The signal strength to expect at 1 m; nil when the beacon is not calibrated or says something implausible.
+    /// The expected signal strength at 1 m; nil when the beacon is not calibrated or the value is implausible.
     public var powerAtOneMetre: RSSI? { RSSI(Int(power)) }
 
-    /// The 23 bytes behind the company's number, as BlueZ takes them: `02 15 …`.
+    /// The 23 bytes after the company ID, as BlueZ expects them: `02 15 …`.
     public var manufacturerData: [UInt8] {
         Self.code.bigEndianBytes + uuid.bytes + major.bigEndianBytes + minor.bigEndianBytes
             + [UInt8(bitPattern: power)]
     }
 
-    /// The structure that is sent, 27 bytes.
+    /// The advertising structure, 27 bytes.
     public var structure: AdvertisingStructure {
         AdvertisingStructure(.manufacturerData, short: CompanyID.apple.rawValue.littleEndianBytes + manufacturerData)
     }
 
     /// Apple's message type and the length of the rest.
     static let code: UInt16 = 0x0215
-    /// Bytes behind the company's number.
+    /// Bytes after the company ID.
     static let length = 23
 
     /// Reads ``length`` bytes that begin with ``code``.

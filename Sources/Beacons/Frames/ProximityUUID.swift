@@ -1,4 +1,4 @@
-/// The 16 bytes that tell one fleet of beacons from another; sent in the order in which they are printed (dossier 2.1).
+/// The 16 bytes that identify a fleet of beacons, sent in printed order (dossier 2.1).
 public struct ProximityUUID: Sendable, Hashable {
     /// The first eight bytes.
     public let high: UInt64
@@ -10,7 +10,7 @@ public struct ProximityUUID: Sendable, Hashable {
         self.low = low
     }
 
-    /// SecretHandshake's own (dossier 2.2).
+    /// SecretHandshake's UUID (dossier 2.2).
     public static let secretHandshake = ProximityUUID(high: 0x3ee7_61a0_f737_11e3, low: 0xa3ac_0800_200c_9a66)
 
     /// The 16 bytes in printed order.
@@ -18,9 +18,9 @@ public struct ProximityUUID: Sendable, Hashable {
 }
 
 extension ProximityUUID: LosslessStringConvertible {
-    /// Reads 32 hexadecimal digits with or without hyphens, in either case; nil for anything else.
+    /// Parses 32 hexadecimal digits with or without hyphens, in either case; nil for anything else.
     ///
-    /// Hyphens are taken only where a UUID has them (RFC 9562, section 4).
+    /// Hyphens are accepted only at a UUID's positions (RFC 9562, section 4).
     public init?(_ text: String) {
         var characters = Array(text.utf8.prefix(37))
         if characters.count == 36 {

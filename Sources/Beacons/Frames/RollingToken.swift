@@ -1,5 +1,5 @@
-/// A rolling identifier as it is on the air: 16 bytes that mean something to whoever has the day's key, and nothing to
-/// anybody else (dossier 8.4).
+/// A rolling identifier as sent: 16 bytes that only a holder of the day key can resolve
+/// (dossier 8.4).
 public struct RollingToken: Sendable, Hashable, Codable {
     /// The first eight bytes.
     public let high: UInt64
@@ -14,18 +14,18 @@ public struct RollingToken: Sendable, Hashable, Codable {
     /// The 16 bytes.
     public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
-    /// The first four bytes, for an iBeacon's major and minor; nil when its minor would be 0, which means "nobody":
+    /// The first four bytes, for an iBeacon's major and minor; nil when the minor would be 0, which identifies no user:
     /// nothing is sent in such a window.
     public var short: ShortRollingToken? {
         ShortRollingToken(major: UInt16(truncatingIfNeeded: high >> 48), minor: UInt16(truncatingIfNeeded: high >> 32))
     }
 
-    /// The service data that is sent, 20 bytes.
+    /// The service data, 20 bytes.
     public func structure(for service: ServiceUUID) -> AdvertisingStructure {
         AdvertisingStructure(.serviceData, short: service.rawValue.littleEndianBytes + bytes)
     }
 
-    /// Bytes behind the service's UUID.
+    /// Bytes after the service UUID.
     static let length = 16
 
     /// Reads ``length`` bytes.

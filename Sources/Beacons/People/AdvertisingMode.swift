@@ -1,18 +1,18 @@
-/// What one tells the air about oneself (dossier 8.4). Nothing is chosen for the user.
+/// What the user advertises (dossier 8.4). There is no default: the user chooses.
 public enum AdvertisingMode: Sendable {
-    /// Nothing: one only listens.
+    /// Nothing: only scans.
     case scanOnly
-    /// A number that changes every quarter of an hour and means something only to friends.
+    /// A number that rotates every quarter of an hour and can be resolved by friends only.
     case rolling(RollingSeed)
-    /// One's own number, for ever the same: compatible with SecretHandshake.
+    /// The user's own number, which never changes: compatible with SecretHandshake.
     case `static`(UserNumber, UserNumber.Scheme, consent: StaticIdentifierConsent)
 }
 
-/// The user's word that everybody with a receiver may follow them (dossier 8.1).
+/// The user's consent to be tracked by anyone with a receiver (dossier 8.1).
 ///
-/// There is one value, with a name that a reader of the app's code cannot overlook.
+/// There is one value, with a name that stands out in the app's code.
 public struct StaticIdentifierConsent: Sendable, Hashable {
-    /// The user was told that a constant number can be followed from place to place by anybody, and agreed.
+    /// The user was told that a constant number can be tracked from place to place, and agreed.
     public static let userAgreesToBeFollowedByStrangers = StaticIdentifierConsent()
 
     private init() {}

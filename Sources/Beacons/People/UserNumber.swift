@@ -1,42 +1,42 @@
-/// The number of a person in a directory, as it is sent in a beacon's major and minor (dossier 2.4).
+/// A person's number in a directory, sent as a beacon's major and minor (dossier 2.4).
 public struct UserNumber: Sendable, Hashable, Comparable {
     /// From 1 to 2³¹ − 1.
     public let value: Int
 
-    /// - Throws: ``BeaconsError/userNumber(_:most:)`` for 0, negative numbers and those beyond 31 bits.
+    /// - Throws: ``BeaconsError/userNumber(_:maximum:)`` for 0, negative numbers and those beyond 31 bits.
     public init(_ value: Int) throws(BeaconsError) {
-        guard (1...Scheme.wide.most).contains(value) else { throw .userNumber(value, most: Scheme.wide.most) }
+        guard (1...Scheme.wide.maximum).contains(value) else { throw .userNumber(value, maximum: Scheme.wide.maximum) }
         self.value = value
     }
 
-    /// How numbers become major and minor.
+    /// How numbers map to major and minor.
     public enum Scheme: String, Sendable, Hashable, Codable, CaseIterable {
-        /// SecretHandshake's own: major 1 and the number as minor. Carries 1 to 65535.
+        /// SecretHandshake's scheme: major 1 and the number as minor. Encodes 1 to 65535.
         case secretHandshake = "v0"
-        /// The highest bit of the major is set, and the rest of both is the number. Reads the other scheme as well.
+        /// The highest bit of the major is set, and the other 31 bits are the number. Also reads the other scheme.
         case wide = "v1"
 
-        /// The largest number that the scheme carries.
-        public var most: Int { self == .secretHandshake ? 0xFFFF : 0x7FFF_FFFF }
+        /// The largest number of the scheme.
+        public var maximum: Int { self == .secretHandshake ? 0xFFFF : 0x7FFF_FFFF }
     }
 
-    /// Reads a number; nil for the number 0, which names nobody.
+    /// Decodes a number; nil for 0, which is no user's number.
     ///
     /// - Parameters:
     ///   - major: ignored by the scheme of SecretHandshake.
     ///   - minor: the number, or its lower half.
-    ///   - scheme: how to read them.
+    ///   - scheme: how they are encoded.
     public init?(major: UInt16, minor: UInt16, scheme: Scheme) {
         let isWide = scheme == .wide && major & 0x8000 != 0
         value = isWide ? Int(major & 0x7FFF) << 16 | Int(minor) : Int(minor)
         guard value > 0 else { return nil }
     }
 
-    /// The identifiers that say this number.
+    /// The major and minor of this number.
     ///
-    /// - Throws: ``BeaconsError/userNumber(_:most:)`` when the scheme cannot carry it; cut off, it would point at somebody else.
+    /// - Throws: ``BeaconsError/userNumber(_:maximum:)`` when the scheme cannot encode it; truncated, it would be another user's.
     public func identifiers(_ scheme: Scheme) throws(BeaconsError) -> (major: UInt16, minor: UInt16) {
-        guard value <= scheme.most else { throw .userNumber(value, most: scheme.most) }
+        guard value <= scheme.maximum else { throw .userNumber(value, maximum: scheme.maximum) }
         let minor = UInt16(truncatingIfNeeded: value)
         return (scheme == .wide ? 0x8000 | UInt16(truncatingIfNeeded: value >> 16) : 1, minor)
     }
@@ -45,7 +45,7 @@ public struct UserNumber: Sendable, Hashable, Comparable {
 }
 
 extension UserNumber: Codable {
-    /// Reads the plain number.
+    /// Decodes an integer.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         do {
@@ -55,7 +55,7 @@ extension UserNumber: Codable {
         }
     }
 
-    /// Writes the plain number.
+    /// Encodes an integer.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(value)

@@ -1,4 +1,4 @@
-/// Which beacons one is interested in; what is nil matches everything (dossier 6).
+/// A filter for beacons; nil matches every value (dossier 6).
 public enum BeaconCondition: Sendable, Hashable, Codable {
     /// iBeacons and AltBeacons.
     case proximity(uuid: ProximityUUID?, major: UInt16? = nil, minor: UInt16? = nil)
@@ -7,7 +7,7 @@ public enum BeaconCondition: Sendable, Hashable, Codable {
     /// Every beacon of any format.
     case any
 
-    /// Whether the beacon is one of them.
+    /// Whether a beacon matches.
     public func contains(_ identity: BeaconIdentity) -> Bool {
         switch (self, identity) {
         case (.any, _): true

@@ -1,15 +1,15 @@
 /// A beacon in range, as of one tick.
 public struct RangedBeacon: Sendable, Hashable {
     public let identity: BeaconIdentity
-    /// The filtered signal strength in dBm; nil when no packet of late had one.
+    /// The filtered signal strength in dBm; nil when no recent packet had one.
     public let rssi: Double?
-    /// The strength of its last packet; nil when the receiver could not measure it.
+    /// The signal strength of the last packet; nil when the receiver could not measure it.
     public let lastRSSI: RSSI?
-    /// A guess in metres, for order and not for position; nil when it is unknown (dossier 5.2).
+    /// An estimate in metres, for ordering and not for positioning; nil when unknown (dossier 5.2).
     public let metres: Double?
     public let proximity: Proximity
-    /// When its last packet was received, on the clock of the packets.
+    /// When its last packet was received, on the packets' clock.
     public let lastSeen: Timestamp
-    /// How many packets were heard since it came into range.
+    /// How many packets were received since it came into range.
     public let packets: Int
 }

@@ -1,25 +1,25 @@
-/// Tells how near beacons are: packets in, a list at each tick out (dossier 6).
+/// Estimates the distance of beacons: takes packets, returns a list at each tick (dossier 6).
 ///
-/// A value without a clock: every call says what time it is. It keeps at most ``Settings-swift.struct/capacity`` beacons with at most
-/// ``RunningAverage/mostSamples`` samples each, whatever is sent; where that is not enough, beacons that were heard only
-/// once make room first.
+/// A value without a clock: every call passes the time. It holds at most ``Settings-swift.struct/capacity`` beacons with at most
+/// ``RunningAverage/maximumSamples`` samples each, whatever is received; beyond that, beacons that were heard only once are dropped
+/// first.
 public struct Ranging: Sendable {
     public let settings: Settings
 
     private var table: SightingTable<Entry>
     private var timeline: SteadyTimeline
 
-    /// How ranging is done.
+    /// The settings of ranging.
     public struct Settings: Sendable, Hashable {
-        /// Which beacons are ranged: those that any of these contains.
+        /// Which beacons are ranged: those that match any condition.
         public var conditions: [BeaconCondition]
         public var filter: RSSIFilter = .standard
         public var formula: DistanceFormula = .standard
         /// How long a beacon stays in the list after its last packet.
         public var retention: Duration = .seconds(5)
-        /// The most beacons that are kept.
+        /// The maximum number of beacons.
         public var capacity = 4_096
-        /// How frames are read.
+        /// How frames are parsed.
         public var parser = FrameParser()
 
         public init(_ conditions: [BeaconCondition] = [.any]) {
@@ -32,7 +32,7 @@ public struct Ranging: Sendable {
         var lastRSSI: RSSI?
         var power: RSSI?
         var proximity = SteadyProximity()
-        /// On the clock of the packets.
+        /// On the packets' clock.
         var received: Timestamp
     }
 
@@ -42,12 +42,12 @@ public struct Ranging: Sendable {
         timeline = SteadyTimeline(leap: .seconds(5))
     }
 
-    /// Takes a packet. What is no beacon of the conditions is passed over.
+    /// Adds a packet. Ignores beacons that match no condition.
     public mutating func receive(_ advertisement: Advertisement) {
         receive(settings.parser.frame(of: advertisement), rssi: advertisement.rssi, at: advertisement.time)
     }
 
-    /// Takes a frame that was read already.
+    /// Adds a parsed frame.
     public mutating func receive(_ frame: Frame, rssi: RSSI?, at time: Timestamp) {
         guard let identity = frame.identity, settings.conditions.contains(where: { $0.contains(identity) }) else {
             return
@@ -62,7 +62,7 @@ public struct Ranging: Sendable {
         }
     }
 
-    /// Drops what has fallen silent and tells what is in range. Call it once a second.
+    /// Drops beacons that fell silent and returns those in range. Call it once a second.
     public mutating func tick(at time: Timestamp) -> RangingUpdate {
         let now = timeline.advance(to: time)
         _ = table.removeSilent(since: now.advanced(by: .zero - settings.retention))

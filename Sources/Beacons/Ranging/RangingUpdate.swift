@@ -1,8 +1,8 @@
-/// What ranging tells at each tick, also when there is nothing (dossier 6).
+/// The result of one ranging tick, sent also when there are no beacons (dossier 6).
 public struct RangingUpdate: Sendable, Hashable {
     public let time: Timestamp
-    /// The beacons in range, the nearest first; those without a distance last, by strength.
+    /// The beacons in range, nearest first; those without a distance last, by signal strength.
     public let beacons: [RangedBeacon]
-    /// How many packets of other beacons were left out so far because there was no more room.
+    /// How many packets of other beacons were dropped so far because the table was full.
     public let leftOut: Int
 }

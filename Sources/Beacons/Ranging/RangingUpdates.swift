@@ -1,4 +1,4 @@
-/// The beacons in range, once a second, for as long as packets may come (dossier 6).
+/// The beacons in range, once a second, until the source ends (dossier 6).
 ///
 /// ```swift
 /// for try await update in RangingUpdates(of: packets, settings: Ranging.Settings([.proximity(uuid: .secretHandshake)])) {
@@ -6,9 +6,9 @@
 /// }
 /// ```
 ///
-/// Nothing is asked of the source before the first update is. No packet is lost and none waits: a reader that is slow
-/// gets one update that waited for it, and then the present again. When the source ends, a last update tells of the
-/// packets since the one before. Each iteration asks the source anew.
+/// The source is read once the first update is requested. No packet is lost and none queues: a slow reader gets one update
+/// that waited for it, and then the current one. When the source ends, a last update covers the packets since the one
+/// before. Each iteration reads the source again.
 public struct RangingUpdates<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == Advertisement {
     private let source: Source
@@ -18,9 +18,9 @@ where Source.Element == Advertisement {
 
     /// - Parameters:
     ///   - source: received packets, on the clock of `time`.
-    ///   - settings: how ranging is done.
-    ///   - interval: from one update to the next.
-    ///   - time: what time it is, and how to wait.
+    ///   - settings: the settings of ranging.
+    ///   - interval: the time between updates.
+    ///   - time: the clock.
     public init(
         of source: Source, settings: Ranging.Settings = Ranging.Settings(), every interval: Duration = .seconds(1),
         time: ScanTime = .system
@@ -39,7 +39,7 @@ where Source.Element == Advertisement {
     public struct Iterator: AsyncIteratorProtocol {
         private let updates: RangingUpdates
         private var reader: ScanReader<RangingScan>?
-        /// What was read and not yet told, the next one last.
+        /// Updates that were read but not returned yet, the next one last.
         private var pending: [RangingUpdate] = []
         private var isOver = false
 
@@ -47,14 +47,14 @@ where Source.Element == Advertisement {
             self.updates = updates
         }
 
-        /// The next update; nil behind the last.
+        /// The next update; nil at the end.
         ///
         /// - Throws: what the source throws; `CancellationError`.
         public mutating func next() async throws -> RangingUpdate? {
             if let update = pending.popLast() { return update }
             guard !isOver else { return nil }
             let reader = reader ?? start()
-            // Until it is known better, so that nothing comes behind what is thrown.
+            // Set first, so that nothing follows an error.
             isOver = true
             pending = try await reader.next().reversed()
             isOver = pending.isEmpty
@@ -70,9 +70,9 @@ where Source.Element == Advertisement {
     }
 }
 
-/// Ranging as a scan: one output at each tick.
+/// Ranging as a scan: one output per tick.
 struct RangingScan: ScanCore {
-    static let mostWaiting = 1
+    static let maximumPending = 1
 
     var ranging: Ranging
     private var hasNews = false

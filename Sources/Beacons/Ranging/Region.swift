@@ -1,8 +1,8 @@
-/// A place that beacons mark out: one is inside while any of them is heard.
+/// An area marked by beacons: a device is inside while it hears any of them.
 public struct Region: Sendable, Hashable, Codable {
-    /// The app's own word for it.
+    /// The app's name for it.
     public let name: String
-    /// Which beacons mark it out.
+    /// The beacons that mark it.
     public let condition: BeaconCondition
 
     public init(_ name: String, _ condition: BeaconCondition) {

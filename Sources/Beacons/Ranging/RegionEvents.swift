@@ -1,7 +1,7 @@
-/// What happens at the borders of regions, for as long as packets may come (dossier 6).
+/// The events of region monitoring, until the source ends (dossier 6).
 ///
-/// Entering is told at the first packet, leaving at the tick behind the exit period. Nothing is asked of the source before the
-/// first event is; a reader that is far behind slows the source down, and no event is lost. Each iteration asks the source anew.
+/// Entering is reported at the first packet, exiting at the tick after the exit period. The source is read once the first
+/// event is requested; a slow reader slows the source down, and no event is lost. Each iteration reads the source again.
 public struct RegionEvents<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == Advertisement {
     public typealias Element = RegionEvent
@@ -14,10 +14,10 @@ where Source.Element == Advertisement {
 
     /// - Parameters:
     ///   - source: received packets, on the clock of `time`.
-    ///   - monitor: the regions, and what an earlier monitor saved.
-    ///   - interval: from one look at the clock to the next.
-    ///   - time: what time it is, and how to wait.
-    ///   - save: is given the state to keep at each tick and at the end of the source, behind the events before it.
+    ///   - monitor: the regions, and the state that an earlier monitor saved.
+    ///   - interval: the time between ticks.
+    ///   - time: the clock.
+    ///   - save: receives the state to store, at each tick and at the end of the source, after the events before it.
     public init(
         of source: Source, monitor: RegionMonitor, every interval: Duration = .seconds(1), time: ScanTime = .system,
         save: @escaping @Sendable (RegionMonitor.SavedState) -> Void = { _ in }
@@ -37,7 +37,7 @@ where Source.Element == Advertisement {
     public struct Iterator: AsyncIteratorProtocol {
         private let events: RegionEvents
         private var reader: ScanReader<RegionScan>?
-        /// What was read and not yet told, the next one last.
+        /// Outputs that were read but not returned yet, the next one last.
         private var pending: [RegionScan.Output] = []
         private var isOver = false
 
@@ -58,7 +58,7 @@ where Source.Element == Advertisement {
                 }
                 guard !isOver else { return nil }
                 let reader = reader ?? start()
-                // Until it is known better, so that nothing comes behind what is thrown.
+                // Set first, so that nothing follows an error.
                 isOver = true
                 pending = try await reader.next().reversed()
                 isOver = pending.isEmpty
@@ -74,9 +74,9 @@ where Source.Element == Advertisement {
     }
 }
 
-/// Monitoring as a scan: events as they happen, and the state to keep behind those of a tick.
+/// Monitoring as a scan: events, and the state to store after those of a tick.
 struct RegionScan: ScanCore {
-    static let mostWaiting = 64
+    static let maximumPending = 64
 
     enum Output: Sendable {
         case event(RegionEvent)

@@ -1,44 +1,44 @@
-/// Tells when regions are entered and left: packets and ticks in, events out (dossier 6).
+/// Reports when regions are entered and exited: takes packets and ticks, returns events (dossier 6).
 ///
-/// A value without a clock: every call says what time it is. Each region is entered once and left once, however its
-/// beacons come and go. Nothing is left within one scan window after the machine slept, the clock was set, or
-/// the monitor was restored. At most ``Settings-swift.struct/capacity`` beacons are told apart; entering and leaving does not depend on it.
+/// A value without a clock: every call passes the time. Each region is entered once and exited once, however often its
+/// beacons come and go. Nothing is exited within one scan window after the machine slept, the clock was set, or the monitor
+/// was restored. It distinguishes at most ``Settings-swift.struct/capacity`` beacons; entering and exiting do not depend on them.
 public struct RegionMonitor: Sendable {
     /// The regions, each once, in the order given.
     public let regions: [Region]
     public let settings: Settings
-    /// Regions that were inside when the state was saved, too long ago to still hold; no event is made of them.
+    /// Regions whose saved state is too old; no events are sent for them.
     public let expired: [Region]
 
     private var places: [Place]
     private var table: SightingTable<Void>
     private var timeline: SteadyTimeline
-    /// When listening began, on the timeline.
+    /// When monitoring began, on the timeline.
     private var began: Timestamp?
 
-    /// The most regions that iOS lets an app monitor.
-    public static let mostOnApple = 20
+    /// The maximum number of regions that iOS monitors per app.
+    public static let maximumOnApple = 20
 
-    /// How regions are monitored.
+    /// The settings of monitoring.
     public struct Settings: Sendable, Hashable {
-        /// How long nothing must be heard before a region is left.
+        /// How long no beacon must be heard before a region is exited.
         public var exitPeriod: Duration
-        /// How long a scan takes to hear everybody, during which nothing is left after a pause.
+        /// How long a scan takes to hear every beacon; after a pause, nothing is exited for that long.
         public var scanWindow: Duration = .seconds(10)
-        /// The weakest packet that enters a region; nil takes any. It does not count for staying inside.
+        /// The weakest signal that enters a region; nil accepts any. It does not apply to staying inside.
         public var weakestEntry: RSSI?
-        /// The most beacons that are told apart.
+        /// The maximum number of beacons to distinguish.
         public var capacity = 4_096
-        /// How frames are read.
+        /// How frames are parsed.
         public var parser = FrameParser()
 
         public init(exitPeriod: Duration) {
             self.exitPeriod = exitPeriod
         }
 
-        /// Left after ten seconds.
+        /// Exits after ten seconds.
         public static let foreground = Settings(exitPeriod: .seconds(10))
-        /// Left after thirty seconds.
+        /// Exits after thirty seconds.
         public static let background = Settings(exitPeriod: .seconds(30))
     }
 
@@ -48,13 +48,13 @@ public struct RegionMonitor: Sendable {
         var isInside = false
     }
 
-    /// Watches regions.
+    /// Creates a monitor.
     ///
     /// - Parameters:
-    ///   - regions: the regions; one that comes twice counts once.
-    ///   - settings: how they are monitored.
-    ///   - state: what an earlier monitor saved; regions that it does not know begin afresh.
-    ///   - now: the present, on the clock of the packets.
+    ///   - regions: the regions; duplicates count once.
+    ///   - settings: the settings of monitoring.
+    ///   - state: the state that an earlier monitor saved; other regions start as unknown.
+    ///   - now: the present, on the packets' clock.
     public init(
         _ regions: [Region], settings: Settings = .foreground, restoring state: SavedState? = nil, now: Timestamp
     ) {
@@ -73,7 +73,7 @@ public struct RegionMonitor: Sendable {
         var expired: [Region] = []
         for region in self.regions {
             var place = Place(region: region)
-            // A time to come is of a clock that was set since: it says nothing of how long ago it was.
+            // A time in the future: the clock was set back since, so the age of the state is unknown.
             if let lastSeen = saved[region] {
                 if lastSeen <= now, lastSeen.duration(to: now) <= settings.exitPeriod {
                     place.isInside = true
@@ -88,17 +88,17 @@ public struct RegionMonitor: Sendable {
         self.expired = expired
     }
 
-    /// What is unusual about the regions; nothing of it keeps them from being monitored.
+    /// Limits of other platforms that the regions exceed; they do not affect monitoring.
     public var notices: [RegionNotice] {
-        regions.count > Self.mostOnApple ? [.manyRegions(regions.count)] : []
+        regions.count > Self.maximumOnApple ? [.manyRegions(regions.count)] : []
     }
 
-    /// Takes a packet. What is no beacon of any region is passed over.
+    /// Adds a packet. Ignores beacons of no region.
     public mutating func receive(_ advertisement: Advertisement) -> [RegionEvent] {
         receive(settings.parser.frame(of: advertisement), rssi: advertisement.rssi, at: advertisement.time)
     }
 
-    /// Takes a frame that was read already.
+    /// Adds a parsed frame.
     public mutating func receive(_ frame: Frame, rssi: RSSI?, at time: Timestamp) -> [RegionEvent] {
         guard let identity = frame.identity else { return [] }
         let mayEnter = settings.weakestEntry.map { weakest in rssi.map { $0 >= weakest } ?? false } ?? true
@@ -120,7 +120,7 @@ public struct RegionMonitor: Sendable {
         return events
     }
 
-    /// Leaves what has fallen silent. Call it once a second: a region is left at most one tick after its period.
+    /// Exits regions that fell silent. Call it once a second: a region is exited at most one tick after its period.
     public mutating func tick(at time: Timestamp) -> [RegionEvent] {
         let now = timeline.advance(to: time)
         if let quiet = quietUntil, now < quiet { return [] }
@@ -134,12 +134,12 @@ public struct RegionMonitor: Sendable {
         return events
     }
 
-    /// Until when nothing is left: one scan window after the start and after each leap of the clock.
+    /// The end of the scan window in which nothing is exited: after the start, and after each jump of the clock.
     private var quietUntil: Timestamp? {
         [began, timeline.resumed].compactMap(\.self).max()?.advanced(by: settings.scanWindow)
     }
 
-    /// Whether one is inside a region; nil for one that is not monitored.
+    /// The state of a region; nil when it is not monitored.
     public func state(of region: Region) -> RegionState? {
         guard let place = places.first(where: { $0.region == region }) else { return nil }
         if place.isInside { return .inside }
@@ -147,20 +147,20 @@ public struct RegionMonitor: Sendable {
         return .outside
     }
 
-    /// What a later monitor needs: which regions are inside, and when their beacons were last heard.
+    /// The state for a later monitor: which regions are inside, and when their beacons were last heard.
     public func saved(at time: Timestamp) -> SavedState {
         let now = timeline.now ?? time
         return SavedState(
             time: time,
             inside: places.filter(\.isInside).map { place in
-                // On the clock, which may not be where the timeline is.
+                // On the clock, which can differ from the timeline.
                 SavedState.Entry(
                     region: place.region,
                     lastSeen: time.advanced(by: now.duration(to: place.lastSeen ?? now)))
             })
     }
 
-    /// Which regions were inside, and when.
+    /// The regions that were inside, and when.
     public struct SavedState: Sendable, Hashable, Codable {
         /// When it was saved.
         public let time: Timestamp

@@ -1,12 +1,12 @@
-/// What is unusual about a set of regions, and works all the same.
+/// A limit of another platform that a set of regions exceeds.
 public enum RegionNotice: Sendable, Hashable, CustomStringConvertible {
-    /// More than iOS lets an app monitor.
+    /// More than iOS monitors for one app.
     case manyRegions(Int)
 
     public var description: String {
         switch self {
         case .manyRegions(let count):
-            "\(count) regions are monitored; iOS allows \(RegionMonitor.mostOnApple) an app, so one wildcard region is better"
+            "\(count) regions are monitored; iOS allows \(RegionMonitor.maximumOnApple) per app. Use one wildcard region instead"
         }
     }
 }

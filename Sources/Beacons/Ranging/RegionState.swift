@@ -1,6 +1,6 @@
-/// Whether one is inside a region.
+/// Whether the device is inside a region.
 public enum RegionState: String, Sendable, Hashable, Codable {
-    /// Nothing was heard so far, and not long enough listened.
+    /// No beacon was heard, and the exit period has not passed yet.
     case unknown
     case inside
     case outside

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// What a scan makes of packets and ticks: a value, to which its feed gives them one at a time.
+/// Processes packets and ticks: a value to which its feed passes them one at a time.
 protocol ScanCore: Sendable {
     associatedtype Output: Sendable
 
-    /// How many outputs may wait for the reader before whoever brings more has to wait as well.
-    static var mostWaiting: Int { get }
+    /// How many outputs may wait for the reader before the writers wait as well.
+    static var maximumPending: Int { get }
 
     mutating func receive(_ advertisement: Advertisement) -> [Output]
     mutating func tick(at time: Timestamp) -> [Output]
@@ -13,10 +13,10 @@ protocol ScanCore: Sendable {
     mutating func end(at time: Timestamp) -> [Output]
 }
 
-/// Leads the packets of a source and the ticks of a clock through a core, for one reader.
+/// Passes the packets of a source and the ticks of a clock to a core, for one reader.
 ///
-/// Two tasks feed it, and what they bring is worked on at once, so packets that change nothing wake nobody. When the reader is behind,
-/// whoever made the last output waits: nothing is lost, and nothing grows. Both tasks end with ``close(_:)``.
+/// Two tasks feed it and run the core themselves, so packets without an output wake no task. When the reader is behind, the
+/// task that made the last output waits: nothing is lost, and the queue is bounded. Both tasks end with ``close(_:)``.
 final class ScanFeed<Core: ScanCore>: Sendable {
     typealias Reader = CheckedContinuation<[Core.Output], any Error>
     typealias Writer = CheckedContinuation<Bool, Never>
@@ -32,7 +32,7 @@ final class ScanFeed<Core: ScanCore>: Sendable {
         var ending: Result<Void, any Error>?
         var tasks: [Task<Void, Never>] = []
 
-        /// Gives what waits to the reader, if both are there.
+        /// Takes the waiting reader and outputs, if there are both.
         mutating func hand() -> (reader: Reader, outputs: [Core.Output])? {
             guard let reader, !outputs.isEmpty else { return nil }
             defer {
@@ -47,7 +47,7 @@ final class ScanFeed<Core: ScanCore>: Sendable {
         state = Mutex(State(core: core))
     }
 
-    /// Begins to feed from a source and a clock.
+    /// Starts to feed from a source and a clock.
     func open<Source: AsyncSequence & Sendable>(
         _ source: Source, every interval: Duration, time: ScanTime
     ) where Source.Element == Advertisement {
@@ -71,15 +71,15 @@ final class ScanFeed<Core: ScanCore>: Sendable {
             state.tasks = [packets, ticks]
             return state.ending != nil
         }
-        // The source may have ended before its task was known.
+        // The source can end before its task is registered.
         guard isClosed else { return }
         packets.cancel()
         ticks.cancel()
     }
 
-    /// The outputs since the last call, as soon as there is one; none at the end of the source.
+    /// The outputs since the last call, as soon as there is one; empty at the end of the source.
     ///
-    /// - Throws: what the source throws, once all before it was read; `CancellationError`.
+    /// - Throws: what the source throws, after all outputs before it; `CancellationError`.
     func next() async throws -> [Core.Output] {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
@@ -105,29 +105,29 @@ final class ScanFeed<Core: ScanCore>: Sendable {
         return (.success(state.outputs), state.writers)
     }
 
-    /// Lets the core work, and waits while the reader is too far behind what that has made.
+    /// Runs the core, and waits while too many outputs are unread.
     ///
-    /// - Returns: whether more is wanted.
+    /// - Returns: whether to continue.
     private func work(_ body: (inout Core) -> [Core.Output]) async -> Bool {
         let (handed, isClosed, mustWait) = state.withLock { state in
             guard state.ending == nil else { return (nil as (reader: Reader, outputs: [Core.Output])?, true, false) }
             let outputs = body(&state.core)
-            // The usual case: a packet that changes nothing.
+            // The usual case: a packet without an output.
             guard !outputs.isEmpty else { return (nil, false, false) }
             state.outputs += outputs
-            return (state.hand(), false, state.outputs.count >= Core.mostWaiting)
+            return (state.hand(), false, state.outputs.count >= Core.maximumPending)
         }
         if let handed { handed.reader.resume(returning: handed.outputs) }
         guard !isClosed else { return false }
         return mustWait ? await reading() : true
     }
 
-    /// Waits until the reader has taken what waits for it.
+    /// Waits until the reader has taken the outputs.
     private func reading() async -> Bool {
         await withCheckedContinuation { writer in
             let answer = state.withLock { state -> Bool? in
                 guard state.ending == nil else { return false }
-                guard state.outputs.count >= Core.mostWaiting else { return true }
+                guard state.outputs.count >= Core.maximumPending else { return true }
                 state.writers.append(writer)
                 return nil
             }
@@ -135,7 +135,7 @@ final class ScanFeed<Core: ScanCore>: Sendable {
         }
     }
 
-    /// Ends it: what waits can still be read, and nothing more comes.
+    /// Ends the feed: waiting outputs can still be read, and no more follow.
     func close(_ ending: Result<Void, any Error>) {
         let (reader, writers, tasks) = state.withLock { state -> (Reader?, [Writer], [Task<Void, Never>]) in
             guard state.ending == nil else { return (nil, [], []) }
@@ -151,14 +151,14 @@ final class ScanFeed<Core: ScanCore>: Sendable {
         reader?.resume(with: ending.map { [] })
     }
 
-    /// Ends it for a reader that was cancelled or is gone: nothing that waits is read any more.
+    /// Ends the feed for a reader that was cancelled or deinitialised; waiting outputs are dropped.
     func abandon() {
         close(.failure(CancellationError()))
         state.withLock { $0.outputs = [] }
     }
 }
 
-/// Reads a feed, and closes it when it is gone itself.
+/// Reads a feed, and closes it on deinitialisation.
 final class ScanReader<Core: ScanCore>: Sendable {
     private let feed: ScanFeed<Core>
 

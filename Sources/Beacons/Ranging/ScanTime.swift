@@ -1,8 +1,8 @@
-/// What time it is for a scan, and how it waits; injected, so that no test sleeps and a replay may hurry.
+/// The clock of a scan; injected, so that no test sleeps and a replay can run faster.
 public struct ScanTime: Sendable {
-    /// The present, on the clock that the packets' times are of.
+    /// The present, on the packets' clock.
     public let now: @Sendable () -> Timestamp
-    /// What the pauses between ticks are measured on.
+    /// The clock that measures the time between ticks.
     public let clock: any Clock<Duration>
 
     public init(now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>) {
@@ -10,11 +10,11 @@ public struct ScanTime: Sendable {
         self.clock = clock
     }
 
-    /// The machine's own clocks.
+    /// The machine's clocks.
     public static let system = ScanTime(now: { Timestamp.now() }, clock: ContinuousClock())
 
-    /// Calls `body` once an interval, of a millisecond at least, until it answers false or the task is cancelled.
-    /// Intervals that were slept through are left out.
+    /// Calls `body` once per interval, of a millisecond at least, until it returns false or the task is cancelled.
+    /// Skips missed intervals.
     func everyInterval<C: Clock>(
         _ interval: Duration, of clock: C, _ body: @Sendable (Timestamp) async -> Bool
     ) async where C.Duration == Duration {
@@ -23,7 +23,7 @@ public struct ScanTime: Sendable {
         repeat {
             let present = clock.now
             deadline = deadline.advanced(by: interval)
-            // Late by an interval or more: ticks that were missed do not come all at once.
+            // Late by an interval or more: missed ticks are not caught up.
             if deadline <= present { deadline = present.advanced(by: interval) }
             do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
         } while await body(now())

@@ -1,15 +1,15 @@
-/// What is known of each beacon that was heard lately, for at most so many of them.
+/// The beacons that were heard recently, up to a maximum.
 ///
-/// When it is full, beacons that were heard only once make room, the oldest half of them at a time: a flood of invented or
-/// rotating identifiers pushes out itself, and never what keeps on sending. Where all were heard more than once, a
-/// newcomer is left out until one falls silent.
+/// When it is full, the older half of the beacons that were heard only once is dropped: a flood of invented or rotating
+/// identifiers displaces itself, and never a beacon that keeps sending. If all were heard more than once, new ones are
+/// ignored until one falls silent.
 struct SightingTable<Entry> {
-    /// The most beacons that are kept.
+    /// The maximum number of beacons.
     let capacity: Int
-    /// How many packets of newcomers were left out.
+    /// How many packets of new beacons were ignored.
     private(set) var leftOut = 0
     private(set) var slots: [BeaconIdentity: Slot] = [:]
-    /// Whether clearing may find much: otherwise not again before the next tick.
+    /// Whether clearing can find much: only once per tick.
     private var mayClear = true
 
     struct Slot {
@@ -18,7 +18,7 @@ struct SightingTable<Entry> {
         var lastSeen: Timestamp
     }
 
-    /// What became of a packet.
+    /// The result of a packet.
     enum Outcome: Equatable {
         case known, new, leftOut
     }
@@ -27,9 +27,9 @@ struct SightingTable<Entry> {
         self.capacity = max(1, capacity)
     }
 
-    /// Takes a packet of a beacon.
+    /// Adds a packet of a beacon.
     ///
-    /// - Returns: what became of it, and the beacons that had to make room.
+    /// - Returns: the result, and the beacons that were dropped.
     mutating func note(
         _ identity: BeaconIdentity, at time: Timestamp, new: @autoclosure () -> Entry, update: (inout Entry) -> Void
     ) -> (outcome: Outcome, displaced: [BeaconIdentity]) {
@@ -42,7 +42,7 @@ struct SightingTable<Entry> {
         var displaced: [BeaconIdentity] = []
         if slots.count >= capacity {
             displaced = mayClear ? clear() : []
-            // Clearing looks at every beacon, so it must make room for many packets before it is done again.
+            // Clearing visits every beacon, so it must make room for many packets before it runs again.
             if displaced.count < capacity / 16 { mayClear = false }
             guard slots.count < capacity else {
                 leftOut += 1
@@ -55,7 +55,7 @@ struct SightingTable<Entry> {
         return (.new, displaced)
     }
 
-    /// Takes out the beacons that were last heard before a time.
+    /// Removes the beacons that were last heard before a time.
     mutating func removeSilent(since oldest: Timestamp) -> [BeaconIdentity] {
         let silent = slots.filter { $0.value.lastSeen < oldest }.map(\.key)
         for identity in silent { slots[identity] = nil }
@@ -63,7 +63,7 @@ struct SightingTable<Entry> {
         return silent
     }
 
-    /// Changes every entry.
+    /// Updates every entry.
     mutating func updateAll(_ update: (BeaconIdentity, inout Slot) -> Void) {
         var index = slots.startIndex
         while index < slots.endIndex {

@@ -1,19 +1,19 @@
-/// Makes a line of times that never goes back out of a clock that may, and tells when it leapt (dossier 6).
+/// A monotonic timeline derived from a clock that can be set, which also detects jumps (dossier 6).
 struct SteadyTimeline {
-    /// A step of more than this, either way, is a leap: the machine slept, or somebody set the clock.
+    /// A larger step in either direction is a jump: the machine slept, or the clock was set.
     let leap: Duration
     /// The latest time so far.
     private(set) var now: Timestamp?
-    /// When the last leap was over; nil without one.
+    /// When the last jump ended; nil without one.
     private(set) var resumed: Timestamp?
-    /// What is added to the clock's times, since it was set back.
+    /// What is added to the clock's times since it was set back.
     private var offset = Duration.zero
 
     init(leap: Duration) {
         self.leap = leap
     }
 
-    /// The time on the line for one on the clock. Small steps back count as no step.
+    /// The time on the timeline for one on the clock. Small steps back count as zero.
     mutating func advance(to time: Timestamp) -> Timestamp {
         var time = time.advanced(by: offset)
         guard let now else {

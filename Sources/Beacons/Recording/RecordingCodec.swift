@@ -9,16 +9,16 @@ import Foundation
 /// | member | |
 /// |---|---|
 /// | `t` | seconds since 1970, or since the start of the recording |
-/// | `addr` | the sender's address; may be missing or null |
-/// | `rssi` | dBm; 127, 0, null or missing where it was not measured |
+/// | `addr` | the sender's address; optional or null |
+/// | `rssi` | dBm; 127, 0, null or missing when it was not measured |
 /// | `ad` | the advertising data in hexadecimal digits |
 ///
 /// Other members are ignored, as are empty lines.
 public enum RecordingCodec {
-    /// The longest line that is read, in bytes: more than twice the longest advertisement takes.
+    /// The maximum length of a line in bytes: more than twice the longest advertisement.
     public static let longestLine = 8_192
 
-    /// A packet as a line, without the line's end.
+    /// Encodes a packet as a line, without the line feed.
     public static func line(_ advertisement: Advertisement) -> String {
         let address = advertisement.address.map { "\"addr\":\"\($0)\"," } ?? ""
         let rssi = advertisement.rssi.map { Int($0.dBm) } ?? RSSI.notAvailable
@@ -26,11 +26,11 @@ public enum RecordingCodec {
             + Hexadecimal.encode(advertisement.data.bytes) + "\"}"
     }
 
-    /// Reads one line; nil for an empty one.
+    /// Parses one line; nil for an empty one.
     ///
     /// - Parameters:
-    ///   - line: without the line's end; a carriage return before it is ignored.
-    ///   - number: which line of the recording it is, from 1, for the error.
+    ///   - line: without the line feed; a carriage return before it is ignored.
+    ///   - number: the line's number, from 1, for the error.
     /// - Throws: ``BeaconsError/recording(line:problem:)``.
     public static func advertisement(
         line: some Collection<UInt8>, number: Int
@@ -45,24 +45,24 @@ public enum RecordingCodec {
         } catch let error as DecodingError {
             throw problem(error.place)
         } catch {
-            throw problem("it is no JSON object")
+            throw problem("it is not a JSON object")
         }
-        guard let time = Timestamp(secondsSince1970: row.t) else { throw problem("t is beyond the years 1 to 9999") }
+        guard let time = Timestamp(secondsSince1970: row.t) else { throw problem("t is outside the years 1 to 9999") }
         var address: DeviceAddress?
         if let text = row.addr {
-            guard let known = DeviceAddress(text) else { throw problem("addr is no address of six pairs of digits") }
+            guard let known = DeviceAddress(text) else { throw problem("addr is not an address of six pairs of digits") }
             address = known
         }
-        guard let bytes = Hexadecimal.decode(row.ad.utf8) else { throw problem("ad is no row of hexadecimal pairs") }
+        guard let bytes = Hexadecimal.decode(row.ad.utf8) else { throw problem("ad is not a sequence of hexadecimal pairs") }
         guard let data = try? AdvertisingData(received: bytes) else {
-            throw problem("ad is longer than any advertisement")
+            throw problem("ad is longer than an advertisement can be")
         }
         return Advertisement(time: time, address: address, rssi: row.rssi.flatMap { RSSI($0) }, data: data)
     }
 
-    /// Reads a whole recording. A line that cannot be read is told of and does not hide the others.
+    /// Parses a whole recording. Invalid lines are reported and do not affect the others.
     ///
-    /// - Returns: the packets in the order of their lines, and what is wrong with which line.
+    /// - Returns: the packets in the order of their lines, and the errors of the invalid lines.
     public static func advertisements(
         in text: some Sequence<UInt8>
     ) -> (advertisements: [Advertisement], errors: [BeaconsError]) {
@@ -89,7 +89,7 @@ public enum RecordingCodec {
         let ad: String
     }
 
-    /// Seconds with up to six decimals, exactly as they are in the time.
+    /// Seconds with up to six decimals, exactly as in the time.
     private static func time(_ time: Timestamp) -> String {
         let (seconds, rest) = time.microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
         let sign = time.microseconds < 0 ? "-" : ""
@@ -101,14 +101,14 @@ public enum RecordingCodec {
 }
 
 extension DecodingError {
-    /// Which member is at fault, in words of our own: the decoder's would quote the line.
+    /// The invalid member, in this module's words: the decoder's message would quote the line.
     fileprivate var place: String {
         switch self {
         case .keyNotFound(let key, _): "the member \(key.stringValue) is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
             context.codingPath.last.map { "the member \($0.stringValue) is of the wrong type" }
-                ?? "it is no JSON object"
-        @unknown default: "it is no JSON object"
+                ?? "it is not a JSON object"
+        @unknown default: "it is not a JSON object"
         }
     }
 }

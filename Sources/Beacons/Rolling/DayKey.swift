@@ -1,18 +1,18 @@
 import Crypto
 
-/// What a friend needs to recognise somebody for one day, and the only thing that is shared (dossier 8.4).
+/// The key with which a friend recognises the user for one day; the only secret that is shared (dossier 8.4).
 ///
-/// Not to share tomorrow's is to take the permission back. Whoever has it can also send these identifiers: to be seen is
+/// Withholding tomorrow's key revokes the permission. A holder of the key can also send these identifiers: a sighting is
 /// never proof.
 public struct DayKey: Sendable {
-    /// The day that it is for.
+    /// The day that it is valid for.
     public let day: RollingDay
     private let key: SymmetricKey
 
-    /// How many bytes a key has.
+    /// The length in bytes.
     public static let length = 32
 
-    /// Takes a key that was shared.
+    /// Takes a shared key.
     ///
     /// - Throws: ``BeaconsError/keyLength(found:expected:)`` for anything but 32 bytes.
     public init(day: RollingDay, revealed bytes: [UInt8]) throws(BeaconsError) {
@@ -25,17 +25,17 @@ public struct DayKey: Sendable {
         self.key = key
     }
 
-    /// The 32 bytes, to be sent to a friend over a closed channel.
+    /// The 32 bytes, to be sent to a friend over a confidential channel.
     public func reveal() -> [UInt8] {
         key.withUnsafeBytes { Array($0) }
     }
 
-    /// The identifier of a window; nil when that is not of this day.
+    /// The identifier of a window; nil when the window is not in this day.
     public func token(in window: RollingWindow) -> RollingToken? {
         window.day == day ? derive(window) : nil
     }
 
-    /// The identifier of a window that is known to be of this day.
+    /// The identifier of a window that is known to be in this day.
     func derive(_ window: RollingWindow) -> RollingToken {
         var code = HMAC<SHA256>(key: key)
         code.update(data: Array("SH1 tok".utf8) + window.number.bigEndianBytes)

@@ -1,26 +1,26 @@
-/// Says which rolling identifier to send, and when to change it (dossier 8.4).
+/// Schedules the rotation of rolling identifiers (dossier 8.4).
 ///
-/// Identifier and Bluetooth address must change at the same moment, or one gives the other away. So a change is an order to
-/// register anew, which gives the sender a fresh address.
+/// Identifier and Bluetooth address must change at the same moment, or one reveals the other. A rotation therefore
+/// registers a new advertisement, which gets a fresh address.
 public struct RollingBroadcast: Sendable {
     private let seed: RollingSeed
     private var current: Term?
 
-    /// How far from a window's border the change may be, either way: chosen anew each time, so that two people who stand
-    /// together do not change together.
+    /// How far a rotation may be from the window's start or end, either way: drawn each time, so that two people who stand
+    /// together do not rotate together.
     public static let jitter = Duration.seconds(60)
 
-    /// What is sent, and for how long.
+    /// An identifier and how long it is sent.
     public struct Term: Sendable, Hashable {
         public let window: RollingWindow
         /// The 16-byte form.
         public let token: RollingToken
-        /// When to ask again; the identifier changes then.
+        /// The time of the rotation; call ``step(at:using:)`` then.
         public let end: Timestamp
         /// When it began.
         let start: Timestamp
 
-        /// The 4-byte form in an iBeacon; nil in the rare window in which nothing may be sent in this form.
+        /// The 4-byte form in an iBeacon; nil in the rare window without one.
         ///
         /// - Parameters:
         ///   - uuid: the fleet.
@@ -30,33 +30,33 @@ public struct RollingBroadcast: Sendable {
         }
     }
 
-    /// What to do now.
+    /// The action to take.
     public enum Step: Sendable, Hashable {
-        /// Nothing: what is sent still holds.
+        /// Continue with the current identifier.
         case keep(Term)
-        /// Take down what is sent, together with its address, and put this up under a fresh one.
-        case registerAnew(Term)
+        /// Unregister the advertisement and its address, and register this identifier under a fresh one.
+        case rotate(Term)
     }
 
     public init(_ seed: RollingSeed) {
         self.seed = seed
     }
 
-    /// What to do at a time. Ask at the end of each term; asking more often does no harm.
+    /// The action at a time. Call it at the end of each term; more often does no harm.
     ///
     /// - Parameters:
     ///   - time: the present.
-    ///   - generator: where the moment of the next change comes from.
+    ///   - generator: draws the moment of the next rotation.
     /// - Throws: ``BeaconsError/time(_:)`` before 1970.
     public mutating func step(
         at time: Timestamp, using generator: inout some RandomNumberGenerator
     ) throws(BeaconsError) -> Step {
-        // A clock that was set back by more than the change may be early ends a term like one that ran on.
+        // A clock that was set back by more than the jitter ends the term as well.
         if let current, time < current.end, time >= current.start.advanced(by: .zero - Self.jitter * 2) {
             return .keep(current)
         }
         var window = try RollingWindow(at: time)
-        // The change may come before the border, and the next window's identifier is then up already.
+        // The rotation can precede the window's end; then the next window's identifier is already current.
         if let current, time >= current.end, window == current.window { window = window.next }
         var end = Self.change(to: window.next, using: &generator)
         if end <= time {
@@ -65,7 +65,7 @@ public struct RollingBroadcast: Sendable {
         }
         let term = Term(window: window, token: seed.token(in: window), end: end, start: time)
         current = term
-        return .registerAnew(term)
+        return .rotate(term)
     }
 
     private static func change(

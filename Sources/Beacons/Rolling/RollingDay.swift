@@ -1,4 +1,4 @@
-/// A day of Universal Time, counted from 1970: what a day key is for (dossier 8.4).
+/// A UTC day, counted from 1970: the validity of a day key (dossier 8.4).
 public struct RollingDay: Sendable, Hashable, Comparable, Codable {
     public let number: UInt32
 

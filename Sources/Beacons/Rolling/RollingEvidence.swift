@@ -1,27 +1,27 @@
-/// Decides when a resolved identifier is enough to tell somebody of (dossier 8.4).
+/// Decides whether a resolved identifier is reliable enough (dossier 8.4).
 ///
-/// Four bytes fit a stranger's frame by chance once in a while: 2000 friends make one in 700,000. So a member counts after the 16-byte form, or after
-/// 4-byte forms of two windows. At most ``capacity`` members wait for their second window, for an hour at the longest.
+/// Four bytes can match a stranger's frame by chance: with 2000 friends, one frame in 700,000. So a member is confirmed by the
+/// 16-byte form, or by 4-byte forms of two windows. At most ``capacity`` members wait for their second window, for at most an hour.
 public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
     public let capacity: Int
     private var seen: [Member: RollingWindow] = [:]
 
-    /// How many windows a single sighting is remembered.
+    /// For how many windows a single sighting is remembered.
     private static var memory: UInt32 { 4 }
 
     public init(capacity: Int = 1_024) {
         self.capacity = max(1, capacity)
     }
 
-    /// Which form an identifier was received in.
+    /// The form in which an identifier was received.
     public enum Form: Sendable, Hashable {
         case sixteenBytes
         case fourBytes
     }
 
-    /// Takes a sighting.
+    /// Adds a sighting.
     ///
-    /// - Returns: whether the member may be told of.
+    /// - Returns: whether the member is confirmed.
     public mutating func confirms(_ member: Member, in window: RollingWindow, by form: Form) -> Bool {
         if form == .sixteenBytes { return true }
         if let earlier = seen[member], earlier != window,
@@ -31,7 +31,7 @@ public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
             return true
         }
         if seen[member] == nil, seen.count >= capacity { makeRoom(at: window) }
-        // A full memory refuses newcomers rather than those who wait: the answer is only later then.
+        // When full, new members are ignored rather than waiting ones: that only delays the confirmation.
         guard seen[member] != nil || seen.count < capacity else { return false }
         seen[member] = window
         return false

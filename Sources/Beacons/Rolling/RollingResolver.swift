@@ -1,7 +1,7 @@
-/// Recognises the rolling identifiers of those whose day keys one has (dossier 8.4).
+/// Resolves the rolling identifiers of members whose day keys are known (dossier 8.4).
 ///
-/// The identifiers of the present window and its two neighbours are made once and looked up in tables. Everything is bounded by the
-/// keys that were given: at most one for each member and day, none older than yesterday's.
+/// The identifiers of the current window and its two neighbours are derived once and looked up in tables. Memory is bounded by
+/// the keys: at most one per member and day, none older than yesterday's.
 public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     private var keys: [RollingDay: [Member: DayKey]] = [:]
     private var tables: [RollingWindow: Table] = [:]
@@ -17,7 +17,7 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Who sends an identifier: hardly ever more than one.
+    /// The members with an identifier: rarely more than one.
     private enum Match: Sendable {
         case one(Member)
         case several(Set<Member>)
@@ -37,44 +37,44 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Whose an identifier is.
+    /// The result of resolving an identifier.
     public enum Resolution: Sendable, Hashable {
-        /// Nobody's whose key one has.
+        /// No member's.
         case unknown
-        /// One member's. With four bytes that is a strong hint, not proof: see ``RollingEvidence``.
+        /// One member's. With four bytes this is strong evidence, not proof: see ``RollingEvidence``.
         case member(Member, RollingWindow)
-        /// Of several members, which can only be told apart in another window or by the 16-byte form.
+        /// Of several members, which only another window or the 16-byte form can distinguish.
         case ambiguous(Set<Member>)
     }
 
     public init() {}
 
-    /// Takes a member's key for a day; a later one for the same day takes its place, and ``prepare(for:)`` is due then.
+    /// Adds a member's key for a day; replaces an earlier one for the same day. Call ``prepare(for:)`` afterwards.
     public mutating func add(_ key: DayKey, of member: Member) {
         let old = keys[key.day, default: [:]].updateValue(key, forKey: member)
         for window in tables.keys where window.day == key.day {
             if old == nil {
                 tables[window]?.add(key.derive(window), of: member)
             } else {
-                // The old key's identifiers are in it, so it is made anew.
+                // The table contains the old key's identifiers, so it is built again.
                 tables[window] = nil
             }
         }
     }
 
-    /// Forgets a member with all keys; ``prepare(for:)`` is due then.
+    /// Removes a member with all keys. Call ``prepare(for:)`` afterwards.
     public mutating func forget(_ member: Member) {
         for day in keys.keys { keys[day]?[member] = nil }
         tables = [:]
     }
 
-    /// How many keys are kept.
+    /// The number of keys.
     public var keyCount: Int { keys.values.reduce(0) { $0 + $1.count } }
 
-    /// Makes the tables for a time, and drops old tables and the keys of days before yesterday.
+    /// Builds the tables for a time, and drops old tables and the keys of days before yesterday.
     ///
-    /// Does nothing when they are there; call it when a window begins, or before each look-up. A new window takes about a
-    /// microsecond a member.
+    /// Does nothing when they exist; call it at the start of a window, or before each look-up. A new window takes about a
+    /// microsecond per member.
     ///
     /// - Throws: ``BeaconsError/time(_:)`` before 1970.
     public mutating func prepare(for time: Timestamp) throws(BeaconsError) {
@@ -92,14 +92,14 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Whose a 16-byte identifier is.
+    /// Resolves a 16-byte identifier.
     ///
     /// - Throws: ``BeaconsError/notPrepared(_:)`` without ``prepare(for:)`` for this window; ``BeaconsError/time(_:)``.
     public func resolve(_ token: RollingToken, at time: Timestamp) throws(BeaconsError) -> Resolution {
         try resolve(at: time) { $0.long[token] }
     }
 
-    /// Whose a 4-byte identifier is.
+    /// Resolves a 4-byte identifier.
     ///
     /// - Throws: ``BeaconsError/notPrepared(_:)`` without ``prepare(for:)`` for this window; ``BeaconsError/time(_:)``.
     public func resolve(_ token: ShortRollingToken, at time: Timestamp) throws(BeaconsError) -> Resolution {

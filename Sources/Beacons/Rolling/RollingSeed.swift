@@ -1,16 +1,16 @@
 import Crypto
 
-/// The secret that all of one's rolling identifiers come from: 32 random bytes (dossier 8.4).
+/// The secret from which all rolling identifiers of a user derive: 32 random bytes (dossier 8.4).
 ///
-/// It stays on the device and is never shared; what is shared is ``dayKey(for:)``. It does not print, reflect, compare or encode by
-/// accident.
+/// It stays on the device and is never shared; ``dayKey(for:)`` is what is shared. It cannot be printed, reflected, compared
+/// or encoded by accident.
 public struct RollingSeed: Sendable {
     private let key: SymmetricKey
 
-    /// How many bytes a seed has.
+    /// The length in bytes.
     public static let length = 32
 
-    /// Takes a seed from where it rests.
+    /// Restores a stored seed.
     ///
     /// - Throws: ``BeaconsError/keyLength(found:expected:)`` for anything but 32 bytes.
     public init(revealed bytes: [UInt8]) throws(BeaconsError) {
@@ -22,23 +22,23 @@ public struct RollingSeed: Sendable {
         self.key = key
     }
 
-    /// A new seed of the operating system's random bytes.
+    /// A new seed from the operating system's random bytes.
     public static func random() -> RollingSeed {
         RollingSeed(SymmetricKey(size: .bits256))
     }
 
-    /// The 32 bytes, for the one place that seals and keeps them.
+    /// The 32 bytes, for encrypted storage.
     public func reveal() -> [UInt8] {
         key.withUnsafeBytes { Array($0) }
     }
 
-    /// The key of one day, which may be given to friends: they can recognise this day's identifiers and no others.
+    /// The key of one day, to be given to friends: it resolves this day's identifiers and no others.
     public func dayKey(for day: RollingDay) -> DayKey {
         let info = Array("SH1 day".utf8) + day.number.bigEndianBytes
         return DayKey(day, HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: info, outputByteCount: DayKey.length))
     }
 
-    /// The identifier to send in a window.
+    /// The identifier of a window.
     public func token(in window: RollingWindow) -> RollingToken {
         dayKey(for: window.day).derive(window)
     }

@@ -1,17 +1,17 @@
-/// A quarter of an hour, counted from 1970: how long one rolling identifier holds (dossier 8.4).
+/// A quarter of an hour, counted from 1970: the validity of one rolling identifier (dossier 8.4).
 public struct RollingWindow: Sendable, Hashable, Comparable {
     public let number: UInt32
 
-    /// How long a window is.
+    /// The length of a window.
     public static let length = Duration.seconds(900)
-    /// How many windows a day has.
+    /// The windows per day.
     static let aDay: UInt32 = 96
 
     public init(number: UInt32) {
         self.number = number
     }
 
-    /// The window that a time is in.
+    /// The window of a time.
     ///
     /// - Throws: ``BeaconsError/time(_:)`` before 1970.
     public init(at time: Timestamp) throws(BeaconsError) {
@@ -19,16 +19,16 @@ public struct RollingWindow: Sendable, Hashable, Comparable {
         self.init(number: number)
     }
 
-    /// The day that it is in.
+    /// The day of the window.
     public var day: RollingDay { RollingDay(number: number / Self.aDay) }
 
-    /// When it begins.
+    /// The start of the window.
     public var start: Timestamp { Timestamp(clampingMicroseconds: Int64(number) * 900_000_000) }
 
-    /// The window behind it; itself at the end of 32 bits.
+    /// The next window; the same at the end of 32 bits.
     var next: RollingWindow { RollingWindow(number: number == .max ? number : number + 1) }
 
-    /// It and its neighbours, which receivers accept because clocks differ.
+    /// The window and its neighbours, which receivers accept because clocks differ.
     var neighbourhood: [RollingWindow] {
         [number &- 1, number, number &+ 1].filter { $0.distance(to: number).magnitude <= 1 }.map(RollingWindow.init)
     }

@@ -1,9 +1,9 @@
-/// Where a bus listens (D-Bus Specification, “Server Addresses”): a Unix socket, by path or by abstract name.
+/// The address of a bus (D-Bus Specification, “Server Addresses”): a Unix socket, by path or by abstract name.
 ///
-/// Other transports are refused: `tcp` because the bus could not see who connects, `unixexec` because an address from the
-/// environment must not start a program.
+/// Other transports are rejected: `tcp`, because the bus could not authenticate the client by credentials, and `unixexec`,
+/// because an address from the environment must not start a program.
 public struct Address: Sendable, Hashable {
-    /// What to connect to.
+    /// The socket to connect to.
     public enum Endpoint: Sendable, Hashable {
         /// A socket in the file system.
         case path(String)
@@ -11,21 +11,21 @@ public struct Address: Sendable, Hashable {
         case abstract(String)
     }
 
-    /// What to connect to.
+    /// The socket to connect to.
     public let endpoint: Endpoint
-    /// The bus's identifier, 32 hexadecimal digits; when it is given, no other bus is accepted.
+    /// The bus's identifier, 32 hexadecimal digits; if given, no other bus is accepted.
     public let guid: String?
 
-    /// An address made by hand.
+    /// Creates an address.
     public init(_ endpoint: Endpoint, guid: String? = nil) {
         self.endpoint = endpoint
         self.guid = guid
     }
 
-    /// Reads a list of addresses, as in `unix:path=/run/user/1000/bus,guid=…;unix:abstract=…`; those of other transports
-    /// are left out.
+    /// Parses a list of addresses, such as `unix:path=/run/user/1000/bus,guid=…;unix:abstract=…`; skips those of other
+    /// transports.
     ///
-    /// - Returns: At least one address, in the order in which they are to be tried.
+    /// - Returns: At least one address, in the order in which to try them.
     /// - Throws: ``DBusError/invalidAddress(text:problem:)``, or ``DBusError/unsupported(feature:)`` when every address is
     ///   of another transport.
     public static func list(_ text: String) throws(DBusError) -> [Address] {
@@ -46,7 +46,7 @@ public struct Address: Sendable, Hashable {
         return addresses
     }
 
-    /// Where the bus of the user's session is: `DBUS_SESSION_BUS_ADDRESS`, else `bus` in `XDG_RUNTIME_DIR`.
+    /// The session bus: `DBUS_SESSION_BUS_ADDRESS`, otherwise `bus` in `XDG_RUNTIME_DIR`.
     ///
     /// - Throws: ``DBusError/invalidAddress(text:problem:)``, also when neither variable is set, and
     ///   ``DBusError/unsupported(feature:)``
@@ -55,10 +55,10 @@ public struct Address: Sendable, Hashable {
         if let folder = environment["XDG_RUNTIME_DIR"], !folder.isEmpty { return [Address(.path(folder + "/bus"))] }
         throw .invalidAddress(
             text: "",
-            problem: "neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set; there is no desktop session")
+            problem: "there is no desktop session: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set")
     }
 
-    /// Where the bus of the machine is: `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket (“Well-known Message Bus
+    /// The system bus: `DBUS_SYSTEM_BUS_ADDRESS`, otherwise the well-known socket (“Well-known Message Bus
     /// Instances”).
     ///
     /// - Throws: ``DBusError/invalidAddress(text:problem:)`` or ``DBusError/unsupported(feature:)``
@@ -77,24 +77,24 @@ extension Address: CustomStringConvertible {
     }
 }
 
-/// Reads one address of a list.
+/// Parses one address of a list.
 private struct AddressParser {
     let text: String
     let entry: Substring
 
-    /// The address, or nil when it is of a transport that is not supported.
+    /// The address, or nil for an unsupported transport.
     mutating func parse() throws(DBusError) -> Address? {
         guard let colon = entry.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw failure("it has no transport") }
         guard entry[..<colon] == "unix" else { return nil }
         let values = try keyValues(entry[entry.index(after: colon)...])
         if let guid = values["guid"], guid.utf8.count != 32 || !guid.utf8.allSatisfy(Self.isHexadecimal) {
-            throw failure("its guid has not 32 hexadecimal digits")
+            throw failure("its guid is not 32 hexadecimal digits")
         }
         let endpoints = [values["path"].map(Address.Endpoint.path), values["abstract"].map(Address.Endpoint.abstract)]
             .compactMap(\.self)
         // `dir`, `tmpdir` and `runtime` are for servers only.
         guard let endpoint = endpoints.first, endpoints.count == 1 else {
-            throw failure("it needs exactly one of path and abstract")
+            throw failure("it must have either path or abstract")
         }
         return Address(endpoint, guid: values["guid"])
     }
@@ -115,7 +115,7 @@ private struct AddressParser {
         return values
     }
 
-    /// Undoes `%xx`. Bytes that should have been escaped are taken as they are, as the reference implementation does.
+    /// Decodes `%xx`. Accepts unescaped bytes, as the reference implementation does.
     private func unescaped(_ value: Substring) throws(DBusError) -> String {
         var bytes: [UInt8] = []
         var rest = Array(value.utf8)[...]
@@ -131,7 +131,7 @@ private struct AddressParser {
             rest = rest.dropFirst(2)
         }
         guard !bytes.isEmpty, !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw failure("a value is empty, not UTF-8 or has the character NUL")
+            throw failure("a value is empty, not UTF-8 or contains NUL")
         }
         return text
     }

@@ -11,14 +11,14 @@ import Darwin
 
 /// A connected socket with a thread of its own, which sleeps in `poll`.
 ///
-/// A thread instead of a dispatch source, because then one owner reads, writes and ends the socket, bytes are handed on in
-/// their order without a queue between, and nobody closes a descriptor that another still waits on. No thread of the
-/// cooperative pool ever waits for the socket. A class, because it owns descriptors.
+/// A thread instead of a dispatch source: a single owner reads, writes and closes the socket, bytes are passed on in order
+/// without another queue, and no descriptor is closed while another thread polls it. No thread of the cooperative pool ever
+/// waits for the socket. A class, because it owns descriptors.
 final class ByteStream: Sendable {
     private struct Outgoing {
         private var bytes: [UInt8] = []
         /// How many of ``bytes`` are sent. They are removed in large steps, so that a large message is not moved for each
-        /// part of it that the peer takes.
+        /// partial write.
         private var sent = 0
         var isClosed = false
 
@@ -43,7 +43,7 @@ final class ByteStream: Sendable {
     private let outgoing = Mutex(Outgoing())
     private let outgoingLimit: Int
 
-    /// Takes over a connected socket. More than `outgoingLimit` bytes that the peer does not take are an error.
+    /// Takes over a connected socket. More than `outgoingLimit` unsent bytes are an error.
     init(owning descriptor: CInt, outgoingLimit: Int = Message.maximumLength) throws(DBusError) {
         var ends: [CInt] = [-1, -1]
         guard SystemSocket.prepare(descriptor), pipe(&ends) == 0 else {
@@ -62,8 +62,8 @@ final class ByteStream: Sendable {
         for descriptor in [descriptor, wakeReceiver, wakeSender] { _ = systemClose(descriptor) }
     }
 
-    /// Starts the thread. Both closures are called on it: `received` for each piece, `ended` once, at the end. The stream
-    /// lives until then; only ``close()`` or the peer ends it.
+    /// Starts the thread, which calls both closures: `received` for each chunk, `ended` once at the end. The stream lives
+    /// until then; only ``close()`` or the peer ends it.
     func start(received: @escaping @Sendable ([UInt8]) -> Void, ended: @escaping @Sendable (String) -> Void) {
         Thread.detachNewThread { [self] in
             let reason = run(received)
@@ -73,20 +73,20 @@ final class ByteStream: Sendable {
         }
     }
 
-    /// Queues bytes; they go out in the order of the calls.
+    /// Queues bytes; they are sent in the order of the calls.
     ///
-    /// - Throws: ``DBusError/tooLarge(what:limit:)`` when the peer takes too little.
+    /// - Throws: ``DBusError/tooLarge(what:limit:)`` when the peer reads too slowly.
     func send(_ bytes: [UInt8]) throws(DBusError) {
         let isTaken = outgoing.withLock { outgoing in
             guard outgoing.count + bytes.count <= outgoingLimit else { return false }
             if !outgoing.isClosed { outgoing.append(bytes) }
             return true
         }
-        guard isTaken else { throw .tooLarge(what: "what waits to be sent to the bus", limit: outgoingLimit) }
+        guard isTaken else { throw .tooLarge(what: "the queue of data for the bus", limit: outgoingLimit) }
         wake()
     }
 
-    /// Ends the stream after what can be sent at once. Closing twice does nothing.
+    /// Closes the stream after sending what can be sent without waiting. Idempotent.
     func close() {
         outgoing.withLock { $0.isClosed = true }
         wake()
@@ -94,20 +94,20 @@ final class ByteStream: Sendable {
 
     private func wake() {
         var byte: UInt8 = 0
-        // A full pipe wakes the thread as well.
+        // A full pipe also wakes the thread.
         _ = write(wakeSender, &byte, 1)
     }
 
-    /// Reads and writes until the end; returns why it ended.
+    /// Reads and writes until the end; returns the reason.
     private func run(_ received: (([UInt8]) -> Void)) -> String {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             if let problem = flush() { return problem }
             let (isClosed, isWriting) = outgoing.withLock { ($0.isClosed, $0.count > 0) }
-            if isClosed { return "it was closed" }
+            if isClosed { return "the connection was closed" }
             waitForEvents(isWriting: isWriting, &buffer)
             switch SystemSocket.receive(descriptor, into: &buffer) {
-            case .bytes(0): return "the peer closed it"
+            case .bytes(0): return "the peer closed the connection"
             case .bytes(let count): received(Array(buffer[..<count]))
             case .wouldBlock: continue
             case .failed(let reason): return reason
@@ -125,7 +125,7 @@ final class ByteStream: Sendable {
         if descriptors[1].revents != 0 { _ = read(wakeReceiver, &buffer, buffer.count) }
     }
 
-    /// Sends what the peer takes now; returns what went wrong.
+    /// Sends what the peer accepts without waiting; returns an error.
     private func flush() -> String? {
         outgoing.withLock { outgoing in
             while outgoing.count > 0 {

@@ -2,19 +2,19 @@ import Deadlines
 
 /// A connection to a message bus: calls, signals and exported objects.
 ///
-/// Exported objects are served while calls are pending, so that a service can read back what a call has announced. When the
-/// bus ends the connection, every pending call and every sequence ends with ``DBusError/connectionLost(reason:)``; a
-/// connection never comes back, see ``KeptConnection`` for that. Dropping the last reference closes it.
+/// Exported objects are served while calls are pending, so a service can read back what a call has announced. When the bus
+/// ends the connection, every pending call and every sequence ends with ``DBusError/connectionLost(reason:)``; for
+/// reconnecting, see ``ReconnectingConnection``. Releasing the last reference closes it.
 ///
-/// A class, because a connection is one thing that many hold; it has no state of its own beside the bus's.
+/// A class, because it is shared; its only state is the bus's.
 public final class Connection: Sendable {
-    /// How a connection behaves.
+    /// The options of a connection.
     public struct Options: Sendable {
-        /// How long opening may take, authentication included. The default is ten seconds.
+        /// The timeout of opening, including authentication. Default: ten seconds.
         public var openTimeout: Duration
-        /// The largest message in bytes that is taken; a larger one ends the connection. The default is 16 MiB.
+        /// The maximum length of a received message in bytes; a longer one ends the connection. Default: 16 MiB.
         public var messageLimit: Int
-        /// What timeouts are measured on.
+        /// The clock that measures timeouts.
         public var clock: any Clock<Duration>
 
         public init(
@@ -27,7 +27,7 @@ public final class Connection: Sendable {
         }
     }
 
-    /// How long a call waits for its answer unless it says otherwise; the reference implementation's 25 seconds.
+    /// The default timeout of a call: the reference implementation's 25 seconds.
     public static let standardTimeout = Duration.seconds(25)
 
     /// The name that the bus gave to this connection.
@@ -42,10 +42,10 @@ public final class Connection: Sendable {
     }
 
     deinit {
-        link.end(.connectionLost(reason: "it was dropped"))
+        link.end(.connectionLost(reason: "it was released"))
     }
 
-    /// Connects to the first of these addresses that answers, authenticates, and says hello to the bus.
+    /// Connects to the first address that answers, authenticates, and sends `Hello`.
     ///
     /// - Throws: ``DBusError/unreachable(address:reason:)`` for the last address when none answers,
     ///   ``DBusError/authentication(reason:)``, ``DBusError/wrongBus(expected:found:)``, ``DBusError/timeout(of:)`` or
@@ -64,7 +64,7 @@ public final class Connection: Sendable {
         }
     }
 
-    /// Connects over a socket that is connected already.
+    /// Connects over a connected socket.
     static func open(owning descriptor: CInt, guid: String?, options: Options) async throws -> Connection {
         let router = Router()
         let link = Link(
@@ -84,7 +84,7 @@ public final class Connection: Sendable {
             do {
                 while true {
                     if let descriptor = try SystemSocket.connect(to: address) { return (descriptor, address) }
-                    // The listener's queue is full; there is nothing to poll for.
+                    // The listener's backlog is full, which `poll` does not report.
                     try await clock.sleep(for: .milliseconds(20))
                 }
             } catch let error as DBusError {
@@ -94,10 +94,10 @@ public final class Connection: Sendable {
         throw failure
     }
 
-    /// What timeouts of this connection are measured on.
+    /// The clock that measures timeouts of this connection.
     public var clock: any Clock<Duration> { link.clock }
 
-    /// Ends the connection. Messages that the bus takes at once are still sent.
+    /// Ends the connection after sending what the bus accepts without waiting.
     public func close() {
         link.end(.connectionLost(reason: "it was closed here"))
     }
@@ -116,10 +116,9 @@ public final class Connection: Sendable {
 // MARK: Calls
 
 extension Connection {
-    /// Calls a method and waits for its answer.
+    /// Calls a method and awaits its reply.
     ///
-    /// When the task is cancelled or the time is over, an answer that comes later is dropped; what was asked for may still
-    /// happen.
+    /// After a cancellation or the timeout, a later reply is dropped; the method may still take effect.
     ///
     /// - Returns: The results; read them with `read`.
     /// - Throws: ``DBusError/remote(_:)`` for the peer's own errors, ``DBusError/timeout(of:)``,
@@ -129,14 +128,14 @@ extension Connection {
         try await link.call(call.message(), name: call.description, timeout: timeout)
     }
 
-    /// Calls a method without wanting an answer. Returning means that the call waits to be sent.
+    /// Calls a method without a reply. Returns when the call is queued.
     ///
     /// - Throws: ``DBusError/connectionLost(reason:)`` or what cannot be sent.
     public func send(_ call: MethodCall) throws(DBusError) {
         try link.send(call.message(flags: .noReplyExpected))
     }
 
-    /// Announces something, to everybody who wants to know or to one. Returning means that it waits to be sent.
+    /// Emits a signal, as a broadcast or to one destination. Returns when it is queued.
     ///
     /// - Throws: ``DBusError/connectionLost(reason:)`` or what cannot be sent.
     public func emit(_ signal: Signal, to destination: BusName? = nil) throws(DBusError) {
@@ -148,16 +147,16 @@ extension Connection {
 
     /// Asks the bus for a well-known name (D-Bus Specification, “org.freedesktop.DBus.RequestName”).
     ///
-    /// - Returns: Whether this connection owns the name now; it never waits in a queue and takes a name from nobody.
+    /// - Returns: Whether this connection owns the name now; it neither waits in the queue nor replaces an owner.
     /// - Throws: As ``call(_:timeout:)``.
     public func requestName(_ name: BusName) async throws -> Bool {
         let doNotQueue: UInt32 = 4
         let code = try await call(.bus("RequestName", [name.text.value, doNotQueue.value])).read(UInt32.self)
-        // 1: now the owner; 4: was it already.
+        // 1: now the owner; 4: already the owner.
         return code == 1 || code == 4
     }
 
-    /// Gives a well-known name up. A name that this connection does not own is no error.
+    /// Releases a well-known name. One that this connection does not own is no error.
     ///
     /// - Throws: As ``call(_:timeout:)``.
     public func releaseName(_ name: BusName) async throws {

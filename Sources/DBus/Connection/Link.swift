@@ -9,10 +9,10 @@ import Musl
 import Darwin
 #endif
 
-/// One authenticated stream of messages: it numbers what goes out and finds the call that an answer belongs to.
+/// One authenticated stream of messages: assigns serial numbers and matches replies to calls.
 ///
-/// A class with a lock, not an actor: the socket's thread and cancellation handlers reach its state at once and in order,
-/// where an actor would hand them a place in a queue.
+/// A class with a lock, not an actor: the socket's thread and cancellation handlers must change its state immediately and
+/// in order, and cannot await an actor.
 final class Link: Sendable {
     typealias Completion = @Sendable (Result<Message, any Error>) -> Void
 
@@ -26,8 +26,8 @@ final class Link: Sendable {
         let destination: BusName?
         let complete: Completion
 
-        /// Whether an answer of `sender` can be meant: a peer other than the one that was asked by its unique name cannot
-        /// speak for it, only the bus can.
+        /// Whether a reply of `sender` is acceptable: for a call to a unique name, only that peer or the bus may
+        /// reply.
         func accepts(_ sender: BusName?) -> Bool {
             guard let sender, let destination, destination.isUnique else { return true }
             return sender == destination || sender == .bus
@@ -59,12 +59,12 @@ final class Link: Sendable {
         stream.close()
     }
 
-    /// Authenticates. Cancelling ends the stream.
+    /// Authenticates. Cancellation ends the stream.
     func open(guid: String?) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (opened: CheckedContinuation<Void, any Error>) in
                 state.withLock { $0.phase = .authenticating(Authentication(), guid: guid, opened: opened) }
-                // Weak, so that dropping the connection ends the stream and its thread.
+                // Weak, so that releasing the connection ends the stream and its thread.
                 stream.start(
                     received: { [weak self] in self?.receive($0) },
                     ended: { [weak self] in self?.end(.connectionLost(reason: $0)) })
@@ -73,14 +73,14 @@ final class Link: Sendable {
                 } catch {
                     end(error)
                 }
-                if Task.isCancelled { end(.connectionLost(reason: "opening it was cancelled")) }
+                if Task.isCancelled { end(.connectionLost(reason: "opening was cancelled")) }
             }
         } onCancel: {
-            end(.connectionLost(reason: "opening it was cancelled"))
+            end(.connectionLost(reason: "opening was cancelled"))
         }
     }
 
-    /// Ends the stream and everything that waits for it. Only the first reason counts.
+    /// Ends the stream and everything that waits for it. Only the first error counts.
     func end(_ error: DBusError) {
         let ending = state.withLock { state -> (Phase, [Pending], [CheckedContinuation<Void, Never>])? in
             if case .ended = state.phase { return nil }
@@ -99,7 +99,7 @@ final class Link: Sendable {
         for ending in endings { ending.resume() }
     }
 
-    /// Why it ended, or nil while it lives.
+    /// Why it ended, or nil while it is open.
     var ending: DBusError? {
         state.withLock { state in
             if case .ended(let error) = state.phase { error } else { nil }
@@ -134,9 +134,9 @@ final class Link: Sendable {
 // MARK: Sending
 
 extension Link {
-    /// Sends a message under the next number.
+    /// Sends a message with the next serial number.
     ///
-    /// - Throws: ``DBusError`` when it cannot be written or the stream has ended.
+    /// - Throws: ``DBusError`` when it cannot be encoded or the stream has ended.
     func send(_ message: Message) throws(DBusError) {
         try send(message, serial: try nextSerial())
     }
@@ -161,8 +161,8 @@ extension Link {
         return try result.get()
     }
 
-    /// Sends a call; `complete` is called exactly once, on the socket's thread for an answer: before anything that the peer
-    /// sent later is looked at.
+    /// Sends a call; `complete` is called exactly once. For a reply, it runs on the socket's thread, before later messages of
+    /// the peer are processed.
     @discardableResult
     func start(_ call: Message, complete: @escaping Completion) -> UInt32 {
         do {
@@ -185,12 +185,12 @@ extension Link {
         }
     }
 
-    /// Gives up on a call: an answer that comes later is dropped.
+    /// Abandons a call: a later reply is dropped.
     func finish(_ serial: UInt32, _ result: Result<Message, any Error>) {
         state.withLock { $0.pending.removeValue(forKey: serial) }?.complete(result)
     }
 
-    /// Sends a call and waits for its answer.
+    /// Sends a call and awaits its reply.
     func call(_ call: Message, name: String, timeout: Duration) async throws -> [Value] {
         let answer = OneAnswer()
         let serial = start(call) { answer.resolve($0) }
@@ -233,7 +233,7 @@ extension Link {
         }.get()
     }
 
-    /// The bytes that belong to messages; nil while the bus has not let us in.
+    /// The bytes that belong to messages; nil during authentication.
     private func authenticate(_ bytes: [UInt8]) throws(DBusError) -> [UInt8]? {
         guard case .authenticating(var authentication, let guid, let opened) = state.withLock({ $0.phase }) else {
             return bytes
@@ -273,7 +273,7 @@ extension Link {
     }
 }
 
-/// The one answer of a call, whether it comes before or after somebody waits for it.
+/// The single reply of a call, whether it arrives before or after it is awaited.
 private final class OneAnswer: Sendable {
     private enum State {
         case open

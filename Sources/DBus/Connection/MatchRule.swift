@@ -1,14 +1,14 @@
-/// Which signals are wanted (D-Bus Specification, “Match Rules”). What is nil is not looked at.
+/// A filter for signals (D-Bus Specification, “Match Rules”). Nil matches everything.
 public struct MatchRule: Sendable, Hashable {
-    /// Who sends them. For a well-known name only signals of its present owner are taken.
+    /// The sender. For a well-known name, only signals of its present owner match.
     public var sender: BusName?
-    /// The object that sends them.
+    /// The object.
     public var path: ObjectPath?
-    /// The object that sends them, or one above it.
+    /// The object or one of its ancestors.
     public var pathNamespace: ObjectPath?
     public var interface: InterfaceName?
     public var member: MemberName?
-    /// The first argument, a text.
+    /// The first argument, a string.
     public var firstArgument: String?
 
     public init(
@@ -20,14 +20,14 @@ public struct MatchRule: Sendable, Hashable {
         self.path = path
     }
 
-    /// The bus's announcements that a name changes its owner.
+    /// The bus's signals about ownership of a name.
     static func ownerChanges(of name: BusName) -> MatchRule {
         var rule = MatchRule(sender: .bus, interface: .bus, member: "NameOwnerChanged", path: "/org/freedesktop/DBus")
         rule.firstArgument = name.text
         return rule
     }
 
-    /// The rule as the bus reads it.
+    /// The rule in the bus's syntax.
     public var text: String {
         let parts: [(String, String?)] = [
             ("type", "signal"), ("sender", sender?.text), ("interface", interface?.text), ("member", member?.text),
@@ -36,12 +36,12 @@ public struct MatchRule: Sendable, Hashable {
         return parts.compactMap { key, value in value.map { "\(key)=\(Self.quoted($0))" } }.joined(separator: ",")
     }
 
-    /// A value in quotation marks. Inside them a backslash is itself, and an apostrophe must stand outside of them.
+    /// A quoted value. A backslash is literal inside quotes; an apostrophe must be outside.
     private static func quoted(_ value: String) -> String {
         "'" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
-    /// Whether a signal fits; a well-known sender is left to the owner of its name.
+    /// Whether a signal matches; a well-known sender is checked by the owner of its name.
     func matches(_ signal: Signal) -> Bool {
         if let sender, !sender.changesOwner, sender != signal.sender { return false }
         if let path, path != signal.path { return false }

@@ -1,12 +1,12 @@
-/// A call of a method of a peer.
+/// A method call.
 public struct MethodCall: Sendable, Hashable {
-    /// Who is called.
+    /// The peer.
     public var destination: BusName
     public var path: ObjectPath
     public var interface: InterfaceName
     public var member: MemberName
     public var arguments: [Value]
-    /// Whether the bus may start a program that owns ``destination``.
+    /// Whether the bus may start a service that owns ``destination``.
     public var startsService = true
 
     public init(
@@ -20,7 +20,7 @@ public struct MethodCall: Sendable, Hashable {
         self.arguments = arguments
     }
 
-    /// A call of the bus itself.
+    /// A call to the bus itself.
     static func bus(_ member: MemberName, _ arguments: [Value] = []) -> MethodCall {
         MethodCall(member, in: .bus, of: "/org/freedesktop/DBus", at: .bus, arguments: arguments)
     }
@@ -33,6 +33,6 @@ public struct MethodCall: Sendable, Hashable {
 }
 
 extension MethodCall: CustomStringConvertible {
-    /// The method, without its arguments: they may be secret.
+    /// The method without its arguments, which may be secret.
     public var description: String { "\(interface).\(member) of \(destination)" }
 }

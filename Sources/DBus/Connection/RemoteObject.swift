@@ -1,7 +1,7 @@
-/// An object of a peer: a short way to call its methods and to read and write its properties.
+/// An object of a peer: calls its methods, and reads and writes its properties.
 public struct RemoteObject: Sendable {
     public let connection: Connection
-    /// Who has the object.
+    /// The owner of the object.
     public let destination: BusName
     public let path: ObjectPath
 
@@ -33,7 +33,7 @@ public struct RemoteObject: Sendable {
         try await call("GetAll", in: .properties, [interface.text.value]).read([String: Value].self)
     }
 
-    /// Changes a property.
+    /// Sets a property.
     ///
     /// - Throws: As ``Connection/call(_:timeout:)``.
     public func setProperty(_ name: MemberName, of interface: InterfaceName, to value: Value) async throws {
@@ -59,7 +59,7 @@ public struct RemoteObject: Sendable {
 }
 
 extension Connection {
-    /// The object of a peer at `path`. Nothing is asked; the object may not exist.
+    /// The object of a peer at `path`. Sends nothing; the object may not exist.
     public func object(_ path: ObjectPath, of destination: BusName) -> RemoteObject {
         RemoteObject(connection: self, destination: destination, path: path)
     }

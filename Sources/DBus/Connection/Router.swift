@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Brings signals to those who follow them and calls to exported objects.
+/// Routes signals to subscribers and calls to exported objects.
 ///
-/// A class with a lock for the same reason as ``Link``. Nothing foreign runs while the lock is held.
+/// A class with a lock for the same reason as ``Link``. No external code runs while the lock is held.
 final class Router: Sendable {
     private struct State {
         var subscriptions: [Int: Subscription] = [:]
@@ -13,11 +13,11 @@ final class Router: Sendable {
 
     private let state = Mutex(State())
 
-    /// Hands on a signal or a call, on the socket's thread.
+    /// Routes a signal or a call, on the socket's thread.
     func receive(_ message: Message, on link: Link) {
         switch message.content {
         case .signal(let path, let interface, let member):
-            // Descriptors were not asked for, so that what should come with this signal is not here.
+            // Descriptors were not negotiated, so this signal's are missing.
             guard message.descriptorCount == 0 else { return }
             let signal = Signal(
                 path: path, interface: interface, member: member, arguments: message.body, sender: message.sender)
@@ -27,7 +27,7 @@ final class Router: Sendable {
                 path: path, interface: interface, member: member, arguments: message.body, sender: message.sender)
             let answers = Answers(message, link)
             guard message.descriptorCount == 0 else {
-                return answers.send(.failure(RemoteError(.notSupported, "file descriptors are not taken")))
+                return answers.send(.failure(RemoteError(.notSupported, "file descriptors are not supported")))
             }
             state.withLock { $0.objects }.serve(call, answers)
         case .reply, .error: break
@@ -47,7 +47,7 @@ final class Router: Sendable {
         for receiver in receivers { receiver.deliver(.signal(signal)) }
     }
 
-    /// Ends everything that follows signals and stops the exported objects.
+    /// Ends all subscriptions and stops the exported objects.
     func end(_ error: DBusError) {
         let (subscriptions, objects) = state.withLock { state in
             defer {
@@ -61,7 +61,7 @@ final class Router: Sendable {
         objects.stopAll()
     }
 
-    /// Adds a subscription and returns its number.
+    /// Adds a subscription and returns its identifier.
     func add(_ subscription: Subscription) throws(DBusError) -> Int {
         let result = state.withLock { state -> Result<Int, DBusError> in
             if let ended = state.ended { return .failure(ended) }
@@ -72,7 +72,7 @@ final class Router: Sendable {
         return try result.get()
     }
 
-    /// Records who owns the name that a subscription follows, unless a change was announced already.
+    /// Records the owner of the name that a subscription follows, unless a change was signalled already.
     func setOwnerIfUnknown(_ owner: BusName?, of number: Int) {
         state.withLock { state in
             guard case .unknown? = state.subscriptions[number]?.owner else { return }
@@ -80,7 +80,7 @@ final class Router: Sendable {
         }
     }
 
-    /// Removes a subscription; returns it when it was still there.
+    /// Removes and returns a subscription; nil when it was gone.
     func remove(_ number: Int) -> Subscription? {
         state.withLock { $0.subscriptions.removeValue(forKey: number) }
     }
@@ -100,13 +100,13 @@ final class Router: Sendable {
         return try result.get()
     }
 
-    /// The exported objects as they are now.
+    /// The exported objects.
     var objects: ObjectTable {
         state.withLock { $0.objects }
     }
 }
 
-/// Somebody who follows signals, a name or both.
+/// A subscription to signals, to ownership of a name, or both.
 struct Subscription: Sendable {
     enum Event: Sendable {
         case signal(Signal)
@@ -119,13 +119,13 @@ struct Subscription: Sendable {
         case known(BusName?)
     }
 
-    /// The signals that are wanted; nil when only the name is followed.
+    /// The filter for signals; nil when only the name is followed.
     let rule: MatchRule?
     /// The well-known name whose owner is followed.
     let followed: BusName?
     private(set) var owner = Owner.unknown
-    /// Puts the event into a buffer, and does nothing else for a change of the owner: those come while the router's lock is
-    /// held, so that they stay in order.
+    /// Puts the event into a buffer and does nothing else: owner changes are delivered while the router's lock is held, so that
+    /// they stay in order.
     let deliver: @Sendable (Event) -> Void
 
     init(rule: MatchRule?, followed: BusName?, deliver: @escaping @Sendable (Event) -> Void) {
@@ -139,13 +139,13 @@ struct Subscription: Sendable {
         deliver(.owner(owner))
     }
 
-    /// The rules to give to the bus.
+    /// The match rules for the bus.
     var rules: [MatchRule] {
         [followed.map(MatchRule.ownerChanges), rule].compactMap(\.self)
     }
 
-    /// Whether this signal is wanted. A signal that is addressed to this connection comes without any match rule, so that
-    /// the sender is checked here too: for a well-known name, against its owner.
+    /// Whether this subscription accepts a signal. Signals addressed to this connection arrive without a match rule, so the
+    /// sender is checked here too: for a well-known name, against its owner.
     func takes(_ signal: Signal) -> Bool {
         guard let rule, rule.matches(signal) else { return false }
         guard followed != nil else { return true }
@@ -154,7 +154,7 @@ struct Subscription: Sendable {
     }
 }
 
-/// What the bus says when a name gets or loses its owner (D-Bus Specification, “org.freedesktop.DBus.NameOwnerChanged”).
+/// A change of a name's owner (D-Bus Specification, “org.freedesktop.DBus.NameOwnerChanged”).
 struct NameOwnerChange {
     let name: BusName
     let newOwner: BusName?

@@ -1,14 +1,14 @@
-/// What an object announces.
+/// A signal of an object.
 public struct Signal: Sendable, Hashable {
     /// The object.
     public let path: ObjectPath
     public let interface: InterfaceName
     public let member: MemberName
     public let arguments: [Value]
-    /// Who sent it, as the bus says; nil for one of our own before it is sent.
+    /// The sender, as stated by the bus; nil before sending.
     public let sender: BusName?
 
-    /// A signal to emit.
+    /// Creates a signal to emit.
     public init(path: ObjectPath, interface: InterfaceName, member: MemberName, arguments: [Value] = []) {
         self.init(path: path, interface: interface, member: member, arguments: arguments, sender: nil)
     }
@@ -22,12 +22,12 @@ public struct Signal: Sendable, Hashable {
     }
 }
 
-/// The signals that fit a rule, in the order in which they came.
+/// The signals that match a rule, in order of arrival.
 ///
-/// The sequence is for one reader. It ends with ``DBusError/connectionLost(reason:)`` when the connection ends, with
-/// ``DBusError/signalOverflow(limit:)`` when the reader is too slow and ``Connection/Overflow/fail`` holds, and without an
-/// error when the reading task is cancelled; what was buffered before is read first. It keeps its connection alive, and the
-/// bus stops sending these signals when the sequence is dropped.
+/// For one reader. It ends with ``DBusError/connectionLost(reason:)`` when the connection ends, with
+/// ``DBusError/signalOverflow(limit:)`` when the reader is too slow under ``Connection/Overflow/fail``, and without an error when
+/// the reading task is cancelled; buffered signals are read first. It keeps its connection open, and the bus stops sending
+/// these signals when the sequence is released.
 public struct Signals: AsyncSequence, Sendable {
     public typealias Element = Signal
 
@@ -52,17 +52,17 @@ public struct Signals: AsyncSequence, Sendable {
     }
 }
 
-/// Who owns a name, and each change of it: a service that vanished or came back.
+/// The ownership of a name and each change of it: a service that stopped or restarted.
 ///
-/// The first element comes at once. Only the newest state waits for a slow reader; since every connection has a unique
-/// name of its own, a service that was restarted in between shows as another owner. The sequence is for one reader and
-/// ends as ``Signals`` does.
+/// The first element arrives immediately. Only the newest state is buffered; because every connection has a unique name, a
+/// service that restarted in between appears as another owner. For one reader; it ends as ``Signals``
+/// does.
 public struct Presence: AsyncSequence, Sendable {
-    /// Whether somebody owns the name.
+    /// Whether the name has an owner.
     public enum Element: Sendable, Hashable {
-        /// The service is there; `owner` is its unique name.
+        /// The service runs; `owner` is its unique name.
         case present(owner: BusName)
-        /// Nobody owns the name.
+        /// The name has no owner.
         case absent
     }
 

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// The system's calls on sockets, each with one spelling for every platform.
+/// System calls on sockets, with one interface for every platform.
 enum SystemSocket {
     enum Outcome {
         case bytes(Int)
@@ -16,7 +16,7 @@ enum SystemSocket {
 
     /// Connects to a Unix socket without waiting.
     ///
-    /// - Returns: The descriptor, or nil when the listener's queue is full and one should try again.
+    /// - Returns: The descriptor, or nil when the listener's backlog is full: retry.
     /// - Throws: ``DBusError/unreachable(address:reason:)``
     static func connect(to address: Address) throws(DBusError) -> CInt? {
         func failure(_ reason: String) -> DBusError { .unreachable(address: address.description, reason: reason) }
@@ -27,7 +27,7 @@ enum SystemSocket {
         #endif
         var name = sockaddr_un()
         guard let length = fill(&name, with: address.endpoint) else {
-            throw failure("its name is too long for a socket, or of a kind that this system lacks")
+            throw failure("its name is too long for a socket, or this system does not support abstract names")
         }
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw failure(reason(errno)) }
@@ -46,7 +46,7 @@ enum SystemSocket {
         throw failure(reason(error))
     }
 
-    /// Makes a descriptor non-blocking, closed in child processes, and safe from SIGPIPE where that is its own matter.
+    /// Makes a descriptor non-blocking and close-on-exec, and suppresses SIGPIPE where that is a socket option.
     static func prepare(_ descriptor: CInt) -> Bool {
         #if canImport(Darwin)
         var on: CInt = 1
@@ -63,7 +63,7 @@ enum SystemSocket {
         #if canImport(Darwin)
         let flags: CInt = 0
         #else
-        // A peer that has gone is an error to handle, not a signal that ends the process.
+        // A closed peer must be an error, not a signal that ends the process.
         let flags = CInt(MSG_NOSIGNAL)
         #endif
         return outcome(bytes.withUnsafeBytes { systemSend(descriptor, $0.baseAddress, $0.count, flags) })
@@ -98,7 +98,7 @@ enum SystemSocket {
     }
 }
 
-// The system's functions under names that the methods above do not hide.
+// The system's functions, under names that the methods above do not shadow.
 func systemClose(_ descriptor: CInt) -> CInt { close(descriptor) }
 private func systemConnect(_ descriptor: CInt, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> CInt {
     connect(descriptor, address, length)

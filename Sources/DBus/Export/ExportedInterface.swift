@@ -1,9 +1,9 @@
-/// What an exported object can do under one name: methods, properties and signals.
+/// An interface of an exported object: methods, properties and signals.
 public struct ExportedInterface: Sendable {
     public let name: InterfaceName
     public let methods: [ExportedMethod]
     public let properties: [ExportedProperty]
-    /// What the object may announce; for introspection only.
+    /// The signals that the object emits; for introspection only.
     public let signals: [ExportedSignal]
 
     public init(
@@ -24,7 +24,7 @@ public struct ExportedInterface: Sendable {
         properties.first { $0.name.text == name }
     }
 
-    /// The readable properties as they are now.
+    /// The current values of the readable properties.
     var currentProperties: [String: Value] {
         Dictionary(properties.map { ($0.name.text, $0.get()) }, uniquingKeysWith: { first, _ in first })
     }
@@ -48,17 +48,17 @@ public struct ExportedMethod: Sendable {
     public let returns: [Argument]
     let handler: @Sendable (IncomingCall) async throws -> [Value]
 
-    /// A method of this name.
+    /// Creates a method.
     ///
-    /// Calls of one object run one after another, in the order in which they came; those of different objects run beside
-    /// each other. A handler that waits for a peer which calls the same object therefore waits for itself. A handler is
-    /// cancelled when its object is withdrawn or the connection ends.
+    /// Calls to one object run one after another, in order of arrival; calls to different objects run concurrently. A handler
+    /// that awaits a peer which calls the same object therefore deadlocks. A handler is cancelled when its object is withdrawn
+    /// or the connection ends.
     ///
     /// - Parameters:
     ///   - name: The method's name.
-    ///   - takes: The arguments; a call with others is refused before `handler` sees it.
+    ///   - takes: The arguments; a call with other types is rejected without calling `handler`.
     ///   - returns: The results; `handler` must return these types.
-    ///   - handler: Does the work. A ``RemoteError`` is answered as it is, any other error as
+    ///   - handler: Handles a call. A ``RemoteError`` is sent as it is, any other error as
     ///     `org.freedesktop.DBus.Error.Failed` without its text.
     public init(
         _ name: MemberName, takes: [Argument] = [], returns: [Argument] = [],
@@ -73,16 +73,16 @@ public struct ExportedMethod: Sendable {
 
 /// A property of an exported object.
 public struct ExportedProperty: Sendable {
-    /// What others are told when the value changes (D-Bus Specification, annotation
+    /// How changes are signalled (D-Bus Specification, annotation
     /// `org.freedesktop.DBus.Property.EmitsChangedSignal`).
     public enum Change: String, Sendable, Hashable {
-        /// The new value.
+        /// With the new value.
         case value = "true"
-        /// That there is a new value.
+        /// Without the new value.
         case invalidation = "invalidates"
-        /// Nothing: it never changes.
+        /// Never: the value is constant.
         case constant = "const"
-        /// Nothing.
+        /// Never, although the value can change.
         case silent = "false"
     }
 
@@ -92,14 +92,14 @@ public struct ExportedProperty: Sendable {
     let get: @Sendable () -> Value
     let set: (@Sendable (Value) throws -> Void)?
 
-    /// A property whose value is asked for each time.
+    /// Creates a property with a computed value.
     ///
     /// - Parameters:
     ///   - name: The property's name.
     ///   - type: Its type; `set` is never called with another one.
-    ///   - change: What ``Connection/announceChange(of:in:at:)`` tells.
-    ///   - get: The value now. It is called on the connection's thread and must return at once.
-    ///   - set: Changes the value, under the same rule; nil for a property that others cannot change.
+    ///   - change: How ``Connection/announceChange(of:in:at:)`` signals a change.
+    ///   - get: The current value. Called on the connection's thread; it must not block.
+    ///   - set: Changes the value, under the same rule; nil for a read-only property.
     public init(
         _ name: MemberName, _ type: ValueType, change: Change = .value, get: @escaping @Sendable () -> Value,
         set: (@Sendable (Value) throws -> Void)? = nil
@@ -111,7 +111,7 @@ public struct ExportedProperty: Sendable {
         self.set = set
     }
 
-    /// A property that never changes.
+    /// Creates a constant property.
     public init(_ name: MemberName, _ value: Value) {
         self.init(name, value.type, change: .constant, get: { value })
     }
@@ -128,13 +128,13 @@ public struct ExportedSignal: Sendable, Hashable {
     }
 }
 
-/// A call that a peer makes of an exported object.
+/// A peer's call to an exported object.
 public struct IncomingCall: Sendable, Hashable {
     public let path: ObjectPath
-    /// Nil when the peer left it out.
+    /// Nil when the peer omitted it.
     public let interface: InterfaceName?
     public let member: MemberName
     public let arguments: [Value]
-    /// Who calls, as the bus says.
+    /// The caller, as stated by the bus.
     public let sender: BusName?
 }

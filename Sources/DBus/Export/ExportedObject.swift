@@ -1,14 +1,14 @@
 /// An exported object and the queue of its calls.
 ///
-/// A class, because it owns the task that works the queue off.
+/// A class, because it owns the task that processes the queue.
 final class ExportedObject: Sendable {
     let interfaces: [ExportedInterface]
-    /// Whether it answers for the objects below it.
+    /// Whether it implements `ObjectManager`.
     let isManager: Bool
     private let calls: AsyncStream<@Sendable () async -> Void>.Continuation
     private let worker: Task<Void, Never>
 
-    /// How many calls may wait.
+    /// The maximum number of queued calls.
     static let callLimit = 256
 
     init(_ interfaces: [ExportedInterface], isManager: Bool) {
@@ -17,7 +17,7 @@ final class ExportedObject: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(
             of: (@Sendable () async -> Void).self, bufferingPolicy: .bufferingOldest(Self.callLimit))
         calls = continuation
-        // On the global pool, whoever exports: the thread of a user interface is not for a peer's calls.
+        // On the global pool, whatever the exporter's actor: a peer's calls must not run on the main thread.
         worker = Task.detached {
             for await call in stream { await call() }
         }
@@ -27,7 +27,7 @@ final class ExportedObject: Sendable {
         stop()
     }
 
-    /// Cancels the call that runs and forgets those that wait.
+    /// Cancels the running call and drops the queued ones.
     func stop() {
         calls.finish()
         worker.cancel()
@@ -40,7 +40,7 @@ final class ExportedObject: Sendable {
         }
         switch result {
         case .enqueued: break
-        default: answers.send(.failure(RemoteError(.limitsExceeded, "too many calls wait for \(call.path)")))
+        default: answers.send(.failure(RemoteError(.limitsExceeded, "too many calls are pending for \(call.path)")))
         }
     }
 
@@ -48,13 +48,13 @@ final class ExportedObject: Sendable {
         do {
             let results = try await method.handler(call)
             guard results.map(\.type) == method.returns.map(\.type) else {
-                return .failure(RemoteError(.failed, "\(method.name) gave other results than it promises"))
+                return .failure(RemoteError(.failed, "\(method.name) returned results of other types than declared"))
             }
             return .success(results)
         } catch let error as RemoteError {
             return .failure(error)
         } catch {
-            // The text of an inner error may hold what is not the peer's business.
+            // The error's text could reveal internal details to the peer.
             return .failure(RemoteError(.failed, "\(method.name) failed"))
         }
     }
@@ -64,7 +64,7 @@ final class ExportedObject: Sendable {
     }
 }
 
-/// Where the answer of one call goes.
+/// Sends the reply of one call.
 struct Answers: Sendable {
     private let message: Message
     private weak let link: Link?
@@ -74,16 +74,16 @@ struct Answers: Sendable {
         self.link = link
     }
 
-    /// Sends the answer, unless the peer wants none.
+    /// Sends the reply, unless the caller wants none.
     func send(_ result: Result<[Value], RemoteError>) {
         guard !message.flags.contains(.noReplyExpected), let link else { return }
         do {
             try link.send(reply(result))
         } catch DBusError.connectionLost {
-            // Nobody is there to hear it.
+            // The connection is closed.
         } catch {
-            // What cannot be written is this side's defect; the peer must not wait for it.
-            try? link.send(reply(.failure(RemoteError(.failed, "the answer cannot be sent"))))
+            // A reply that cannot be encoded is this side's defect; the caller must still get one.
+            try? link.send(reply(.failure(RemoteError(.failed, "the reply cannot be encoded"))))
         }
     }
 

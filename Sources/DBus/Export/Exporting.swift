@@ -1,21 +1,21 @@
 extension Connection {
-    /// Exports an object: from now on peers can call it, also while calls of this connection are pending.
+    /// Exports an object: from now on peers can call it, even while calls of this connection are pending.
     ///
-    /// `org.freedesktop.DBus.Properties`, `Introspectable` and `Peer` are answered for every object. A manager also answers
-    /// `ObjectManager` for the objects below it and announces those that come and go.
+    /// Every object implements `org.freedesktop.DBus.Properties`, `Introspectable` and `Peer`. A manager also implements
+    /// `ObjectManager` for the objects below it and signals when they are added and removed.
     ///
     /// - Parameters:
-    ///   - interfaces: What the object can do, besides the standard interfaces.
-    ///   - path: Where it is.
-    ///   - isManager: Whether it answers for the objects below it.
-    /// - Throws: ``DBusError/invalidExport(path:problem:)`` when something is exported there already, a name comes twice or
-    ///   is that of a standard interface, or a type is not valid; ``DBusError/connectionLost(reason:)``
+    ///   - interfaces: The interfaces, besides the standard ones.
+    ///   - path: The path of the object.
+    ///   - isManager: Whether it implements `ObjectManager`.
+    /// - Throws: ``DBusError/invalidExport(path:problem:)`` when the path is taken, a name is duplicated or is that of a standard
+    ///   interface, or a type is invalid; ``DBusError/connectionLost(reason:)``
     public func export(
         _ interfaces: [ExportedInterface], at path: ObjectPath, isManager: Bool = false
     ) throws(DBusError) {
         for problem in interfaces.compactMap(\.problem) { throw .invalidExport(path: path, problem: problem) }
         guard Set(interfaces.map(\.name)).count == interfaces.count else {
-            throw .invalidExport(path: path, problem: "an interface comes twice")
+            throw .invalidExport(path: path, problem: "an interface is duplicated")
         }
         let object = ExportedObject(interfaces, isManager: isManager)
         let managers = try router.changeObjects { table throws(DBusError) in
@@ -27,7 +27,7 @@ extension Connection {
         for manager in managers { try announce("InterfacesAdded", arguments, by: manager) }
     }
 
-    /// Takes an object back. The call that it works on is cancelled. A path where nothing is exported is no error.
+    /// Withdraws an object and cancels its running call. A path without an object is no error.
     ///
     /// - Throws: ``DBusError/connectionLost(reason:)``
     public func withdraw(_ path: ObjectPath) throws(DBusError) {
@@ -40,7 +40,7 @@ extension Connection {
         for manager in managers { try announce("InterfacesRemoved", arguments, by: manager) }
     }
 
-    /// Announces that properties of an exported object have new values, in the way that each of them says.
+    /// Signals that properties have new values, each as declared by its ``ExportedProperty/Change``.
     ///
     /// - Throws: ``DBusError/invalidExport(path:problem:)`` when there is no such object, interface or property;
     ///   ``DBusError/connectionLost(reason:)``
@@ -75,13 +75,13 @@ extension Connection {
 }
 
 extension ExportedInterface {
-    /// What keeps it from being exported.
+    /// Why it cannot be exported.
     fileprivate var problem: String? {
         if [.properties, .introspectable, .peer, .objectManager].contains(name) {
-            return "\(name) is answered already"
+            return "\(name) is a standard interface"
         }
-        if Set(methods.map(\.name)).count < methods.count { return "a method of \(name) comes twice" }
-        if Set(properties.map(\.name)).count < properties.count { return "a property of \(name) comes twice" }
+        if Set(methods.map(\.name)).count < methods.count { return "a method of \(name) is duplicated" }
+        if Set(properties.map(\.name)).count < properties.count { return "a property of \(name) is duplicated" }
         let signatures =
             methods.flatMap { [$0.takes, $0.returns] }.map { $0.map(\.type) } + signals.map { $0.arguments.map(\.type) }
             + properties.map { [$0.type] }

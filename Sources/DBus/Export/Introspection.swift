@@ -1,6 +1,6 @@
 extension ObjectTable {
-    /// The description of an object in XML (D-Bus Specification, “Introspection Data Format”). Everything inside is a checked
-    /// name or a type, so that nothing needs escaping.
+    /// The description of an object in XML (D-Bus Specification, “Introspection Data Format”). It consists of checked names and
+    /// types, so nothing needs escaping.
     func introspection(of path: ObjectPath) -> String {
         var lines = [
             #"<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN""#,

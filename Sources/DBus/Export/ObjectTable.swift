@@ -4,7 +4,7 @@ struct ObjectTable: Sendable {
 
     mutating func add(_ object: ExportedObject, at path: ObjectPath) throws(DBusError) {
         guard objects[path] == nil else {
-            throw .invalidExport(path: path, problem: "an object is exported there already")
+            throw .invalidExport(path: path, problem: "an object is already exported at this path")
         }
         objects[path] = object
     }
@@ -22,24 +22,24 @@ struct ObjectTable: Sendable {
         objects.filter { $0.value.isManager && $0.key.contains(path) }.map(\.key)
     }
 
-    /// The next elements of the paths below `path`, sorted.
+    /// The next path elements below `path`, sorted.
     func children(of path: ObjectPath) -> [String] {
         let depth = path.elements.count
         return Set(objects.keys.filter { path.contains($0) }.map { String($0.elements[depth]) }).sorted()
     }
 
-    /// Answers a call, at once or through the queue of its object.
+    /// Answers a call, immediately or through the queue of its object.
     func serve(_ call: IncomingCall, _ answers: Answers) {
-        // The peer interface answers for the connection, whatever the path (“org.freedesktop.DBus.Peer”).
+        // `Peer` belongs to the connection, whatever the path (“org.freedesktop.DBus.Peer”).
         if call.interface == .peer { return answers.send(StandardInterfaces.peer(call)) }
         guard let object = objects[call.path] else {
-            // Paths on the way to an object can be walked.
+            // Paths above an object can be introspected.
             if call.interface == .introspectable, call.member == "Introspect", call.arguments.isEmpty,
                 call.path == .root || !children(of: call.path).isEmpty
             {
                 return answers.send(.success([introspection(of: call.path).value]))
             }
-            return answers.send(.failure(RemoteError(.unknownObject, "there is no object \(call.path)")))
+            return answers.send(.failure(RemoteError(.unknownObject, "no object \(call.path)")))
         }
         if let answer = StandardInterfaces.answer(call, object, self) { return answers.send(answer) }
         switch method(of: call, object) {
@@ -48,7 +48,7 @@ struct ObjectTable: Sendable {
         }
     }
 
-    /// The method that is called. Without an interface the first that has the member is meant (“Message Types”).
+    /// The called method. Without an interface, the first one with the member counts (“Message Types”).
     private func method(of call: IncomingCall, _ object: ExportedObject) -> Result<ExportedMethod, RemoteError> {
         let method: ExportedMethod?
         if let name = call.interface {
@@ -76,7 +76,7 @@ struct ObjectTable: Sendable {
 }
 
 extension ExportedObject {
-    /// Each interface with its properties, as the object manager tells them.
+    /// Each interface with its properties, as `ObjectManager` reports them.
     var interfacesAndProperties: [String: [String: Value]] {
         Dictionary(interfaces.map { ($0.name.text, $0.currentProperties) }, uniquingKeysWith: { first, _ in first })
     }

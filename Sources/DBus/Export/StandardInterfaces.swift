@@ -6,11 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What every exported object answers beside its own interfaces (D-Bus Specification, “Standard Interfaces”).
+/// The standard interfaces of every exported object (D-Bus Specification, “Standard Interfaces”).
 enum StandardInterfaces {
     typealias Answer = Result<[Value], RemoteError>
 
-    /// The answer to a call of a standard interface; nil when another one is called.
+    /// The answer to a call of a standard interface; nil for another interface.
     static func answer(_ call: IncomingCall, _ object: ExportedObject, _ table: ObjectTable) -> Answer? {
         switch call.interface {
         case .some(.properties): properties(call, object)
@@ -45,7 +45,7 @@ enum StandardInterfaces {
     }
 
     private static func unknownMethod(_ call: IncomingCall) -> Answer {
-        .failure(RemoteError(.unknownMethod, "there is no method \(call.member)"))
+        .failure(RemoteError(.unknownMethod, "no method \(call.member)"))
     }
 
     // MARK: Properties
@@ -67,12 +67,12 @@ enum StandardInterfaces {
         }
     }
 
-    /// An empty interface stands for all of them (“org.freedesktop.DBus.Properties”).
+    /// An empty name selects all interfaces (“org.freedesktop.DBus.Properties”).
     private static func interfaces(_ name: String, _ object: ExportedObject) -> Result<[ExportedInterface], RemoteError>
     {
         if name.isEmpty { return .success(object.interfaces) }
         let found = object.interfaces.filter { $0.name.text == name }
-        return found.isEmpty ? .failure(RemoteError(.unknownInterface, "there is no such interface")) : .success(found)
+        return found.isEmpty ? .failure(RemoteError(.unknownInterface, "no such interface")) : .success(found)
     }
 
     private static func all(of interface: String, _ object: ExportedObject) -> Answer {
@@ -86,7 +86,7 @@ enum StandardInterfaces {
     ) -> Result<ExportedProperty, RemoteError> {
         interfaces(interface, object).flatMap { interfaces in
             guard let property = interfaces.lazy.compactMap({ $0.property(name) }).first else {
-                return .failure(RemoteError(.unknownProperty, "there is no such property"))
+                return .failure(RemoteError(.unknownProperty, "no such property"))
             }
             return .success(property)
         }
@@ -95,7 +95,7 @@ enum StandardInterfaces {
     private static func value(of property: ExportedProperty) -> Result<Value, RemoteError> {
         let value = property.get()
         guard value.type == property.type else {
-            return .failure(RemoteError(.failed, "\(property.name) has another type than it promises"))
+            return .failure(RemoteError(.failed, "\(property.name) has another type than declared"))
         }
         return .success(value)
     }
@@ -117,7 +117,7 @@ enum StandardInterfaces {
         }
     }
 
-    /// The machine's identifier, where the reference implementation looks for it; read once.
+    /// The machine's identifier, from the paths of the reference implementation; read once.
     private static let machineIdentifier: String? = ["/var/lib/dbus/machine-id", "/etc/machine-id"].lazy
         .compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }
         .map { String($0.prefix { !$0.isNewline }) }

@@ -1,8 +1,8 @@
 /// One message of the D-Bus protocol (D-Bus Specification, “Message Protocol”).
 ///
-/// What a kind of message must have is part of its ``Content-swift.enum``, so that no message lacks it.
+/// ``Content-swift.enum`` has the mandatory header fields of each kind, so no message lacks them.
 public struct Message: Sendable, Hashable {
-    /// What the message is for, with the header fields that its kind demands.
+    /// The kind of a message, with its mandatory header fields.
     public enum Content: Sendable, Hashable {
         case call(path: ObjectPath, interface: InterfaceName?, member: MemberName)
         case reply(to: UInt32)
@@ -10,7 +10,7 @@ public struct Message: Sendable, Hashable {
         case signal(path: ObjectPath, interface: InterfaceName, member: MemberName)
     }
 
-    /// How a message is to be treated; bits that are not known are kept.
+    /// The flags of a message; unknown bits are preserved.
     public struct Flags: OptionSet, Sendable, Hashable {
         public let rawValue: UInt8
 
@@ -18,28 +18,28 @@ public struct Message: Sendable, Hashable {
             self.rawValue = rawValue
         }
 
-        /// The sender wants no answer, not even an error.
+        /// The sender wants no reply, not even an error.
         public static let noReplyExpected = Flags(rawValue: 1)
-        /// The bus must not start a program to own the destination.
+        /// The bus must not start a service for the destination.
         public static let noAutoStart = Flags(rawValue: 2)
-        /// The sender can wait while the receiver asks a person.
+        /// The receiver may ask the user for authorization.
         public static let allowInteractiveAuthorization = Flags(rawValue: 4)
     }
 
-    /// Its number on the connection that sent it, not zero.
+    /// The serial number on the sender's connection, not zero.
     public var serial: UInt32
     public var flags: Flags
     public var content: Content
-    /// Who is to receive it; nil for the bus's broadcast.
+    /// The recipient; nil for a broadcast.
     public var destination: BusName?
-    /// Who sent it. A bus writes it, so that it is the truth.
+    /// The sender. The bus sets it, so it can be trusted.
     public var sender: BusName?
-    /// How many file descriptors belong to it. A ``Connection`` never asks for any.
+    /// The number of attached file descriptors. A ``Connection`` never negotiates any.
     public var descriptorCount: UInt32
     /// The arguments.
     public var body: [Value]
 
-    /// The most bytes that one message may have (“Message Format”): 128 MiB.
+    /// The maximum length of a message in bytes (“Message Format”): 128 MiB.
     public static let maximumLength = 1 << 27
 
     public init(
@@ -54,12 +54,12 @@ public struct Message: Sendable, Hashable {
         descriptorCount = 0
     }
 
-    /// The answer to this message: its serial number is filled in when it is sent.
+    /// The reply to this message; the serial number is set when it is sent.
     func answer(_ content: Content, body: [Value]) -> Message {
         Message(content, serial: 0, flags: .noReplyExpected, destination: sender, body: body)
     }
 
-    /// The numbers of the kinds in the header (“Message Format”).
+    /// The message types in the header (“Message Format”).
     enum Kind: UInt8 {
         case call = 1
         case reply = 2

@@ -1,16 +1,16 @@
 extension Message {
-    /// Reads exactly one message.
+    /// Decodes exactly one message.
     ///
-    /// Header fields that are not known are ignored, as the specification demands.
+    /// Unknown header fields are ignored, as the specification requires.
     ///
-    /// - Returns: nil for a message of an unknown kind, which is to be ignored (“Message Format”).
+    /// - Returns: nil for a message of an unknown type, which must be ignored (“Message Format”).
     /// - Throws: ``DBusError/malformed(offset:problem:)``
     public init?(decoding bytes: [UInt8]) throws(DBusError) {
         let header = try HeaderReader(bytes)
         guard header.totalLength == bytes.count else {
-            throw .malformed(offset: bytes.count, problem: "the lengths in the header do not make up the message")
+            throw .malformed(offset: bytes.count, problem: "the lengths in the header do not match the message")
         }
-        guard header.kind != 0 else { throw .malformed(offset: 1, problem: "the message has the invalid kind 0") }
+        guard header.kind != 0 else { throw .malformed(offset: 1, problem: "the message has the invalid type 0") }
         guard let kind = Kind(rawValue: header.kind) else { return nil }
         let fields = try HeaderFields(bytes, header)
         content = try fields.content(of: kind)
@@ -42,7 +42,7 @@ struct HeaderReader {
     /// Reads the first 16 bytes of `bytes`.
     init(_ bytes: [UInt8]) throws(DBusError) {
         guard bytes.count >= Self.length else {
-            throw .malformed(offset: bytes.count, problem: "the header is cut off")
+            throw .malformed(offset: bytes.count, problem: "the header is truncated")
         }
         switch bytes[0] {
         case UInt8(ascii: "l"): order = .little
@@ -73,7 +73,7 @@ struct HeaderReader {
     }
 }
 
-/// The header fields that are known (D-Bus Specification, “Header Fields”).
+/// The known header fields (D-Bus Specification, “Header Fields”).
 private struct HeaderFields {
     private var values: [Message.Field: Value] = [:]
     private(set) var destination: BusName?
@@ -106,7 +106,7 @@ private struct HeaderFields {
         guard code != 0 else { throw Self.failure("a header field has the invalid code 0") }
         guard let field = Message.Field(rawValue: code) else { return }
         guard values.updateValue(value, forKey: field) == nil else {
-            throw Self.failure("the header field \(field) comes twice")
+            throw Self.failure("the header field \(field) is duplicated")
         }
     }
 
@@ -122,9 +122,9 @@ private struct HeaderFields {
             return .error(name: try required(.errorName, name(.errorName)), replyTo: try replySerial())
         case .signal:
             let path: ObjectPath = try required(.path, read(.path))
-            // Reserved for what a library tells its own program: nobody may send them (“Message Bus Messages”).
+            // Reserved for local use by libraries: it must not be sent (“Message Bus Messages”).
             guard path != "/org/freedesktop/DBus/Local" else {
-                throw Self.failure("a signal comes from a reserved path")
+                throw Self.failure("a signal has a reserved path")
             }
             return .signal(
                 path: path, interface: try required(.interface, name(.interface)),
@@ -134,7 +134,7 @@ private struct HeaderFields {
 
     private func replySerial() throws(DBusError) -> UInt32 {
         let serial: UInt32 = try required(.replySerial, read(.replySerial))
-        guard serial != 0 else { throw Self.failure("the serial number that is answered is zero") }
+        guard serial != 0 else { throw Self.failure("the serial number of the reply is zero") }
         return serial
     }
 

@@ -1,19 +1,19 @@
-/// Makes messages of a stream of bytes that comes in pieces of any size.
+/// Splits a stream of bytes into messages.
 ///
-/// It holds at most one incomplete message and the last piece. Once it has thrown, the stream is lost: there is no way to
-/// find the next message.
+/// It holds at most one incomplete message and the last chunk. After an error the stream is lost, because the start of the
+/// next message is unknown.
 struct MessageReader: Sendable {
     private var buffer: [UInt8] = []
     private var position = 0
     private let limit: Int
 
-    /// Messages of more than `limit` bytes are refused before they are held; values in memory can take some twenty times the
-    /// bytes that they have on the wire.
+    /// Longer messages than `limit` are rejected before they are buffered; decoded values can take about twenty times their
+    /// length on the wire.
     init(limit: Int = Message.maximumLength) {
         self.limit = limit
     }
 
-    /// Adds the next piece.
+    /// Appends a chunk.
     mutating func append(_ bytes: some Collection<UInt8>) {
         if position > 0 {
             buffer.removeFirst(position)
@@ -22,7 +22,7 @@ struct MessageReader: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next message, or nil when more bytes are needed. Messages of unknown kinds are skipped.
+    /// The next message, or nil when more bytes are needed. Skips messages of unknown types.
     ///
     /// - Throws: ``DBusError/malformed(offset:problem:)`` or ``DBusError/tooLarge(what:limit:)``
     mutating func next() throws(DBusError) -> Message? {
@@ -37,7 +37,7 @@ struct MessageReader: Sendable {
         return nil
     }
 
-    /// Whether a message has begun that is not complete.
+    /// Whether an incomplete message is buffered.
     var isInsideMessage: Bool {
         buffer.count > position
     }

@@ -1,14 +1,14 @@
-/// Reads values in the wire format, in either byte order (D-Bus Specification, “Marshaling (Wire Format)”).
+/// Decodes values in either byte order (D-Bus Specification, “Marshaling (Wire Format)”).
 ///
-/// Nothing is taken on trust: lengths are checked against what is there before anything is reserved.
+/// Lengths are checked against the available bytes before memory is allocated.
 struct ValueDecoder {
     enum ByteOrder { case little, big }
 
     let bytes: [UInt8]
     let order: ByteOrder
-    /// The next byte, counted from the start of the message: alignment counts from there too.
+    /// The next byte, from the start of the message, which alignment also counts from.
     private(set) var position: Int
-    /// Where reading must stop.
+    /// The end of the readable bytes.
     private let end: Int
     private var depth = 0
 
@@ -27,7 +27,7 @@ struct ValueDecoder {
 
     mutating func skipPadding(to alignment: Int) throws(DBusError) {
         while position % alignment != 0 {
-            guard position < end else { throw failure("the padding is cut off") }
+            guard position < end else { throw failure("the padding is truncated") }
             guard bytes[position] == 0 else { throw failure("the padding is not zero") }
             position += 1
         }
@@ -36,7 +36,7 @@ struct ValueDecoder {
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(DBusError) -> Number {
         let size = Number.bitWidth / 8
         try skipPadding(to: size)
-        guard end - position >= size else { throw failure("a number is cut off") }
+        guard end - position >= size else { throw failure("a number is truncated") }
         var result: Number = 0
         withUnsafeMutableBytes(of: &result) { $0.copyBytes(from: bytes[position..<position + size]) }
         position += size
@@ -121,7 +121,7 @@ struct ValueDecoder {
         }
     }
 
-    /// Where the elements of an array end. The padding before the first element is there even when there is none.
+    /// The end of an array's elements. The padding before the first element is present even in an empty array.
     private mutating func arrayEnd(aligned alignment: Int) throws(DBusError) -> Int {
         let length = Int(try number(UInt32.self))
         guard length <= ValueEncoder.maximumArrayLength else { throw failure("an array is longer than 64 MiB") }
@@ -139,11 +139,11 @@ struct ValueDecoder {
     }
 
     private mutating func text(length: Int) throws(DBusError) -> String {
-        guard end - position > length else { throw failure("a text is cut off") }
+        guard end - position > length else { throw failure("a string is truncated") }
         let contents = bytes[position..<position + length]
-        guard bytes[position + length] == 0 else { throw failure("a text does not end with NUL") }
-        guard !contents.contains(0) else { throw failure("a text has the character NUL") }
-        guard let text = String(validating: contents, as: UTF8.self) else { throw failure("a text is not UTF-8") }
+        guard bytes[position + length] == 0 else { throw failure("a string does not end with NUL") }
+        guard !contents.contains(0) else { throw failure("a string contains NUL") }
+        guard let text = String(validating: contents, as: UTF8.self) else { throw failure("a string is not UTF-8") }
         position += length + 1
         return text
     }

@@ -1,7 +1,7 @@
-/// Writes values in the wire format, least significant byte first (D-Bus Specification, “Marshaling (Wire Format)”).
+/// Encodes values, least significant byte first (D-Bus Specification, “Marshaling (Wire Format)”).
 struct ValueEncoder {
     private(set) var bytes: [UInt8] = []
-    /// How many containers are open (“Valid Signatures” and “Marshaling”: 64 in all, variants included).
+    /// The number of open containers (“Valid Signatures” and “Marshaling”: at most 64, including variants).
     private var depth = 0
 
     static let maximumDepth = 64
@@ -20,7 +20,7 @@ struct ValueEncoder {
         bytes.append(contentsOf: raw)
     }
 
-    /// Writes a value of the type that its surroundings promise.
+    /// Encodes a value of the type that its container declares.
     mutating func append(_ value: Value, as type: ValueType) throws(DBusError) {
         switch (value, type) {
         case (.byte(let number), .byte): append(number)
@@ -64,7 +64,7 @@ struct ValueEncoder {
             append(try Signature([innerType]))
             try append(inner, as: innerType)
         default:
-            throw .unsendable(problem: "a value of type \(value.type.code) stands where \(type.code) is promised")
+            throw .unsendable(problem: "a value has type \(value.type.code) instead of \(type.code)")
         }
     }
 
@@ -95,9 +95,9 @@ struct ValueEncoder {
 
     private mutating func append(_ text: String) throws(DBusError) {
         let utf8 = Array(text.utf8)
-        guard !utf8.contains(0) else { throw .unsendable(problem: "a text has the character NUL") }
+        guard !utf8.contains(0) else { throw .unsendable(problem: "a string contains NUL") }
         guard utf8.count < Message.maximumLength else {
-            throw .tooLarge(what: "a text", limit: Message.maximumLength)
+            throw .tooLarge(what: "a string", limit: Message.maximumLength)
         }
         append(UInt32(utf8.count))
         append(raw: utf8)

@@ -1,6 +1,6 @@
-/// Who is on a bus: a unique name as in `:1.42`, or a well-known one as in `org.bluez` (D-Bus Specification, “Valid Bus
-/// Names”).
-public struct BusName: CheckedText {
+/// The name of a connection on a bus: a unique name such as `:1.42`, or a well-known one such as `org.bluez` (D-Bus Specification,
+/// “Valid Bus Names”).
+public struct BusName: CheckedName {
     public let text: String
 
     /// The bus itself.
@@ -16,12 +16,12 @@ public struct BusName: CheckedText {
         self.text = text
     }
 
-    /// Whether the bus gave this name to one connection, for the life of that connection.
+    /// Whether the bus assigned this name to one connection, for the life of that connection.
     public var isUnique: Bool {
         text.utf8.first == UInt8(ascii: ":")
     }
 
-    /// Whether somebody may own this name and give it up again. The bus's own name stays.
+    /// Whether the owner of this name can change. The bus's own name has a fixed owner.
     var changesOwner: Bool {
         !isUnique && self != .bus
     }

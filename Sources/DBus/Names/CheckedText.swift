@@ -1,13 +1,13 @@
-/// A text whose form the D-Bus Specification restricts (sections “Valid Names” and “Valid Signatures”).
+/// A name whose syntax the D-Bus Specification restricts (section “Valid Names”).
 ///
-/// A value of a conforming type is always valid. A literal is checked when it is reached: a wrong one is a mistake in the
-/// source and stops the program; texts from outside go through ``init(_:)``, which throws.
-public protocol CheckedText: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral
+/// A value of a conforming type is always valid. An invalid literal is a programming error and stops the program; untrusted
+/// texts go through ``init(_:)``, which throws.
+public protocol CheckedName: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral
 where StringLiteralType == StaticString {
-    /// The text, valid by construction.
+    /// The valid text.
     var text: String { get }
 
-    /// Checks `text`.
+    /// Validates `text`.
     ///
     /// - Throws: ``DBusError/invalidName(kind:text:problem:)``
     init(_ text: String) throws(DBusError)
@@ -57,6 +57,6 @@ enum NameRule {
         let areValid = elements.allSatisfy {
             isElement($0, mayStartWithDigit: mayStartWithDigit, mayHaveHyphen: mayHaveHyphen)
         }
-        return areValid ? nil : "an element is empty or has a character that is not allowed"
+        return areValid ? nil : "an element is empty or has an invalid character"
     }
 }

@@ -1,4 +1,4 @@
-/// The name of an error, as in `org.bluez.Error.NotReady`; it has the form of an interface name (D-Bus Specification,
+/// The name of an error, such as `org.bluez.Error.NotReady`, with the syntax of an interface name (D-Bus Specification,
 /// “Valid Error Names”).
 public struct ErrorName: CheckedText {
     public let text: String
@@ -10,29 +10,29 @@ public struct ErrorName: CheckedText {
         self.text = text
     }
 
-    /// Nobody owns the name that was called, and the bus cannot start anybody who would.
+    /// The destination has no owner, and the bus cannot start a service for it.
     public static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"
-    /// Nobody owns the name that was asked about.
+    /// The name in question has no owner.
     public static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
-    /// The peer left before it answered, or does not answer.
+    /// The peer disconnected before it replied, or does not reply.
     public static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
-    /// The arguments are not those of the method.
+    /// The arguments do not match the method.
     public static let invalidArguments: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"
-    /// There is no such object.
+    /// No such object.
     public static let unknownObject: ErrorName = "org.freedesktop.DBus.Error.UnknownObject"
-    /// The object has no such interface.
+    /// No such interface.
     public static let unknownInterface: ErrorName = "org.freedesktop.DBus.Error.UnknownInterface"
-    /// The interface has no such method.
+    /// No such method.
     public static let unknownMethod: ErrorName = "org.freedesktop.DBus.Error.UnknownMethod"
-    /// The interface has no such property.
+    /// No such property.
     public static let unknownProperty: ErrorName = "org.freedesktop.DBus.Error.UnknownProperty"
-    /// The property cannot be set.
+    /// The property is read-only.
     public static let propertyReadOnly: ErrorName = "org.freedesktop.DBus.Error.PropertyReadOnly"
-    /// Something went wrong that has no name of its own.
+    /// An error without a name of its own.
     public static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
-    /// The peer cannot do this.
+    /// The peer does not support this.
     public static let notSupported: ErrorName = "org.freedesktop.DBus.Error.NotSupported"
-    /// The peer has too much to do already.
+    /// The peer is overloaded.
     public static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
     /// The bus's policy forbids this.
     public static let accessDenied: ErrorName = "org.freedesktop.DBus.Error.AccessDenied"

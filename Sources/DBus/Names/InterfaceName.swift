@@ -1,5 +1,5 @@
-/// The name of an interface, as in `org.bluez.Adapter1` (D-Bus Specification, “Valid Interface Names”).
-public struct InterfaceName: CheckedText {
+/// The name of an interface, such as `org.bluez.Adapter1` (D-Bus Specification, “Valid Interface Names”).
+public struct InterfaceName: CheckedName {
     public let text: String
 
     public init(_ text: String) throws(DBusError) {

@@ -1,5 +1,5 @@
-/// The name of a method, signal or property, as in `StartDiscovery` (D-Bus Specification, “Valid Member Names”).
-public struct MemberName: CheckedText {
+/// The name of a method, signal or property, such as `StartDiscovery` (D-Bus Specification, “Valid Member Names”).
+public struct MemberName: CheckedName {
     public let text: String
 
     public init(_ text: String) throws(DBusError) {

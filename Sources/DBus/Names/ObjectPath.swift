@@ -1,5 +1,5 @@
-/// Where an object is on its connection, as in `/org/bluez/hci0` (D-Bus Specification, “Valid Object Paths”).
-public struct ObjectPath: CheckedText {
+/// The path of an object, such as `/org/bluez/hci0` (D-Bus Specification, “Valid Object Paths”).
+public struct ObjectPath: CheckedName {
     public let text: String
 
     /// The path `/`.
@@ -12,14 +12,14 @@ public struct ObjectPath: CheckedText {
         self.text = text
     }
 
-    /// Whether `other` lies below this path; a path does not lie below itself.
+    /// Whether `other` is below this path; a path is not below itself.
     public func contains(_ other: ObjectPath) -> Bool {
         text == "/" ? other.text != "/" : other.text.utf8.starts(with: (text + "/").utf8)
     }
 
     /// The path of a child.
     ///
-    /// - Throws: ``DBusError/invalidName(kind:text:problem:)`` when `element` is not one element of a path.
+    /// - Throws: ``DBusError/invalidName(kind:text:problem:)`` when `element` is not a single path element.
     public func appending(_ element: String) throws(DBusError) -> ObjectPath {
         guard !element.isEmpty, !element.utf8.contains(UInt8(ascii: "/")) else {
             throw .invalidName(
@@ -28,7 +28,7 @@ public struct ObjectPath: CheckedText {
         return try ObjectPath(text == "/" ? "/\(element)" : "\(text)/\(element)")
     }
 
-    /// The elements from the root on.
+    /// The elements from the root.
     public var elements: [Substring] {
         text.split(separator: "/")
     }

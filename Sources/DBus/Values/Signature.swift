@@ -1,14 +1,14 @@
-/// The types of several values in a row (D-Bus Specification, “Type System” and “Valid Signatures”).
+/// A sequence of types (D-Bus Specification, “Type System” and “Valid Signatures”).
 ///
-/// A value of this type is always valid: at most 255 bytes, at most 32 arrays and at most 32 structures inside one
-/// another, no empty structure, dictionary entries only in arrays and with basic keys.
-public struct Signature: CheckedText {
+/// Always valid: at most 255 bytes, at most 32 nested arrays and 32 nested structures, no empty structure, dictionary
+/// entries only in arrays and with basic keys.
+public struct Signature: Sendable, Hashable {
     /// The types in order.
     public let types: [ValueType]
-    /// The type codes, as in `a{sv}as`.
+    /// The type codes, such as `a{sv}as`.
     public let text: String
 
-    /// No value at all.
+    /// The empty signature.
     public static let empty: Signature = ""
 
     static let maximumLength = 255
@@ -24,16 +24,29 @@ public struct Signature: CheckedText {
         self.text = text
     }
 
-    /// The signature of values of these types.
+    /// Creates the signature of these types.
     ///
-    /// - Throws: ``DBusError/invalidSignature(text:problem:)`` when they are too many or too deep, a structure has no
+    /// - Throws: ``DBusError/invalidSignature(text:problem:)`` when they are too many or nested too deep, a structure has no
     ///   field or a key is not basic.
     public init(_ types: [ValueType]) throws(DBusError) {
         try self.init(types.map(\.code).joined())
     }
 }
 
-/// Reads type codes from left to right.
+extension Signature: CustomStringConvertible, ExpressibleByStringLiteral {
+    public var description: String { text }
+
+    /// An invalid literal is a programming error and stops the program.
+    public init(stringLiteral literal: StaticString) {
+        do {
+            try self.init(literal.description)
+        } catch {
+            preconditionFailure(error.description)
+        }
+    }
+}
+
+/// Parses type codes.
 private struct SignatureParser {
     private let text: String
     private let codes: [UInt8]
@@ -62,13 +75,13 @@ private struct SignatureParser {
     }
 
     private mutating func completeType() throws(DBusError) -> ValueType {
-        guard let code = next else { throw failure("a type is missing at its end") }
+        guard let code = next else { throw failure("a type is missing at the end") }
         position += 1
         switch code {
         case UInt8(ascii: "a"): return try array()
         case UInt8(ascii: "("): return try structure()
-        case UInt8(ascii: "{"): throw failure("a dictionary entry stands outside of an array")
-        case UInt8(ascii: ")"), UInt8(ascii: "}"): throw failure("a bracket closes that was not opened")
+        case UInt8(ascii: "{"): throw failure("a dictionary entry is outside of an array")
+        case UInt8(ascii: ")"), UInt8(ascii: "}"): throw failure("a closing bracket has no opening one")
         default:
             guard let type = ValueType(code: code) else { throw failure("it has an unknown type code") }
             return type
@@ -97,7 +110,7 @@ private struct SignatureParser {
         }
         var fields: [ValueType] = []
         while next != UInt8(ascii: ")") {
-            guard next != nil else { throw failure("a structure does not end") }
+            guard next != nil else { throw failure("a structure is not closed") }
             try fields.append(completeType())
         }
         position += 1

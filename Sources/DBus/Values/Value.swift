@@ -1,6 +1,6 @@
 /// A value of any D-Bus type (D-Bus Specification, “Type System”).
 ///
-/// Literals make the common types: `true`, `"text"`; numbers name theirs: `.uint32(5)`. Reading goes through
+/// Literals create common types: `true`, `"text"`; numbers name their type: `.uint32(5)`. Read a value with
 /// ``read(_:)``: `try value.read(Int16.self)`.
 public indirect enum Value: Sendable, Hashable {
     case byte(UInt8)
@@ -18,13 +18,13 @@ public indirect enum Value: Sendable, Hashable {
     case signature(Signature)
     /// An index into the file descriptors of a message. A ``Connection`` neither sends nor receives descriptors.
     case unixDescriptor(index: UInt32)
-    /// An array of bytes. Decoding gives this case for `ay`, never ``array(_:of:)``.
+    /// An array of bytes. Decoding uses this case for `ay`, never ``array(_:of:)``.
     case bytes([UInt8])
     /// Values of one type.
     case array([Value], of: ValueType)
     /// Fields in order; at least one.
     case structure([Value])
-    /// Entries in the order of the wire, which has no meaning; a key may come twice.
+    /// Entries in wire order, which has no meaning; keys may be duplicated.
     case dictionary([Entry], key: ValueType, value: ValueType)
     case variant(Value)
 
@@ -41,7 +41,7 @@ public indirect enum Value: Sendable, Hashable {
 }
 
 extension Value {
-    /// The type that this value says it has.
+    /// The declared type.
     public var type: ValueType {
         switch self {
         case .byte: .byte
@@ -65,7 +65,7 @@ extension Value {
         }
     }
 
-    /// An array of texts (`as`).
+    /// An array of strings (`as`).
     public static func strings(_ texts: [String]) -> Value {
         texts.value
     }
@@ -86,7 +86,7 @@ extension Value {
         return result
     }
 
-    /// Whether an index of a file descriptor stands anywhere inside.
+    /// Whether it contains the index of a file descriptor.
     var hasDescriptor: Bool {
         switch self {
         case .unixDescriptor: true
@@ -111,7 +111,7 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
 extension [Value] {
     /// The arguments of a message as Swift values: `let (id, reason) = try arguments.read(UInt32.self, UInt32.self)`.
     ///
-    /// Arguments beyond the last asked for are ignored: a peer of a later version may send more.
+    /// Extra arguments are ignored, because a later version of the peer may send more.
     ///
     /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when one is missing or has another type.
     public func read<each Result: ValueConvertible>(
@@ -128,7 +128,7 @@ extension [Value] {
         return (repeat try next(each type))
     }
 
-    /// The signature that these values have as arguments of a message.
+    /// The signature of these arguments.
     var signature: Signature {
         get throws(DBusError) { try Signature(map(\.type)) }
     }

@@ -1,9 +1,9 @@
-/// A Swift type that stands for exactly one D-Bus type.
+/// A Swift type that maps to exactly one D-Bus type.
 public protocol ValueConvertible: Sendable {
     /// The D-Bus type.
     static var valueType: ValueType { get }
 
-    /// The same as a D-Bus value.
+    /// This value as a D-Bus value.
     var value: Value { get }
 
     /// Reads a value of ``valueType``; nil for a value of another type.
@@ -118,7 +118,7 @@ extension Signature: ValueConvertible {
     }
 }
 
-/// A value of any type stands for a variant that holds it.
+/// A value of any type maps to a variant that contains it.
 extension Value: ValueConvertible {
     public static var valueType: ValueType { .variant }
     public var value: Value { .variant(self) }
@@ -132,7 +132,7 @@ extension Array: ValueConvertible where Element: ValueConvertible {
     public static var valueType: ValueType { .array(Element.valueType) }
 
     public var value: Value {
-        // An empty array can be cast to an array of anything, so that its own type is asked first.
+        // An empty array casts to an array of anything, so its own type is checked first.
         if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
         return .array(map(\.value), of: Element.valueType)
     }
@@ -154,7 +154,7 @@ extension Array: ValueConvertible where Element: ValueConvertible {
     }
 }
 
-/// Of several entries with one key the last counts, as the specification leaves open.
+/// Of entries with duplicate keys, the last one counts; the specification does not define it.
 extension Dictionary: ValueConvertible where Key: ValueConvertible & Comparable, Value: ValueConvertible {
     public static var valueType: ValueType { .dictionary(key: Key.valueType, value: Value.valueType) }
 

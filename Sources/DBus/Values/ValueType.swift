@@ -13,7 +13,7 @@ public indirect enum ValueType: Sendable, Hashable {
 }
 
 extension ValueType {
-    /// The type codes, as in `a{sv}`.
+    /// The type codes, such as `a{sv}`.
     public var code: String {
         switch self {
         case .byte: "y"
@@ -36,7 +36,7 @@ extension ValueType {
         }
     }
 
-    /// Whether a dictionary may have keys of this type.
+    /// Whether it can be the type of a dictionary's keys.
     public var isBasic: Bool {
         switch self {
         case .variant, .array, .structure, .dictionary: false
@@ -44,7 +44,7 @@ extension ValueType {
         }
     }
 
-    /// Where a value of this type starts: at a multiple of this number of bytes (“Summary of D-Bus marshalling”).
+    /// The alignment in bytes (“Summary of D-Bus marshalling”).
     var alignment: Int {
         switch self {
         case .byte, .signature, .variant: 1
@@ -54,7 +54,7 @@ extension ValueType {
         }
     }
 
-    /// The basic type or variant of this code.
+    /// The basic type or variant with this code.
     init?(code: UInt8) {
         switch code {
         case UInt8(ascii: "y"): self = .byte

@@ -1,22 +1,22 @@
 #if Desktop
 /// A message that the desktop shows (beacons dossier 10.2).
 ///
-/// Texts are plain: whatever stands in them is shown and never acted upon. Control characters are made visible, and what is
-/// longer than the limits given here is cut.
+/// Texts are plain: markup in them is shown, never interpreted. Control characters are made visible, and text beyond the
+/// limits given here is truncated.
 public struct DesktopNotification: Sendable, Hashable {
-    /// How much a notification may disturb.
+    /// How urgently the desktop shows it.
     public enum Urgency: UInt8, Sendable, Hashable, CaseIterable {
         case low = 0
         case normal = 1
         case critical = 2
     }
 
-    /// When the notification goes away by itself.
+    /// When the notification closes by itself.
     public enum Expiry: Sendable, Hashable {
-        /// When the server thinks fit.
+        /// The server's default.
         case serverDefault
         case never
-        /// After this time, to the millisecond, at least one.
+        /// After this time, rounded to milliseconds, at least one.
         case after(Duration)
 
         var milliseconds: Int32 {
@@ -29,11 +29,11 @@ public struct DesktopNotification: Sendable, Hashable {
         }
     }
 
-    /// Something that the user can choose.
+    /// A button or click that the user can choose.
     public struct Action: Sendable, Hashable {
-        /// What ``Notifications/Event/actionInvoked(_:key:)`` gives back; `default` is a click on the notification.
+        /// The key of ``Notifications/Event/actionInvoked(_:key:)``; `default` is a click on the notification.
         public let key: String
-        /// What the user reads, at most 100 characters.
+        /// The button's label, at most 100 characters.
         public let label: String
 
         public init(key: String, label: String) {
@@ -42,7 +42,7 @@ public struct DesktopNotification: Sendable, Hashable {
         }
     }
 
-    /// Names a notification that was shown, until it is closed.
+    /// The identifier of a notification that was shown; valid until it is closed.
     public struct ID: Sendable, Hashable {
         public let number: UInt32
 
@@ -51,20 +51,20 @@ public struct DesktopNotification: Sendable, Hashable {
         }
     }
 
-    /// One line, at most 200 characters.
+    /// One line of at most 200 characters.
     public var summary: String
     /// Several lines, at most 2000 characters.
     public var body: String
     /// The name of an icon of the desktop's theme, or empty.
     public var icon = ""
-    /// The path of a picture on this machine, from the root; nil for none.
+    /// The absolute path of a picture on this machine; nil for none.
     public var image: String?
-    /// At most eight are sent, and none to a server that cannot show them.
+    /// The server receives at most eight, and none if it does not support actions.
     public var actions: [Action] = []
     public var urgency = Urgency.normal
-    /// A kind of the Desktop Notifications Specification, as in `presence.online`; empty for none.
+    /// A category of the Desktop Notifications Specification, such as `presence.online`; empty for none.
     public var category = ""
-    /// Whether it is not to be kept after it was shown.
+    /// Whether the server drops it after showing it, instead of storing it.
     public var isTransient = false
     public var expiry = Expiry.serverDefault
 
@@ -75,7 +75,7 @@ public struct DesktopNotification: Sendable, Hashable {
 }
 
 extension Double {
-    /// The nearest integer that there is.
+    /// The nearest representable integer.
     fileprivate var clampedToInt: Int {
         self < 1e15 ? Int(self) : Int(1e15)
     }

@@ -2,26 +2,25 @@
 import DBus
 
 extension Notifications {
-    /// What happened to a notification.
+    /// An event of a notification.
     public enum Event: Sendable, Hashable {
-        /// It is no longer shown, and its identifier means nothing any more.
+        /// It was closed, and its identifier is no longer valid.
         case closed(DesktopNotification.ID, Reason)
         /// The user chose an action.
         case actionInvoked(DesktopNotification.ID, key: String)
     }
 
-    /// Why a notification is no longer shown.
+    /// Why a notification was closed.
     public enum Reason: Sendable, Hashable {
         case expired
         case dismissed
         /// ``Notifications/close(_:)`` was called.
         case closedByCall
-        /// Something else; the number is the server's.
+        /// Another reason, with the server's number.
         case other(UInt32)
     }
 
-    /// What happens to notifications, in order. It ends as `Signals` of the module `DBus` do; signals that cannot be
-    /// understood are left out.
+    /// The events of notifications, in order. It ends as `Signals` of the module `DBus` do; malformed signals are skipped.
     public struct Events: AsyncSequence, Sendable {
         public typealias Element = Event
 
@@ -49,7 +48,7 @@ extension Notifications {
 }
 
 extension Notifications.Event {
-    /// Reads a signal; nil for another one.
+    /// Reads a signal; nil for any other one.
     init?(_ signal: Signal) {
         switch signal.member {
         case "NotificationClosed":

@@ -3,7 +3,7 @@ public import DBus
 
 /// The desktop's notification service (Desktop Notifications Specification 1.2; beacons dossier 10.2).
 public struct Notifications: Sendable {
-    /// Something that a server can do; names that are not listed here are kept.
+    /// A capability of a server; unlisted names are preserved.
     public struct Capability: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
 
@@ -11,17 +11,17 @@ public struct Notifications: Sendable {
             self.rawValue = rawValue
         }
 
-        /// It shows buttons and reports clicks.
+        /// Shows buttons and reports clicks.
         public static let actions = Capability(rawValue: "actions")
-        /// It shows the body.
+        /// Shows the body.
         public static let body = Capability(rawValue: "body")
-        /// It reads some HTML in the body.
+        /// Interprets some HTML in the body.
         public static let bodyMarkup = Capability(rawValue: "body-markup")
-        /// It keeps notifications until they are dismissed.
+        /// Stores notifications until they are dismissed.
         public static let persistence = Capability(rawValue: "persistence")
     }
 
-    /// Who shows the notifications, in its own words.
+    /// The server's description of itself.
     public struct Server: Sendable, Hashable {
         public let name: String
         public let vendor: String
@@ -32,7 +32,7 @@ public struct Notifications: Sendable {
 
     /// The program's name as users know it.
     public let application: String
-    /// How long the server may take for an answer.
+    /// The request timeout.
     private let timeout: Duration
     private let service: RemoteObject
 
@@ -40,26 +40,26 @@ public struct Notifications: Sendable {
     static let interface: InterfaceName = "org.freedesktop.Notifications"
     static let path: ObjectPath = "/org/freedesktop/Notifications"
 
-    /// Notifications over a connection to the session's bus. Nothing is asked yet.
+    /// Creates a client over a connection to the session bus. Sends nothing yet.
     ///
     /// - Parameters:
-    ///   - connection: The session's bus.
+    ///   - connection: The session bus.
     ///   - application: The program's name as users know it.
-    ///   - timeout: How long the server may take for an answer.
+    ///   - timeout: The request timeout.
     public init(_ connection: Connection, application: String, timeout: Duration = Connection.standardTimeout) {
         self.application = application
         self.timeout = timeout
         service = connection.object(Self.path, of: Self.name)
     }
 
-    /// What the server can do.
+    /// The server's capabilities.
     ///
     /// - Throws: ``DesktopServicesError/noNotificationService`` or ``DesktopServicesError/bus(_:)``
     public func capabilities() async throws -> Set<Capability> {
         Set(try await call("GetCapabilities").read([String].self).map(Capability.init(rawValue:)))
     }
 
-    /// Who the server is.
+    /// The server's name and version.
     ///
     /// - Throws: As ``capabilities()``.
     public func server() async throws -> Server {
@@ -68,14 +68,14 @@ public struct Notifications: Sendable {
         return Server(name: name, vendor: vendor, version: version, specification: specification)
     }
 
-    /// Shows a notification, or puts it in the place of an earlier one.
+    /// Shows a notification, or replaces an earlier one.
     ///
-    /// The server is asked each time what it can do: a desktop may exchange it at any moment.
+    /// Queries the server's capabilities each time, because a desktop can replace its server at any moment.
     ///
     /// - Parameters:
-    ///   - notification: What is shown.
-    ///   - earlier: The notification that it replaces; one that is gone is replaced by a new one.
-    /// - Returns: Its identifier; when it replaces another, the server may give the same.
+    ///   - notification: The notification to show.
+    ///   - earlier: The notification to replace; if it was closed, a new one appears.
+    /// - Returns: Its identifier; when it replaces another, the server may return the same.
     /// - Throws: As ``capabilities()``.
     public func show(
         _ notification: DesktopNotification, replacing earlier: DesktopNotification.ID? = nil
@@ -86,14 +86,14 @@ public struct Notifications: Sendable {
         return DesktopNotification.ID(try await call("Notify", arguments).read(UInt32.self))
     }
 
-    /// Takes a notification away. One that is gone already is no error.
+    /// Closes a notification. One that is closed already is no error.
     ///
     /// - Throws: As ``capabilities()``.
     public func close(_ id: DesktopNotification.ID) async throws {
         do {
             try await call("CloseNotification", [.uint32(id.number)])
         } catch DesktopServicesError.bus(.remote(let error)) where error.message.isEmpty {
-            // The specification's answer for a notification that is gone: an error without a text.
+            // The specification's answer for a closed notification: an error without a text.
         }
     }
 
@@ -104,7 +104,7 @@ public struct Notifications: Sendable {
         }
     }
 
-    /// What happens to notifications, those of other programs included, from the return of this function on.
+    /// The events of notifications, including those of other programs, from the return of this function on.
     ///
     /// - Throws: ``DesktopServicesError/bus(_:)``
     public func events() async throws -> Events {
@@ -152,12 +152,12 @@ extension String {
         }
     }
 
-    /// This text as one harmless line of at most `limit` characters.
+    /// This text as one line of at most `limit` characters, without control characters.
     fileprivate func line(_ limit: Int) -> String {
         visible(limit: limit)
     }
 
-    /// This text as harmless lines of at most `limit` characters in all.
+    /// This text as lines of at most `limit` characters in all, without control characters.
     fileprivate func lines(_ limit: Int) -> String {
         let isCut = unicodeScalars.count > limit
         let kept = String(String.UnicodeScalarView(unicodeScalars.prefix(limit))) + (isCut ? "…" : "")
@@ -165,9 +165,9 @@ extension String {
             .map { String($0).visible(limit: .max) }.joined(separator: "\n")
     }
 
-    /// This text so that a reader of markup shows it as it is.
+    /// This text with markup escaped.
     fileprivate var escapedForMarkup: String {
-        // By scalars: a combining mark must not hide the bracket that it stands on.
+        // By scalars: a combining mark must not hide the bracket before it.
         unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
             case "&": result += "&amp;"

@@ -11,8 +11,8 @@ import Foundation
 
 /// The key agreement and the cipher of `dh-ietf1024-sha256-aes128-cbc-pkcs7` (Secret Service API, “Transfer of Secrets”).
 ///
-/// It keeps secrets out of logs of bus traffic and out of the buffers of the bus; it does not stop somebody who changes the
-/// traffic, and is not meant to.
+/// It protects secrets from logs of bus traffic and from the buffers of the bus. It has no authentication, so it does not
+/// protect from an attacker who modifies the traffic.
 struct KeyAgreement {
     static let algorithm = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
 
@@ -36,21 +36,21 @@ struct KeyAgreement {
         0x66, 0x51, 0xEC, 0xE6, 0x53, 0x81, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
     ]
 
-    /// How many random bytes make a private key: an exponent needs twice the bits of the strength that the group
-    /// gives, which is about 80 for one of 1024 bits (RFC 3766). More would only take longer.
+    /// The length of the private key in bytes: an exponent needs twice the bits of the group's strength, which is about 80
+    /// for 1024 bits (RFC 3766). More only costs time.
     static let privateKeyLength = 32
 
-    /// A private key of ``privateKeyLength`` random bytes.
+    /// Creates a private key from ``privateKeyLength`` random bytes.
     init(random: [UInt8]) {
         exponent = BigUInt(Data(random.prefix(Self.privateKeyLength)))
     }
 
-    /// What the service is told: an unsigned integer, the most significant byte first.
+    /// The public key: an unsigned integer, most significant byte first.
     var publicKey: [UInt8] {
         Array(BigUInt(2).power(exponent, modulus: Self.prime).serialize())
     }
 
-    /// The key that both sides share.
+    /// Derives the session key.
     ///
     /// - Throws: ``DesktopServicesError/malformed(answer:problem:)`` for a public key that would make the shared one
     ///   predictable.
@@ -60,14 +60,14 @@ struct KeyAgreement {
             throw .malformed(answer: "OpenSession", problem: "its public key is out of range")
         }
         let shared = peer.power(exponent, modulus: Self.prime).serialize()
-        // The input has the length of the prime whatever the number is, as the other implementations take it.
+        // HKDF's input has the length of the prime, as in other implementations.
         let padded = Data(count: Self.primeBytes.count - shared.count) + shared
         return SessionKey(
             key: HKDF<SHA256>.deriveKey(inputKeyMaterial: SymmetricKey(data: padded), outputByteCount: 16))
     }
 }
 
-/// Seals secrets for one session: AES of 128 bits in cipher block chaining, padded after PKCS 7.
+/// Encrypts the secrets of one session: AES-128 in CBC mode with PKCS #7 padding.
 struct SessionKey: Sendable {
     let key: SymmetricKey
 
@@ -75,7 +75,7 @@ struct SessionKey: Sendable {
         do {
             return Array(try AES._CBC.encrypt(secret, using: key, iv: AES._CBC.IV(ivBytes: vector)))
         } catch {
-            throw .malformed(answer: "CreateItem", problem: "the secret cannot be sealed")
+            throw .malformed(answer: "CreateItem", problem: "the secret cannot be encrypted")
         }
     }
 
@@ -83,7 +83,7 @@ struct SessionKey: Sendable {
         do {
             return Array(try AES._CBC.decrypt(sealed, using: key, iv: AES._CBC.IV(ivBytes: vector)))
         } catch {
-            throw .malformed(answer: "GetSecrets", problem: "the secret cannot be opened with the session's key")
+            throw .malformed(answer: "GetSecrets", problem: "the secret cannot be decrypted with the session key")
         }
     }
 }

@@ -5,7 +5,7 @@ extension SecretService {
     static let collectionInterface: InterfaceName = "org.freedesktop.Secret.Collection"
     static let itemInterface: InterfaceName = "org.freedesktop.Secret.Item"
 
-    /// Looks for the secret with these attributes; of several, the service's first counts.
+    /// Looks up the secret with these attributes; of several, the first one that the service lists.
     ///
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
     public func lookup(_ attributes: [String: String]) async throws -> Lookup {
@@ -24,12 +24,12 @@ extension SecretService {
         }
     }
 
-    /// Keeps a secret in the default collection, in the place of one with the same attributes.
+    /// Stores a secret in the default collection; replaces one with the same attributes.
     ///
     /// - Parameters:
-    ///   - secret: What is kept.
-    ///   - label: What the user sees in a program that lists secrets.
-    ///   - attributes: What the secret is found by. They are not secret, and may be kept in the clear.
+    ///   - secret: The secret.
+    ///   - label: The name in programs that list secrets.
+    ///   - attributes: The attributes for look-ups. They are not secret, and may be stored unencrypted.
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
     public func store(
         _ secret: SecretValue, label: String, attributes: [String: String]
@@ -88,9 +88,9 @@ extension SecretService {
         return path == Self.none ? nil : path
     }
 
-    /// Unlocks collections or items, asking the user where that is allowed.
+    /// Unlocks collections or items; prompts the user where that is allowed.
     private func unlock(_ objects: [ObjectPath]) async throws -> Bool {
-        // Asking for an unlock makes the service prepare a prompt; whoever will not show it does not ask.
+        // An unlock request makes the service prepare a prompt: do not request one that will not be shown.
         guard prompting != .never else { return false }
         let (unlocked, prompt) = try await service.call("Unlock", in: Self.interface, [objects.value])
             .read([ObjectPath].self, ObjectPath.self)
@@ -104,7 +104,7 @@ extension SecretService {
 extension SecretService {
     private static let promptInterface: InterfaceName = "org.freedesktop.Secret.Prompt"
 
-    /// Lets the user answer a prompt; a path of `/` stands for none. Returns whether what was asked for was done.
+    /// Shows a prompt and waits for the user; the path `/` means no prompt. Returns whether the operation was carried out.
     private func answer(_ prompt: ObjectPath) async throws -> Bool {
         if prompt == Self.none { return true }
         let object = service.connection.object(prompt, of: service.destination)
@@ -113,7 +113,7 @@ extension SecretService {
             return false
         }
         let signals = try await object.signals("Completed", of: Self.promptInterface)
-        // Without a window of ours the identifier is empty.
+        // The window identifier is empty, because this program has no window.
         try await object.call("Prompt", in: Self.promptInterface, [""])
         let clock = service.connection.clock
         let isDone = try await withThrowingTaskGroup(of: Bool?.self) { group in
@@ -135,7 +135,7 @@ extension SecretService {
         return false
     }
 
-    /// A prompt that has gone by itself needs no dismissal.
+    /// Dismisses a prompt; ignores that it is gone.
     private func dismiss(_ prompt: RemoteObject) async throws {
         do {
             try await prompt.call("Dismiss", in: Self.promptInterface)

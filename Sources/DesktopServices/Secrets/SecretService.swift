@@ -1,46 +1,45 @@
 #if Desktop
 public import DBus
 
-/// The keeper of secrets of the user's session: gnome-keyring, KWallet and others (Secret Service API 0.2; beacons dossier
-/// 10.3).
+/// A session with the Secret Service: gnome-keyring, KWallet and others (Secret Service API 0.2; beacons dossier 10.3).
 ///
-/// A value is one session with the service, which lives as long as its connection and is worth nothing on another one. When
-/// the service is restarted, open a new session.
+/// A session lives as long as its connection and cannot be used on another one. When the service restarts, open a new
+/// session.
 public struct SecretService: Sendable {
-    /// How secrets travel to the service.
+    /// How secrets travel on the bus.
     public enum Transfer: Sendable, Hashable {
-        /// Encrypted with a key that was agreed for this session.
+        /// Encrypted with the session key.
         case encrypted
-        /// As they are, to a service that knows nothing better. A connection of this package is always a Unix socket of
-        /// this machine, and the bus is run by the same user or by root: nobody else can listen.
+        /// In plain, for a service without encryption. Connections of this package are Unix sockets on this machine, and the
+        /// bus is run by the same user or by root, so no other user can listen.
         case plain
     }
 
-    /// Whether the service may ask the user, and how long the answer is waited for.
+    /// Whether the service may prompt the user, and for how long.
     public enum Prompting: Sendable, Hashable {
-        /// What is locked stays locked.
+        /// Locked items stay locked.
         case never
-        /// A prompt that is not answered in time is dismissed; on a machine without a display nobody can answer it.
+        /// Dismisses a prompt that is not answered in time; without a display, no user can answer it.
         case upTo(Duration)
     }
 
-    /// What became of a search for one secret.
+    /// The result of a look-up.
     public enum Lookup: Sendable {
         case found(SecretValue)
         /// There is no such item.
         case absent
         /// There is one, but the user did not unlock it.
         case locked
-        /// Nothing can be kept here: the service has no default collection.
+        /// The service has no default collection, so it stores nothing.
         case noCollection
     }
 
-    /// What became of a change.
+    /// The result of a change.
     public enum Change: Sendable, Hashable {
         case done
         /// There was nothing to delete.
         case absent
-        /// The collection or item is locked and the user did not unlock it. Nothing was changed.
+        /// The collection or item is locked and the user did not unlock it. Nothing changed.
         case locked
         /// The service has no default collection.
         case noCollection
@@ -59,12 +58,12 @@ public struct SecretService: Sendable {
     static let interface: InterfaceName = "org.freedesktop.Secret.Service"
     static let none: ObjectPath = "/"
 
-    /// Opens a session, encrypted where the service can.
+    /// Opens a session; encrypted where the service supports it.
     ///
     /// - Parameters:
-    ///   - connection: A connection to the session's bus.
-    ///   - prompting: Whether the user may be asked; a minute when it is not given.
-    ///   - random: Gives so many random bytes, for keys.
+    ///   - connection: A connection to the session bus.
+    ///   - prompting: Whether the user may be prompted; by default for a minute.
+    ///   - random: Returns that many random bytes, for keys.
     /// - Throws: ``DesktopServicesError/noSecretService``, ``DesktopServicesError/bus(_:)`` or
     ///   ``DesktopServicesError/malformed(answer:problem:)``
     public static func open(
@@ -120,21 +119,21 @@ public struct SecretService: Sendable {
     /// Reads a secret that the service sent.
     func opened(_ value: Value) throws -> SecretValue {
         guard case .structure(let fields) = value else {
-            throw DesktopServicesError.malformed(answer: "GetSecrets", problem: "a secret is no structure")
+            throw DesktopServicesError.malformed(answer: "GetSecrets", problem: "a secret is not a structure")
         }
         let (session, vector, sealed) = try fields.read(ObjectPath.self, [UInt8].self, [UInt8].self)
         guard session == self.session else {
-            throw DesktopServicesError.malformed(answer: "GetSecrets", problem: "a secret is of another session")
+            throw DesktopServicesError.malformed(answer: "GetSecrets", problem: "a secret belongs to another session")
         }
         guard let key else { return SecretValue(sealed) }
         return SecretValue(try key.open(sealed, vector: vector))
     }
 
-    /// The secrets of items that are unlocked.
+    /// The secrets of unlocked items.
     func secrets(of items: [ObjectPath]) async throws -> [SecretValue] {
         let answer = try await service.call("GetSecrets", in: Self.interface, [items.value, .objectPath(session)])
         guard case .dictionary(let entries, key: .objectPath, value: _)? = answer.first else {
-            throw DesktopServicesError.malformed(answer: "GetSecrets", problem: "it is no dictionary")
+            throw DesktopServicesError.malformed(answer: "GetSecrets", problem: "it is not a dictionary")
         }
         return try entries.map { try opened($0.value) }
     }

@@ -1,16 +1,16 @@
 #if Desktop
-/// Bytes that must not be seen: what the Secret Service keeps.
+/// A secret of the Secret Service.
 ///
-/// It does not print, reflect or encode by accident, and reading it takes the word ``reveal()``.
+/// It cannot be printed, reflected or encoded by accident; only ``reveal()`` returns its bytes.
 public struct SecretValue: Sendable {
     private let bytes: [UInt8]
 
-    /// Wraps bytes that must not be seen.
+    /// Wraps secret bytes.
     public init(_ bytes: some Sequence<UInt8>) {
         self.bytes = Array(bytes)
     }
 
-    /// The bytes themselves, for the one place that needs them.
+    /// The bytes.
     public func reveal() -> [UInt8] {
         bytes
     }

@@ -78,12 +78,12 @@ private struct NearbyReport: ~Copyable, Sendable {
             tell("arrived", person, known, "\(name(person, known)) came near.", inLiveList: false)
         case .introduced(let person, let known):
             tell("introduced", person, known, "Number \(person) is \(name(person, known)).", inLiveList: false)
-        case .nobody(let person):
+        case .unknown(let person):
             tell(
-                "nobody", person, nil, "The Recurse Center has no person with the number \(person).", inLiveList: false)
+                "unknown", person, nil, "The Recurse Center has no person with the number \(person).", inLiveList: false)
             proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
-        case .trouble(let error): trouble(error.code, error.description)
+        case .logFailed(let error): trouble(error.code, error.description)
         }
     }
 

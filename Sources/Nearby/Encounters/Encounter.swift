@@ -1,17 +1,17 @@
-/// A time during which a person was near without a longer break.
+/// A time during which a person stayed near.
 public struct Encounter: Sendable, Hashable, Codable {
     /// When the person was first heard: seconds since 1970.
     public var firstSeen: Double
     /// When the person was last heard: seconds since 1970.
     public var lastSeen: Double
-    /// How long it lasted, in seconds, by a clock that does not jump with the calendar's.
+    /// The length of the encounter in seconds, measured on a monotonic clock.
     public var duration: Double
-    /// The smallest distance in metres; nil when none was ever known.
+    /// The smallest distance in metres; nil when the distance was never known.
     public var closest: Double?
-    /// Whether the user was told.
+    /// Whether the user was alerted.
     public var wasAnnounced: Bool
 
-    /// Describes an encounter.
+    /// Creates an encounter.
     public init(
         firstSeen: Double, lastSeen: Double, duration: Double, closest: Double? = nil, wasAnnounced: Bool = false
     ) {

@@ -2,13 +2,13 @@ import Beacons
 import Foundation
 import OAuth
 
-/// The log as text for other programs.
+/// Exports the encounter log for other programs.
 public enum EncounterExport {
-    /// Comma-separated values (RFC 4180), one line an encounter, the header first; lines end with CR LF.
+    /// Comma-separated values (RFC 4180): a header, then one line per encounter; lines end with CR LF.
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
-    /// `closest_metres` (empty when unknown), `announced`. A text that a spreadsheet would take for a formula gets an
-    /// apostrophe before it, and what steers a terminal is replaced: names come from strangers.
+    /// `closest_metres` (empty when unknown), `announced`. Names come from other people: a text that a spreadsheet would read
+    /// as a formula is prefixed with an apostrophe, and terminal control characters are replaced.
     public static func csv(_ people: [PersonHistory]) -> String {
         let rows = encounters(of: people).map { history, encounter in
             [
@@ -21,10 +21,10 @@ public enum EncounterExport {
         return ([Member.allCases.map(\.rawValue)] + rows).map { $0.map(cell).joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// One JSON object a line, one line an encounter, with the members that ``csv(_:)`` has as columns; what is unknown is
-    /// null. What steers a terminal is escaped, as RFC 8259 allows for any character.
+    /// JSON Lines: one object per encounter, with the columns of ``csv(_:)`` as members; unknown values are null.
+    /// Control characters are escaped (RFC 8259, section 7).
     ///
-    /// - Throws: `EncodingError` for an encounter with a number that JSON lacks, which none that was noted has.
+    /// - Throws: `EncodingError` for an encounter with an infinite number or NaN, which the log never stores.
     public static func json(_ people: [PersonHistory]) throws -> [String] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -69,7 +69,7 @@ public enum EncounterExport {
         return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
 
-    /// Control and format characters stand in strings only: the encoder writes no others.
+    /// Escapes control and format characters, which the encoder writes inside strings only.
     private static func escaped(_ json: String) -> String {
         var output = ""
         for scalar in json.unicodeScalars {

@@ -2,40 +2,40 @@ public import Beacons
 import Foundation
 public import Handshake
 
-/// The people one met, and when: one sealed record a person in a `Vault`.
+/// The people whom the user met, and when: one encrypted record per person in a `Vault`.
 ///
 /// It is as safe as the vault: changes are exclusive across tasks and processes, and durable when a function returns;
-/// outside the process the records are encrypted. Whom one met when concerns other people, so nothing is kept longer than
-/// ``EncounterRules/retention``, and ``forget(_:)`` removes a person without trace.
+/// records on disk are encrypted. Encounters are personal data of other people, so they are deleted after
+/// ``EncounterRules/retention``, and ``forget(_:)`` deletes everything about a person.
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
 public struct EncounterLog: Sendable {
-    /// What was read, and what could not be read beside it.
+    /// The readable records, and the errors of the damaged ones.
     public struct Contents: Sendable {
-        /// Everyone who was met, those met last first.
+        /// Everyone who was met, the most recent first.
         public let people: [PersonHistory]
         /// One error for each record that is damaged.
         public let damaged: [NearbyError]
     }
 
-    /// What the log says to an announcement.
+    /// The log's answer to ``announce(_:at:)``.
     public enum Announcement: Sendable, Hashable {
-        /// It is due, and is now noted as made; nobody else makes it.
+        /// Alert the user now. The log has recorded it, so no other process alerts.
         case due(Person?)
-        /// The user was told less than the interval ago.
+        /// The user was alerted less than the interval ago.
         case recent(at: Double)
     }
 
     private let vault: any Vault
     private let community: String
-    /// By which rules it is kept.
+    /// The log's absence, interval and retention.
     public let rules: EncounterRules
 
     /// Opens the log of a community.
     ///
     /// - Parameters:
-    ///   - vault: where it rests.
-    ///   - community: what the numbers mean, such as `recurse-center`: numbers of two communities do not meet.
+    ///   - vault: where the records are stored.
+    ///   - community: the namespace of the numbers, such as `recurse-center`: two communities share no records.
     ///   - rules: absence, interval and retention.
     public init(in vault: any Vault, community: String, rules: EncounterRules = EncounterRules()) {
         self.vault = vault
@@ -43,13 +43,13 @@ public struct EncounterLog: Sendable {
         self.rules = rules
     }
 
-    /// What is known of one person, or nil.
+    /// The history of one person, or nil.
     public func history(of person: UserNumber) async throws -> PersonHistory? {
         let bytes = try await wrapped { try await vault.record(key(person)) }
         return try bytes.map { try Self.decode($0, of: person) }
     }
 
-    /// Everyone who was met. Encounters that are older than the retention are left out, removed or not.
+    /// Everyone who was met. Leaves out encounters older than the retention, even before ``prune(at:)`` deletes them.
     ///
     /// - Parameter now: seconds since 1970.
     public func contents(at now: Double) async throws -> Contents {
@@ -69,14 +69,14 @@ public struct EncounterLog: Sendable {
         return Contents(people: people, damaged: damaged)
     }
 
-    /// Writes a running or finished encounter down.
+    /// Writes a running or finished encounter.
     ///
     /// - Parameters:
-    ///   - encounter: what is known of it now.
-    ///   - person: with whom.
-    ///   - wasLogged: whether an earlier call wrote the same encounter. When it is gone since, the user has forgotten the
-    ///     person, and nothing is written, also when another process has begun anew already.
-    /// - Returns: the encounter as the log has it now, or nil when the person was forgotten.
+    ///   - encounter: its present state.
+    ///   - person: whom the user met.
+    ///   - wasLogged: whether an earlier call wrote the same encounter. If its record has been deleted since, the user has
+    ///     forgotten the person: nothing is written, even when another process has started a new record.
+    /// - Returns: the encounter as the log stores it now, or nil when the person was forgotten.
     public func note(
         _ encounter: Encounter, with person: UserNumber, wasLogged: Bool
     ) async throws -> Encounter? {
@@ -90,16 +90,16 @@ public struct EncounterLog: Sendable {
         }
     }
 
-    /// Asks whether the user is to be told of a person now. When the answer is yes, that is noted before this returns, so
-    /// that a crash, a restart or another process does not tell it twice.
+    /// Decides whether to alert the user about a person now. A ``Announcement/due(_:)`` is stored before this returns, so
+    /// that neither a restart nor another process alerts twice.
     ///
     /// - Parameters:
-    ///   - person: about whom.
+    ///   - person: the person who is near.
     ///   - time: seconds since 1970.
     public func announce(_ person: UserNumber, at time: Double) async throws -> Announcement {
         try await change(person) { history in
             var changed = history ?? PersonHistory(of: person)
-            // An announcement in the future was made before the clock was set back.
+            // A time in the future: the clock has been set back since.
             let last = changed.lastAnnounced.map { min($0, time) }
             guard
                 EncounterTracker.isDue(lastAnnounced: last, at: time, interval: rules.announcementInterval)
@@ -116,23 +116,23 @@ public struct EncounterLog: Sendable {
         }
     }
 
-    /// Keeps who a person is, for times without a network. Does nothing when the log has no such person.
+    /// Stores a person's profile for use without a network. Does nothing when the log has no record of the person.
     public func introduce(_ person: UserNumber, as known: Person) async throws {
         try await change(person) { history in history?.known = known }
     }
 
-    /// Removes everything about a person, also what is damaged.
+    /// Deletes everything about a person, including damaged records.
     ///
-    /// - Returns: whether there was anything.
+    /// - Returns: whether there was a record.
     @discardableResult public func forget(_ person: UserNumber) async throws -> Bool {
         try await wrapped {
             try await vault.remove(key(person))
         }
     }
 
-    /// Removes everyone.
+    /// Deletes every record.
     ///
-    /// - Returns: how many people were removed.
+    /// - Returns: how many people were deleted.
     @discardableResult public func forgetEveryone() async throws -> Int {
         let listing = try await wrapped { try await vault.keys(of: .encounters) }
         var count = 0
@@ -140,10 +140,10 @@ public struct EncounterLog: Sendable {
         return count
     }
 
-    /// Removes encounters that are older than the retention, and people without any other.
+    /// Deletes encounters older than the retention, and people who have no others.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: how many people were removed altogether.
+    /// - Returns: how many people were deleted.
     @discardableResult public func prune(at now: Double) async throws -> Int {
         guard let oldest = oldest(at: now) else { return 0 }
         let listing = try await wrapped { try await vault.keys(of: .encounters) }
@@ -180,7 +180,7 @@ public struct EncounterLog: Sendable {
         return Int(key.components[1]).flatMap { try? UserNumber($0) }
     }
 
-    /// Changes a person's record while nobody else does. A record that did not change is not written.
+    /// Changes a person's record under the vault's exclusive lock. An unchanged record is not written.
     private func change<Result: Sendable>(
         _ person: UserNumber, _ body: @Sendable (inout PersonHistory?) -> Result
     ) async throws -> Result {
@@ -222,7 +222,7 @@ public struct EncounterLog: Sendable {
         do {
             history = try JSONDecoder().decode(PersonHistory.self, from: Data(bytes))
         } catch {
-            // The decoder's own text may quote the record.
+            // The decoder's message may quote the record.
             throw .damaged(person, reason: "its content is not a record of this version")
         }
         guard history.person == person else { throw .damaged(person, reason: "it is about another person") }

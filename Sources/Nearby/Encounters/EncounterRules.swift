@@ -1,21 +1,21 @@
-/// When an encounter ends, how often a person is announced, and how long encounters are kept. All in seconds.
+/// When an encounter ends, how often a person is announced, and how long encounters are stored. All in seconds.
 public struct EncounterRules: Sendable, Hashable {
-    /// A person is announced again when *more* than this has passed since the last time (`recurse-center.md` RC-18). Default: 3,600.
+    /// A person is announced again after *more* than this time (`recurse-center.md` RC-18). Default: 3,600.
     public var announcementInterval: Double
-    /// An encounter is over when the person was not heard for longer than this. Radios in pockets are often silent for a
+    /// An encounter ends when the person was not heard for longer than this. Radios in pockets are often silent for a
     /// minute. Default: 300.
     public var absence: Double
-    /// Encounters that ended longer ago than this are removed; nil keeps them. Default: 30 days.
+    /// Encounters that ended longer ago are deleted; nil stores them without limit. Default: 30 days.
     public var retention: Double?
-    /// How often what goes on is written down: this much of an encounter is lost in a crash at most. Default: 15.
+    /// How often running encounters are written: a crash loses at most this much of one. Default: 15.
     public var saveInterval: Double
 
-    /// Sets the rules. Values below zero count as zero.
+    /// Creates rules. Negative values count as zero.
     ///
     /// - Parameters:
     ///   - announcementInterval: seconds between two announcements of a person.
     ///   - absence: seconds of silence that end an encounter.
-    ///   - retention: seconds for which a past encounter is kept; nil for ever.
+    ///   - retention: seconds for which a past encounter is stored; nil for no limit.
     ///   - saveInterval: seconds between two writes of a running encounter.
     public init(
         announcementInterval: Double = 3600, absence: Double = 300, retention: Double? = 30 * 86400,

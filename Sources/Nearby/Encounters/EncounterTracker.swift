@@ -1,12 +1,12 @@
 import Beacons
 
-/// Who is near now: turns sightings into encounters. A pure value; whoever holds it brings the time.
+/// Turns sightings into encounters. A pure value without a clock: the caller passes the time.
 ///
-/// Gaps and durations are measured on the clock that never jumps, so that a calendar clock that is set neither ends an
-/// encounter nor lengthens it.
+/// Gaps and durations are measured on a monotonic clock, so setting the calendar clock neither ends an encounter nor
+/// lengthens it.
 struct EncounterTracker: Sendable {
-    /// How many people can be near at once. Further ones are not tracked until somebody leaves: a sender that invents
-    /// numbers costs memory and look-ups up to here.
+    /// How many people are tracked concurrently; further ones are ignored until one leaves. This bounds the memory and
+    /// look-ups that a sender of invented numbers can cause.
     static let capacity = 2048
 
     private struct Presence: Sendable {
@@ -15,30 +15,30 @@ struct EncounterTracker: Sendable {
         var saved: Duration?
         var distance: Double?
         var proximity = Proximity.unknown
-        /// Whether anything happened since it was last taken for saving.
+        /// Whether it changed since it was last returned for saving.
         var isChanged = true
         var announced: Double?
         var isBeingAnnounced = false
     }
 
-    /// What a sighting asks of whoever holds the tracker.
+    /// What the caller must do after a sighting.
     struct Response: Sendable, Equatable {
         /// A new encounter began.
         var began = false
-        /// The user may have to be told: ask the log, then say ``EncounterTracker/announced(_:at:)``. Not asked again
-        /// before that.
+        /// Ask the log whether to alert the user, then call ``EncounterTracker/announced(_:at:)``. Until then, further
+        /// sightings do not ask again.
         var shouldAnnounce = false
     }
 
     let rules: EncounterRules
     private var presences: [UserNumber: Presence] = [:]
 
-    /// An empty tracker.
+    /// Creates an empty tracker.
     init(rules: EncounterRules = EncounterRules()) {
         self.rules = rules
     }
 
-    /// The people who are near, in the order of their numbers.
+    /// The people who are near, sorted by number.
     var people: [UserNumber] { presences.keys.sorted() }
 
     /// The running encounter with a person.
@@ -46,15 +46,15 @@ struct EncounterTracker: Sendable {
         presences[person]?.encounter
     }
 
-    /// How near a person was when last heard, and when that was.
+    /// The distance, proximity and time of a person's last sighting.
     func lastHeard(_ person: UserNumber) -> (distance: Double?, proximity: Proximity, instant: Duration)? {
         presences[person].map { ($0.distance, $0.proximity, $0.heard) }
     }
 
-    /// Takes a sighting in.
+    /// Adds a sighting.
     ///
-    /// Sightings that come out of order never shorten an encounter. Call ``advance(to:)`` first: a silence that was too
-    /// long ends an encounter there, and adds nothing to its duration here.
+    /// Sightings out of order never shorten an encounter. Call ``advance(to:)`` first: it ends encounters after too long a
+    /// silence, so that this function does not extend them.
     mutating func note(_ sighting: Sighting) -> Response {
         var response = Response()
         var presence: Presence
@@ -76,7 +76,7 @@ struct EncounterTracker: Sendable {
             presence.encounter.closest = min(presence.encounter.closest ?? distance, distance)
         }
         presence.isChanged = true
-        // An announcement in the future was made before the clock was set back: it counts as made now.
+        // A time in the future means that the clock was set back: it counts as now.
         presence.announced = presence.announced.map { min($0, sighting.time) }
         if !presence.isBeingAnnounced,
             Self.isDue(lastAnnounced: presence.announced, at: sighting.time, interval: rules.announcementInterval)
@@ -88,15 +88,15 @@ struct EncounterTracker: Sendable {
         return response
     }
 
-    /// Ends the encounters of those who were silent for longer than ``EncounterRules/absence``, and hands them out.
+    /// Ends and returns the encounters of people who were silent for longer than ``EncounterRules/absence``.
     mutating func advance(to instant: Duration) -> [(person: UserNumber, encounter: Encounter)] {
         let over = presences.filter { seconds(instant - $0.value.heard) > rules.absence }
         for person in over.keys { presences[person] = nil }
         return over.map { ($0.key, $0.value.encounter) }.sorted { $0.0 < $1.0 }
     }
 
-    /// The changed encounters that were not handed out for ``EncounterRules/saveInterval``, or all of them at the end of
-    /// a run.
+    /// The changed encounters that were not returned for ``EncounterRules/saveInterval``; at the end of a run, all changed
+    /// ones.
     mutating func encountersToSave(
         at instant: Duration, all: Bool = false
     ) -> [(person: UserNumber, encounter: Encounter)] {
@@ -112,13 +112,12 @@ struct EncounterTracker: Sendable {
         return due.map { ($0.key, $0.value.encounter) }.sorted { $0.0 < $1.0 }
     }
 
-    /// Says that an encounter which was handed out for saving could not be written.
+    /// Marks an encounter as changed again after writing it failed.
     mutating func saveAgain(_ person: UserNumber) {
         presences[person]?.isChanged = true
     }
 
-    /// Takes over what the log says about the running encounter: it may have begun in an earlier run, or in another
-    /// process.
+    /// Merges the logged state of a running encounter: an earlier run or another process may have started it.
     mutating func merge(_ logged: Encounter, with person: UserNumber) {
         guard var presence = presences[person] else { return }
         presence.encounter.firstSeen = min(presence.encounter.firstSeen, logged.firstSeen)
@@ -128,12 +127,12 @@ struct EncounterTracker: Sendable {
         presences[person] = presence
     }
 
-    /// Closes what a ``Response`` asked for.
+    /// Completes a request of ``Response/shouldAnnounce``.
     ///
     /// - Parameters:
-    ///   - person: about whom.
-    ///   - time: when the user was told last, be it now, earlier or by another process: seconds since 1970. With nil the
-    ///     question stays open and is asked again with the next sighting.
+    ///   - person: the person who is near.
+    ///   - time: when the user was last alerted, by this process or another: seconds since 1970. Nil leaves the request
+    ///     open; the next sighting asks again.
     mutating func announced(_ person: UserNumber, at time: Double?) {
         presences[person]?.isBeingAnnounced = false
         if let time {
@@ -141,13 +140,13 @@ struct EncounterTracker: Sendable {
         }
     }
 
-    /// Notes that this encounter was the one that the user was told of.
+    /// Records that the user was alerted to this encounter.
     mutating func markAnnounced(_ person: UserNumber) {
         presences[person]?.encounter.wasAnnounced = true
         presences[person]?.isChanged = true
     }
 
-    /// Forgets what was of a running encounter; the next sighting begins another. The announcement's interval goes on.
+    /// Forgets a running encounter; the next sighting starts another. The announcement interval continues.
     mutating func forget(_ person: UserNumber) {
         guard var presence = presences[person] else { return }
         let last = presence.encounter.lastSeen
@@ -156,12 +155,12 @@ struct EncounterTracker: Sendable {
         presences[person] = presence
     }
 
-    /// Takes a person who turned out to be nobody out.
+    /// Stops tracking a number that belongs to no person.
     mutating func remove(_ person: UserNumber) {
         presences[person] = nil
     }
 
-    /// Whether more than the interval has passed since the last announcement, strictly (dossier 6.1, scenario 6).
+    /// Whether strictly more than the interval has passed since the last announcement (dossier 6.1, scenario 6).
     static func isDue(lastAnnounced: Double?, at time: Double, interval: Double) -> Bool {
         guard let lastAnnounced else { return true }
         return time - lastAnnounced > interval

@@ -1,16 +1,16 @@
 public import Beacons
 
-/// All that is kept about a person one met.
+/// Everything stored about a person whom the user met.
 public struct PersonHistory: Sendable, Hashable, Codable {
     public let person: UserNumber
-    /// Who it is, as last heard from the service; nil when it could not be asked yet.
+    /// The profile as last fetched; nil when it could not be fetched yet.
     public var known: Person?
-    /// When the user was last told: seconds since 1970.
+    /// When the user was last alerted: seconds since 1970.
     public var lastAnnounced: Double?
-    /// The encounters, the oldest first.
+    /// The encounters, oldest first.
     public var encounters: [Encounter]
 
-    /// Nothing yet.
+    /// Creates an empty history.
     public init(of person: UserNumber) {
         self.person = person
         encounters = []
@@ -19,13 +19,13 @@ public struct PersonHistory: Sendable, Hashable, Codable {
     /// When the person was last heard: seconds since 1970.
     public var lastSeen: Double? { encounters.map(\.lastSeen).max() }
 
-    /// How many encounters are kept of one person, whatever the retention: the oldest go first.
+    /// How many encounters are stored per person, whatever the retention. The oldest are deleted first.
     static let encounterLimit = 2000
 
-    /// Takes a running or past encounter in, and answers with what the log then says about it.
+    /// Adds a running or past encounter and returns it as the log then has it.
     ///
-    /// One that begins before the last one has been over for `absence` seconds continues it: the app was started again,
-    /// or two processes listen.
+    /// One that begins less than `absence` seconds after the last one ended continues that one: the app was restarted, or
+    /// two processes listen.
     mutating func note(_ encounter: Encounter, absence: Double) -> Encounter {
         guard let place = place(of: encounter, absence: absence) else {
             encounters.append(encounter)
@@ -46,7 +46,7 @@ public struct PersonHistory: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// Where the encounter is that this one is, or continues.
+    /// The index of the same encounter, or of the one that this continues.
     func place(of encounter: Encounter, absence: Double) -> Int? {
         encounters.lastIndex {
             $0.firstSeen == encounter.firstSeen

@@ -1,25 +1,25 @@
 public import Beacons
 
-/// A person's beacon was heard.
+/// A person's beacon, as heard at one tick.
 public struct Sighting: Sendable, Hashable {
     public let person: UserNumber
-    /// Seconds since 1970, by the calendar clock, which may jump.
+    /// Seconds since 1970, on the calendar clock, which can jump.
     public let time: Double
-    /// Time since some fixed moment of this run, by a clock that never jumps.
+    /// The same moment on a monotonic clock, relative to a fixed moment of this run.
     public let instant: Duration
-    /// The estimated distance in metres, from 0; nil when the beacon says too little. Beyond a few metres it is noise.
+    /// The estimated distance in metres; nil when the beacon carries too little data. Beyond a few metres it is noise.
     public let distance: Double?
-    /// How near that is, steadied.
+    /// The distance's range, smoothed.
     public let proximity: Proximity
 
-    /// Describes a sighting. A distance that is negative or not a number counts as unknown.
+    /// Creates a sighting. A negative distance or NaN counts as unknown.
     ///
     /// - Parameters:
-    ///   - person: who the beacon claims to be.
+    ///   - person: the number that the beacon claims.
     ///   - time: seconds since 1970.
-    ///   - instant: the same moment on the clock that never jumps.
+    ///   - instant: the same moment on a monotonic clock.
     ///   - distance: metres, smoothed; nil when unknown.
-    ///   - proximity: nil takes the distance's own.
+    ///   - proximity: nil derives it from the distance.
     public init(
         of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil, proximity: Proximity? = nil
     ) {

@@ -1,7 +1,7 @@
 public import Beacons
 public import Handshake
 
-/// The user's own number in a community, sealed in a vault, so that it is known without a network.
+/// The user's own number in a community, stored encrypted in a vault so that it is available offline.
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
 public struct OwnNumber: Sendable {
@@ -10,14 +10,14 @@ public struct OwnNumber: Sendable {
 
     /// - Parameters:
     ///   - vault: where the number is stored.
-    ///   - community: what the number means, as for ``EncounterLog``.
+    ///   - community: the namespace of the number, as for ``EncounterLog``.
     ///   - account: the account whose user has the number.
     public init(in vault: any Vault, community: String, account: String) {
         self.vault = vault
         key = VaultKey(.ownNumber, [community, account])
     }
 
-    /// The number, as remembered; nil when there is none.
+    /// The stored number; nil when there is none.
     public func known() async throws -> UserNumber? {
         try await wrapped {
             guard let bytes = try await vault.record(key) else { return nil }
@@ -28,14 +28,14 @@ public struct OwnNumber: Sendable {
         }
     }
 
-    /// Remembers the number.
+    /// Stores the number.
     public func remember(_ number: UserNumber) async throws {
         try await wrapped {
             try await vault.update(key) { try await $0.replace(with: Array(number.description.utf8)) }
         }
     }
 
-    /// Forgets the number.
+    /// Deletes the number.
     ///
     /// - Returns: whether there was one.
     @discardableResult public func forget() async throws -> Bool {

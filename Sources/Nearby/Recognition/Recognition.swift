@@ -1,36 +1,36 @@
 public import Beacons
 
-/// Who a beacon says it is: a rolling identifier of somebody whose day keys one has, or a plain number.
+/// Maps a beacon to a person: by a friend's rolling identifier, or by a plain number.
 ///
-/// Both travel under one fleet's UUID. A rolling identifier looks like any major and minor (beacons dossier 8.4), so plain
-/// numbers are read strictly: SecretHandshake's major 1, or a wide number below ``mostPlainNumber``. Otherwise every
-/// stranger's rolling identifier would be taken for the number of somebody else, and be looked up at the service.
+/// Both use the fleet's UUID, and a rolling identifier can look like any major and minor (beacons dossier 8.4). Plain
+/// numbers are therefore read strictly: SecretHandshake's major 1, or a wide number up to ``maximumPlainNumber``.
+/// Otherwise every stranger's rolling identifier would be looked up at the service as another person's number.
 public struct Recognition: Sendable {
-    /// The largest wide number that is taken for one: 2²⁴ − 1. Of random identifiers one in 512 passes for such a number.
-    public static let mostPlainNumber = 0xFF_FFFF
+    /// The largest wide number that is accepted: 2²⁴ − 1. One random identifier in 512 passes as such a number.
+    public static let maximumPlainNumber = 0xFF_FFFF
 
     /// The fleet whose beacons name people.
     public let uuid: ProximityUUID
     private var resolver: RollingResolver<UserNumber>
     private var evidence = RollingEvidence<UserNumber>()
 
-    /// Prepares to recognise people.
+    /// Creates a recognition.
     ///
     /// - Parameters:
     ///   - uuid: the fleet.
-    ///   - friends: whose day keys one has. One's own belong in it too, so that one's own beacon is known as such.
+    ///   - friends: the friends' day keys. Include the user's own, so that the own beacon is recognised.
     public init(uuid: ProximityUUID = .secretHandshake, friends: [(UserNumber, DayKey)] = []) {
         self.uuid = uuid
         resolver = RollingResolver()
         for (person, key) in friends { resolver.add(key, of: person) }
     }
 
-    /// The person whose beacon it is, as far as it says and may be believed; nil for nobody, for an ambiguous identifier, and
-    /// for a first sighting by four bytes, which chance could have made.
+    /// The person whose beacon this is. Nil when the person is unknown, when the identifier is ambiguous, and at the first
+    /// sighting of a four-byte identifier, which can match by chance.
     ///
     /// - Parameters:
     ///   - beacon: what was heard.
-    ///   - time: when; rolling identifiers hold for a quarter of an hour and its neighbours.
+    ///   - time: when it was heard; rolling identifiers are valid for their quarter of an hour and the two beside it.
     public mutating func person(of beacon: BeaconIdentity, at time: Timestamp) -> UserNumber? {
         switch beacon {
         case .proximity(uuid, let major, let minor):
@@ -63,7 +63,7 @@ public struct Recognition: Sendable {
             try resolver.prepare(for: time)
             return try body(resolver)
         } catch {
-            // Before 1970 there are no windows: the clock is wrong, and nobody is recognised by it.
+            // Windows start in 1970: before that, the clock is wrong and recognises no person.
             return .unknown
         }
     }
@@ -71,6 +71,6 @@ public struct Recognition: Sendable {
     private func plainNumber(major: UInt16, minor: UInt16) -> UserNumber? {
         guard major == 1 || major & 0x8000 != 0 else { return nil }
         let number = UserNumber(major: major, minor: minor, scheme: .wide)
-        return number.flatMap { $0.value <= Self.mostPlainNumber ? $0 : nil }
+        return number.flatMap { $0.value <= Self.maximumPlainNumber ? $0 : nil }
     }
 }

@@ -2,15 +2,15 @@ public import Beacons
 import Foundation
 public import Handshake
 
-/// One's own seed and the day keys of friends, sealed in a vault (beacons dossier 8.4).
+/// The user's own seed and the day keys of friends, stored encrypted in a vault (beacons dossier 8.4).
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
 public struct RollingKeys: Sendable {
-    /// Day keys as one gives them to a friend: whoever has them recognises one on these days, and no others.
+    /// Day keys to share with a friend: the holder recognises the user on these days only.
     public struct Shared: Sendable, Codable {
-        /// Whose beacons they recognise.
+        /// The person whose beacons they recognise.
         public let person: UserNumber
-        /// 32 bytes in hexadecimal digits, by the number of the day since 1970. Secret.
+        /// 32 bytes in hexadecimal digits, keyed by days since 1970. Secret.
         fileprivate let keys: [String: String]
 
         fileprivate init(person: UserNumber, keys: [DayKey]) {
@@ -19,21 +19,21 @@ public struct RollingKeys: Sendable {
                 keys.map { (String($0.day.number), hexadecimal($0.reveal())) }, uniquingKeysWith: { $1 })
         }
 
-        /// How many days they are for.
+        /// How many days they cover.
         public var count: Int { keys.count }
 
         /// The keys.
         ///
-        /// - Throws: ``NearbyError/sharedKeys(_:)`` when what was given is not keys.
+        /// - Throws: ``NearbyError/sharedKeys(_:)`` when they are invalid.
         public func dayKeys() throws(NearbyError) -> [DayKey] {
-            guard keys.count <= RollingKeys.mostDays else {
+            guard keys.count <= RollingKeys.maximumDays else {
                 throw .sharedKeys(
-                    "there are keys for \(keys.count) days, and no more than \(RollingKeys.mostDays) are taken")
+                    "they cover \(keys.count) days, more than the maximum of \(RollingKeys.maximumDays)")
             }
             return try everyKey()
         }
 
-        /// The keys, however many.
+        /// The keys, without the bound on their count.
         fileprivate func everyKey() throws(NearbyError) -> [DayKey] {
             var read: [DayKey] = []
             for (day, digits) in keys {
@@ -49,11 +49,11 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// The most days that keys are shared for at once: a friend for longer is given new ones.
-    public static let mostDays = 31
+    /// The longest period, in days, that keys are shared for. Share new ones afterwards.
+    public static let maximumDays = 31
 
-    /// For how many days a friend's keys are kept: what was given at several times joins.
-    private static let mostKeptDays = 2 * mostDays
+    /// The longest period for which a friend's keys are stored: later keys are added to earlier ones.
+    private static let maximumStoredDays = 2 * maximumDays
 
     private let vault: any Vault
     private let community: String
@@ -61,14 +61,14 @@ public struct RollingKeys: Sendable {
     /// The keys of a community.
     ///
     /// - Parameters:
-    ///   - vault: where they rest.
-    ///   - community: what the numbers mean, as for ``EncounterLog``.
+    ///   - vault: where they are stored.
+    ///   - community: the namespace of the numbers, as for ``EncounterLog``.
     public init(in vault: any Vault, community: String) {
         self.vault = vault
         self.community = community
     }
 
-    /// One's own seed; made at the first call. Two processes that ask at once get the same.
+    /// The user's own seed; created at the first call. Two processes that ask concurrently get the same.
     public func seed() async throws -> RollingSeed {
         try await wrapped {
             try await vault.update(VaultKey(.beaconSeed, [community])) { record in
@@ -80,14 +80,14 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// One's own seed, if there is one.
+    /// The user's own seed, if there is one.
     public func existingSeed() async throws -> RollingSeed? {
         try await wrapped {
             try await vault.record(VaultKey(.beaconSeed, [community])).map { try Self.seed($0) }
         }
     }
 
-    /// Forgets one's own seed, also a damaged one: nobody recognises one by keys that were given out before.
+    /// Deletes the user's own seed, even a damaged one: keys shared before no longer recognise the user.
     ///
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {
@@ -96,51 +96,51 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// One's own day keys, to be given to a friend over a closed channel.
+    /// The user's own day keys, to be given to a friend over a confidential channel.
     ///
     /// - Parameters:
-    ///   - own: one's own number.
-    ///   - days: how many, from 1 to ``mostDays``.
-    ///   - time: the first day is this one's.
+    ///   - own: the user's own number.
+    ///   - days: how many, from 1 to ``maximumDays``.
+    ///   - time: a moment of the first day.
     public func share(_ own: UserNumber, days: Int, from time: Timestamp) async throws -> Shared {
         let seed = try await seed()
         let first = try today(time)
-        let days = min(max(days, 1), Self.mostDays)
+        let days = min(max(days, 1), Self.maximumDays)
         return Shared(
             person: own, keys: (0..<UInt32(days)).map { seed.dayKey(for: RollingDay(number: first.number &+ $0)) })
     }
 
-    /// Takes a friend's keys; those for the same days replace the ones before, and those of past days are dropped. Of more than
-    /// twice ``mostDays``, those of the first days are kept.
+    /// Stores a friend's keys. Keys for the same day replace earlier ones; keys of past days are deleted. Of more than twice
+    /// ``maximumDays``, the earliest days are stored.
     ///
     /// - Parameters:
-    ///   - shared: what the friend gave. It says itself whose it is: take it only from that person.
+    ///   - shared: the friend's keys. They name their owner: accept them only from that person.
     ///   - time: the present.
-    public func befriend(_ shared: Shared, at time: Timestamp) async throws {
+    public func addFriend(_ shared: Shared, at time: Timestamp) async throws {
         let keys = try shared.dayKeys()
         let oldest = try today(time).number
         try await wrapped {
             try await vault.update(key(shared.person)) { record in
                 let known = try await record.contents.map { try Self.decode($0, of: shared.person) }?.everyKey() ?? []
-                // Yesterday's are needed at midnight.
+                // A window around midnight still uses yesterday's keys.
                 let current = Dictionary((known + keys).map { ($0.day, $0) }, uniquingKeysWith: { $1 }).values
-                    .filter { $0.day.number &+ 1 >= oldest }.sorted { $0.day < $1.day }.prefix(Self.mostKeptDays)
+                    .filter { $0.day.number &+ 1 >= oldest }.sorted { $0.day < $1.day }.prefix(Self.maximumStoredDays)
                 try await record.replace(
                     with: Array(try JSONEncoder().encode(Shared(person: shared.person, keys: Array(current)))))
             }
         }
     }
 
-    /// Forgets a friend's keys, also damaged ones.
+    /// Deletes a friend's keys, even damaged ones.
     ///
     /// - Returns: whether there were any.
-    @discardableResult public func unfriend(_ person: UserNumber) async throws -> Bool {
+    @discardableResult public func removeFriend(_ person: UserNumber) async throws -> Bool {
         try await wrapped {
             try await vault.remove(key(person))
         }
     }
 
-    /// The friends' keys that may be of use, and what could not be read beside them.
+    /// The usable keys of friends, and the errors of damaged records.
     public func friends() async throws -> (keys: [(UserNumber, DayKey)], damaged: [NearbyError]) {
         let listing = try await wrapped { try await vault.keys(of: .beaconFriend) }
         var keys: [(UserNumber, DayKey)] = []
@@ -200,7 +200,7 @@ extension RollingKeys.Shared: CustomStringConvertible, CustomDebugStringConverti
     public var customMirror: Mirror { Mirror(self, children: ["person": person, "count": count]) }
 }
 
-/// Two lower-case digits a byte.
+/// Two lower-case digits per byte.
 private func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -1,9 +1,9 @@
 public import Beacons
 
-/// The people behind ranged beacons, tick by tick.
+/// The people behind ranged beacons, one list per tick.
 ///
-/// A beacon counts as heard at a tick when a packet came since the one before: ranging keeps beacons for some seconds after
-/// their last packet. A person with several beacons counts as being where the nearest is.
+/// A beacon counts as heard at a tick when a packet arrived since the tick before; ranging reports beacons for some seconds
+/// after their last packet. For a person with several beacons, the nearest one counts.
 public struct SightingLists<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == RangingUpdate {
     private let source: Source
@@ -11,10 +11,10 @@ where Source.Element == RangingUpdate {
     private let elapsed: @Sendable (Timestamp) -> Duration
 
     /// - Parameters:
-    ///   - source: what ranging tells.
-    ///   - recognition: who sends which beacon.
-    ///   - elapsed: the time since some fixed moment, on a clock that never jumps. It is given the tick's calendar time,
-    ///     for recordings, which have no other.
+    ///   - source: ranging updates.
+    ///   - recognition: maps beacons to people.
+    ///   - elapsed: the time since a fixed moment, on a monotonic clock. It receives the tick's calendar time, the only
+    ///     clock of a recording.
     public init(
         of source: Source, recognition: Recognition, elapsed: @escaping @Sendable (Timestamp) -> Duration
     ) {
@@ -43,12 +43,12 @@ where Source.Element == RangingUpdate {
             self.elapsed = elapsed
         }
 
-        /// The next list; nil behind the last.
+        /// The next list; nil at the end.
         public mutating func next() async throws -> SightingList? {
             try await next(isolation: nil)
         }
 
-        /// The next list, without leaving the caller's actor; nil behind the last.
+        /// The next list, without leaving the caller's actor; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(any Error) -> SightingList? {
             guard let update = try await source.next(isolation: actor) else { return nil }
             let instant = elapsed(update.time)
@@ -67,7 +67,7 @@ where Source.Element == RangingUpdate {
         private func sighting(
             of person: UserNumber, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration
         ) -> Sighting {
-            // Packets are of the last tick or so; after a clock was set they may seem not to be.
+            // Packets are about one tick old; after the clock was set, their times can say otherwise.
             let age = Swift.min(Swift.max(beacon.lastSeen.duration(to: time), .zero), .seconds(5))
             return Sighting(
                 of: person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,

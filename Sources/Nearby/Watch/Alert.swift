@@ -1,18 +1,18 @@
 public import Beacons
 
-/// What the user is told about a person who is near.
+/// An alert about a person who is near.
 ///
-/// The texts came over the air or from a service: whoever shows them escapes them for the place where they appear.
+/// The texts came over the air or from a service: escape them for the place where they appear.
 public struct Alert: Sendable, Hashable {
     public let person: UserNumber
-    /// Who it is; nil when only the number is known so far.
+    /// The profile; nil when only the number is known.
     public let known: Person?
     /// How near the person was when the alert was raised.
     public let proximity: Proximity
-    /// Whether it replaces an earlier alert about the same encounter, because more is known now.
+    /// Whether it replaces an earlier alert about the same encounter with more information.
     public let isUpdate: Bool
 
-    /// Describes an alert.
+    /// Creates an alert.
     public init(person: UserNumber, known: Person?, proximity: Proximity = .unknown, isUpdate: Bool = false) {
         self.person = person
         self.known = known
@@ -22,28 +22,28 @@ public struct Alert: Sendable, Hashable {
 }
 
 extension Alert {
-    /// The name, or the number when that is all there is. Not escaped.
+    /// The name, or the number when the name is unknown. Not escaped.
     public var title: String {
-        known.map { "\($0.name) is near" } ?? "Somebody with the number \(person) is near"
+        known.map { "\($0.name) is near" } ?? "Person \(person) is near"
     }
 
-    /// Batch and nearness, as far as they are known. Not escaped.
+    /// Batch and proximity, where known. Not escaped.
     public var body: String? {
         let nearness: String? =
             switch proximity {
             case .unknown: nil
             case .immediate: "right here"
-            case .near: "a few steps away"
-            case .far: "farther off"
+            case .near: "a few metres away"
+            case .far: "farther away"
             }
         let facts = [known?.batch, nearness].compactMap(\.self)
         return facts.isEmpty ? nil : facts.joined(separator: ", ")
     }
 }
 
-/// Where alerts appear: on a desktop, in a terminal, on a phone.
+/// A destination for alerts: a desktop, a terminal, a phone.
 public protocol Alerts: Sendable {
-    /// Shows an alert, or replaces the one about the same person. A place that cannot show it says so by itself; an
-    /// encounter does not fail because of it.
+    /// Shows an alert, or replaces the one about the same person. Implementations report their own failures; an encounter
+    /// never fails because of them.
     func show(_ alert: Alert) async
 }

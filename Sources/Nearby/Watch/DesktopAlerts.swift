@@ -4,18 +4,18 @@ public import DBus
 import DesktopServices
 import OAuth
 
-/// Alerts as notifications of a Linux desktop (beacons dossier 10.2).
+/// Shows alerts as notifications on a Linux desktop (beacons dossier 10.2).
 ///
-/// One notification a person: what is told later about the same person takes its place. A click opens the person's page. Where no
-/// desktop listens, an alert goes to the fallback, and the next one tries the desktop again. One that does not answer within
-/// five seconds is not tried again for a minute, so that it delays no more than one alert.
+/// There is one notification per person: a later alert about the same person replaces it. A click opens the person's page.
+/// Without a desktop, alerts go to the fallback, and the next alert tries the desktop again. A desktop that does not answer
+/// within five seconds is skipped for one minute, so that it delays one alert only.
 public actor DesktopAlerts: Alerts {
     private let addresses: [Address]
     private let application: String
     private let fallback: any Alerts
     private let open: @Sendable (String) async -> Void
     private let options: Connection.Options
-    /// The time since this was made.
+    /// The time since initialisation.
     private let elapsed: @Sendable () -> Duration
 
     private var connection: Connection?
@@ -23,22 +23,22 @@ public actor DesktopAlerts: Alerts {
     private var shown: [UserNumber: DesktopNotification.ID] = [:]
     private var pages: [DesktopNotification.ID: String] = [:]
 
-    /// Until when a desktop that did not answer is left alone.
+    /// The end of the pause after a desktop did not answer.
     private var silence: Duration?
 
-    private static let patience = Duration.seconds(5)
-    private static let silencePause = Duration.seconds(60)
+    private static let timeout = Duration.seconds(5)
+    private static let retryPause = Duration.seconds(60)
 
-    /// How many people's notifications can still be replaced or clicked on; older ones stay as they are.
+    /// How many notifications can be replaced or clicked; older ones stay on screen unchanged.
     private static let capacity = 512
 
-    /// Prepares alerts; nothing is asked of the bus before the first.
+    /// Creates the alerts; connects to the bus at the first alert.
     ///
     /// - Parameters:
-    ///   - addresses: the session's bus.
+    ///   - addresses: the session bus.
     ///   - application: the program's name as users know it.
-    ///   - options: how the bus is reached.
-    ///   - fallback: where alerts go when there is no desktop.
+    ///   - options: how to connect to the bus.
+    ///   - fallback: receives alerts when there is no desktop.
     ///   - open: opens a person's page after a click.
     public init(
         on addresses: [Address], application: String, options: Connection.Options = .init(), fallback: any Alerts,
@@ -70,10 +70,10 @@ public actor DesktopAlerts: Alerts {
             let id = try await notifications.show(notification, replacing: shown[alert.person])
             remember(id, of: alert)
         } catch {
-            if case DesktopServicesError.bus(.timeout) = error { silence = elapsed() + Self.silencePause }
+            if case DesktopServicesError.bus(.timeout) = error { silence = elapsed() + Self.retryPause }
             connection?.close()
             connection = nil
-            // The notifications that were shown belong to a desktop that is gone.
+            // The notifications shown so far belonged to a desktop that is gone.
             shown = [:]
             pages = [:]
             await fallback.show(alert)
@@ -100,14 +100,14 @@ public actor DesktopAlerts: Alerts {
             do {
                 for try await event in events { await self?.note(event) }
             } catch {
-                // The bus is gone; the next alert opens it anew.
+                // The connection is closed; the next alert opens another.
             }
         }
         return notifications
     }
 
     private func notifications(over connection: Connection) -> Notifications {
-        Notifications(connection, application: application, timeout: Self.patience)
+        Notifications(connection, application: application, timeout: Self.timeout)
     }
 
     private func note(_ event: Notifications.Event) async {
@@ -122,14 +122,14 @@ public actor DesktopAlerts: Alerts {
         }
     }
 
-    /// A page comes from a service: only the web is opened, never a file or another program.
+    /// A page's URL comes from a service: only `https` is opened, never a file or another program.
     private static func mayBeOpened(_ page: String) -> Bool {
         (try? EndpointURL(page, security: .allowingInsecureLoopback)) != nil
     }
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Measures the time from now on.
+    /// A function that measures the time from now on.
     fileprivate func stopwatch() -> @Sendable () -> Duration {
         let start = now
         return { start.duration(to: now) }

@@ -1,35 +1,35 @@
 public import Beacons
 
-/// What happens while people nearby are watched.
+/// An event while people nearby are watched.
 public enum NearbyUpdate: Sendable, Hashable {
-    /// Somebody came near.
+    /// A person came near.
     case arrived(UserNumber, Person?)
-    /// The service said who somebody is.
+    /// The service identified a person.
     case introduced(UserNumber, Person)
-    /// The service knows nobody of this number; it is ignored for an hour.
-    case nobody(UserNumber)
-    /// Somebody left; what is kept of it.
+    /// The service has no person with this number; it is ignored for an hour.
+    case unknown(UserNumber)
+    /// A person left; with the encounter as stored.
     case left(UserNumber, Person?, Encounter)
-    /// Everyone who is near now, the nearest first. Comes with every tick.
+    /// Everyone who is near, nearest first. Sent with every tick.
     case people([NearbyPerson])
-    /// The log could not be read or written. Watching goes on, and writing is tried again.
-    case trouble(NearbyError)
+    /// The log could not be read or written. Watching continues, and writing is retried.
+    case logFailed(NearbyError)
 }
 
-/// Somebody who is near.
+/// A person who is near.
 public struct NearbyPerson: Sendable, Hashable {
     public let person: UserNumber
     public let known: Person?
     /// Metres; nil when unknown. Beyond a few metres it is noise (beacons dossier 11, row 9).
     public let distance: Double?
-    /// How near that is, steadied.
+    /// The distance's range, smoothed.
     public let proximity: Proximity
     /// The encounter so far.
     public let encounter: Encounter
     /// Seconds since the last sighting.
     public let silence: Double
 
-    /// Describes somebody who is near.
+    /// Creates a person who is near.
     public init(
         person: UserNumber, known: Person?, distance: Double?, proximity: Proximity, encounter: Encounter,
         silence: Double

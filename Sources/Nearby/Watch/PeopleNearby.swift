@@ -1,78 +1,77 @@
 public import Beacons
 
-/// Watches who is near: keeps the log, asks who somebody is, and tells the user once.
+/// Watches who is near: writes the log, looks people up, and alerts the user once per person.
 ///
-/// It knows no radio and no service. Sightings come in once a second, a closure says who somebody is, and an ``Alerts``
-/// shows what there is to show. It guarantees:
+/// It knows no radio and no service. It receives sightings once a second; a closure looks people up, and an ``Alerts``
+/// shows alerts. Guarantees:
 ///
 /// * A person is announced at most once in ``EncounterRules/announcementInterval``, also across restarts and processes:
-///   the log notes it before the alert appears. A crash between the two loses the alert.
-/// * There is one question in flight a person, and at most ``questionsAtOnce`` in all. About someone who left before the
-///   question's turn came, none is put. However many numbers are heard, there are 300 questions in one go, and then one in
-///   two seconds.
-/// * An alert waits for the name no longer than ``patience``; then it comes with what is known, and is replaced when the
-///   name arrives. Without a name there are at most ``namelessAtOnce`` alerts in one go, and then one in ten seconds: numbers
-///   can be invented by the thousand.
-/// * What is near when the task is cancelled is in the log before ``run(on:report:)`` returns.
+///   the log records it before the alert appears. A crash between the two loses the alert.
+/// * Each person has at most one look-up in flight; all together at most ``maximumConcurrentLookups``. A person who left
+///   before the look-up started is not looked up. Look-ups start in a burst of at most 300, then once in two seconds.
+/// * An alert waits for the name at most ``nameTimeout``; then it appears without it, and is replaced when the name
+///   arrives. Alerts without a name come in a burst of at most ``unnamedAlertBurst``, then once in ten seconds, because
+///   a sender can invent thousands of numbers.
+/// * When the task is cancelled, running encounters are in the log before ``run(on:report:)`` returns.
 ///
-/// A sighting is no proof: anyone can send any number (beacons dossier 8.1).
+/// A sighting is no proof: any sender can use any number (beacons dossier 8.1).
 public struct PeopleNearby: Sendable {
-    /// How many questions about people run at once.
-    public static let questionsAtOnce = 4
+    /// How many look-ups run concurrently.
+    public static let maximumConcurrentLookups = 4
 
-    /// How long an alert waits for the name, and the end of a run for answers.
-    public static let patience = Duration.seconds(3)
+    /// How long an alert waits for the name, and the end of a run for pending look-ups.
+    public static let nameTimeout = Duration.seconds(3)
 
-    /// How many alerts come without a name in one go.
-    public static let namelessAtOnce = 50
+    /// The burst of alerts without a name.
+    public static let unnamedAlertBurst = 50
 
-    /// Asks the service who somebody is.
-    public typealias WhoIs = @Sendable (UserNumber) async -> Introduction
+    /// Looks up a person at the service.
+    public typealias Lookup = @Sendable (UserNumber) async -> Introduction
 
     private let log: EncounterLog
     private let own: UserNumber?
     private let alerts: any Alerts
     private let clock: any Clock<Duration>
-    private let whoIs: WhoIs
+    private let lookup: Lookup
 
-    /// How time passes between two ticks.
+    /// The time between two ticks.
     public enum Pace: Sendable, Hashable {
-        /// As the clock goes: nobody is waited for.
+        /// Follows the clock, without waiting for look-ups.
         case live
-        /// As somebody reads a recording: the next tick comes when the questions of this one are answered, so that names
-        /// come as early as they would have come on the day.
+        /// Reads a recording: the next tick waits for the look-ups of this one, so that names arrive as early as they
+        /// would have arrived live.
         case recorded
     }
 
     let pace: Pace
 
-    /// Prepares a watch.
+    /// Creates a watch.
     ///
     /// - Parameters:
-    ///   - log: where encounters are kept, and by which rules.
+    ///   - log: stores encounters, and has the rules.
     ///   - own: the user's own number, which is ignored; nil when there is none.
-    ///   - alerts: where the user is told.
-    ///   - pace: how time passes between two ticks.
-    ///   - clock: what the end of a run waits on.
-    ///   - whoIs: says who somebody is. It may take its time, and should end when its task is cancelled.
+    ///   - alerts: shows alerts to the user.
+    ///   - pace: the time between two ticks.
+    ///   - clock: measures the timeout at the end of a run.
+    ///   - lookup: looks up a person. It should end when its task is cancelled.
     public init(
         log: EncounterLog, ignoring own: UserNumber?, alerts: any Alerts, pace: Pace = .live,
-        clock: any Clock<Duration> = ContinuousClock(), whoIs: @escaping WhoIs
+        clock: any Clock<Duration> = ContinuousClock(), lookup: @escaping Lookup
     ) {
         self.log = log
         self.own = own
         self.alerts = alerts
         self.pace = pace
         self.clock = clock
-        self.whoIs = whoIs
+        self.lookup = lookup
     }
 
     /// Watches until the sightings end or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - sightings: one list a tick, about once a second, also when nobody is near.
-    ///   - report: is told what happens. The watch waits for it.
-    /// - Throws: what the sightings throw; `CancellationError`. What was near is in the log by then.
+    ///   - sightings: one list per tick, about once a second, including empty lists.
+    ///   - report: receives every event. The watch awaits it.
+    /// - Throws: what the sightings throw; `CancellationError`. Running encounters are in the log by then.
     public func run<Sightings: AsyncSequence & Sendable>(
         on sightings: Sightings, report: @escaping @Sendable (NearbyUpdate) async -> Void
     ) async throws where Sightings.Element == SightingList {
@@ -83,10 +82,10 @@ public struct PeopleNearby: Sendable {
 
         let ending = await withTaskGroup(of: Step.self) { group in
             group.addTask { .sightingsEnded(await feed(sightings, to: watch)) }
-            for _ in 0..<Self.questionsAtOnce {
-                group.addTask { [whoIs] in
-                    for await person in questions where await watch.isStillWanted(person) {
-                        await watch.note(await whoIs(person), about: person)
+            for _ in 0..<Self.maximumConcurrentLookups {
+                group.addTask { [lookup] in
+                    for await person in questions where await watch.isStillNeeded(person) {
+                        await watch.note(await lookup(person), about: person)
                     }
                     return .askerDone
                 }
@@ -94,7 +93,7 @@ public struct PeopleNearby: Sendable {
             return await end(&group, asking)
         }
         let isComplete = if case .success = ending { true } else { false }
-        // Not in this task: when it is cancelled, the log is still to be written.
+        // In an unstructured task, because the log must be written even after cancellation.
         await Task { await watch.finish(announcing: isComplete) }.value
         showing.finish()
         await shown
@@ -104,7 +103,7 @@ public struct PeopleNearby: Sendable {
     private enum Step: Sendable {
         case sightingsEnded(Result<Void, any Error>)
         case askerDone
-        case patienceEnded
+        case timeoutEnded
     }
 
     private func feed<Sightings: AsyncSequence & Sendable>(
@@ -124,12 +123,12 @@ public struct PeopleNearby: Sendable {
         }
     }
 
-    /// Waits for the end of the sightings and, when that was no failure, a while for the answers that are due.
+    /// Waits for the end of the sightings and, unless they failed, for pending look-ups up to the timeout.
     private func end(
         _ group: inout TaskGroup<Step>, _ asking: AsyncStream<UserNumber>.Continuation
     ) async -> Result<Void, any Error> {
         var ending = Result<Void, any Error>.success(())
-        var askers = Self.questionsAtOnce
+        var askers = Self.maximumConcurrentLookups
         while let step = await group.next() {
             switch step {
             case .sightingsEnded(let result):
@@ -137,13 +136,13 @@ public struct PeopleNearby: Sendable {
                 asking.finish()
                 if case .failure = result { group.cancelAll() }
                 group.addTask { [clock] in
-                    try? await clock.sleep(for: Self.patience)
-                    return .patienceEnded
+                    try? await clock.sleep(for: Self.nameTimeout)
+                    return .timeoutEnded
                 }
             case .askerDone:
                 askers -= 1
                 if askers == 0 { group.cancelAll() }
-            case .patienceEnded:
+            case .timeoutEnded:
                 group.cancelAll()
             }
         }

@@ -2,32 +2,32 @@ public import Beacons
 public import Radio
 import Synchronization
 
-/// What a radio does while people nearby are watched.
+/// An event of the radio while people nearby are watched.
 public enum RadioWatchEvent: Sendable, Hashable {
-    /// How listening is going.
+    /// The status of scanning.
     case listening(RadioStatus)
-    /// How sending is going.
+    /// The status of advertising.
     case sending(RadioStatus)
-    /// Sending has failed for good, for example because the adapter cannot advertise. Listening goes on.
+    /// Advertising failed permanently, for example because the adapter does not support it. Scanning continues.
     case sendingFailed(RadioError)
-    /// A line of a recording cannot be read and is left out.
+    /// A line of a recording cannot be read and is skipped.
     case damage(BeaconsError)
 }
 
 extension PeopleNearby {
-    /// Watches over a radio until it ends or the task is cancelled, and sends an identifier meanwhile when there is one to send.
+    /// Watches over a radio until it ends or the task is cancelled, and advertises the user's identifier if there is one.
     ///
-    /// A radio that cannot send goes on listening. With ``Pace/recorded``, encounters are measured on the recording's clock,
-    /// which is all that a recording has; otherwise on a clock that never jumps.
+    /// A radio that cannot advertise still scans. With ``Pace/recorded``, encounters are measured on the recording's clock,
+    /// the only one it has; otherwise on a monotonic clock.
     ///
     /// - Parameters:
-    ///   - radio: what is listened to.
-    ///   - recognition: who sends which beacon.
-    ///   - broadcasts: what is sent; nil for nothing.
+    ///   - radio: the radio to scan with.
+    ///   - recognition: maps beacons to people.
+    ///   - broadcasts: what to advertise; nil for nothing.
     ///   - time: the clock of the packets; for a recording `Replay.time`.
-    ///   - radioEvent: is told how the radio does, in order.
-    ///   - report: is told what happens. The watch waits for it.
-    /// - Throws: what the radio throws while it listens; `CancellationError`. What was near is in the log by then.
+    ///   - radioEvent: receives the radio's events, in order.
+    ///   - report: receives every event. The watch awaits it.
+    /// - Throws: what the radio throws while scanning; `CancellationError`. Running encounters are in the log by then.
     public func run(
         over radio: any Radio, recognizing recognition: Recognition, sending broadcasts: Broadcasts? = nil,
         time: ScanTime = .system, radioEvent: @escaping @Sendable (RadioWatchEvent) -> Void,
@@ -42,7 +42,7 @@ extension PeopleNearby {
             }
         }
         let updates = RangingUpdates(of: packets, settings: Self.ranging, time: time)
-        // The end of this scope, for whatever reason, cancels the sending and waits for its end.
+        // Leaving this scope cancels advertising and awaits its end.
         try await run(on: SightingLists(of: updates, recognition: recognition, elapsed: elapsed()), report: report)
     }
 
@@ -71,7 +71,7 @@ extension PeopleNearby {
         }
     }
 
-    /// What is ranged: the fleet's iBeacons, and Eddystone UIDs, which carry long rolling identifiers.
+    /// The ranged beacons: the fleet's iBeacons, and Eddystone UIDs, which carry long rolling identifiers.
     private static var ranging: Ranging.Settings {
         var settings = Ranging.Settings([.proximity(uuid: .secretHandshake), .eddystone(namespace: nil)])
         settings.filter = .quick
@@ -79,7 +79,7 @@ extension PeopleNearby {
     }
 }
 
-/// The time of the first tick. A class with a lock, because the function that remembers it may be called from any task.
+/// The time of the first tick. A class with a lock, because the closure that reads it can be called from any task.
 private final class FirstTimestamp: Sendable {
     private let first = Mutex<Timestamp?>(nil)
 

@@ -1,29 +1,29 @@
 import Beacons
 import Handshake
 
-/// The state of one ``PeopleNearby`` run: an actor, because answers arrive while ticks are taken in.
+/// The state of one ``PeopleNearby`` run: an actor, because look-ups end while ticks arrive.
 actor Watch {
     private var tracker: EncounterTracker
     private var introductions = Introductions()
-    /// Alerts that wait for a name, until when they may come without one.
+    /// Alerts that wait for a name, each with its deadline.
     private var waiting: [UserNumber: Duration] = [:]
-    /// Those the user was told of without a name.
-    private var nameless: Set<UserNumber> = []
-    /// How many alerts may come without a name: numbers can be invented by the thousand.
-    private var namelessAlerts = Allowance(atOnce: PeopleNearby.namelessAtOnce, thenEvery: .seconds(10))
-    /// Those whose running encounter the log has.
+    /// People who were announced without a name.
+    private var unnamed: Set<UserNumber> = []
+    /// Limits alerts without a name: a sender can invent thousands of numbers.
+    private var unnamedAlerts = RateLimit(burst: PeopleNearby.unnamedAlertBurst, interval: .seconds(10))
+    /// People whose running encounter is in the log.
     private var logged: Set<UserNumber> = []
     private var instant = Duration.zero
     private var questions = 0
-    /// One element when an answer came since the last was read.
+    /// Yields after each look-up that ended since the last read.
     nonisolated let answers: AsyncStream<Void>
     private let answered: AsyncStream<Void>.Continuation
     private var hasPruned = false
-    /// What the log said no with of late, and when that was last told.
-    private var troubles: [NearbyError: Duration] = [:]
+    /// Recent failures of the log, and when each was last reported.
+    private var failures: [NearbyError: Duration] = [:]
 
-    private static let troublePause = Duration.seconds(60)
-    private static let mostTroubles = EncounterTracker.capacity
+    private static let failureReportInterval = Duration.seconds(60)
+    private static let maximumFailures = EncounterTracker.capacity
 
     private let log: EncounterLog
     private let own: UserNumber?
@@ -44,10 +44,10 @@ actor Watch {
         (answers, answered) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Whether a question has not been answered yet.
+    /// Whether a look-up is pending.
     var isAsking: Bool { questions > 0 }
 
-    /// Takes one tick in.
+    /// Processes one tick.
     func take(_ list: SightingList) async {
         instant = list.instant
         if !hasPruned {
@@ -56,7 +56,7 @@ actor Watch {
         }
         for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
         for sighting in list.sightings where sighting.person != own { await take(sighting) }
-        for person in inOrderOfArrival() where !introductions.isNobody(person, at: instant) {
+        for person in inOrderOfArrival() where !introductions.isUnknown(person, at: instant) {
             guard introductions.shouldAsk(person, at: instant) else { continue }
             questions += 1
             ask.yield(person)
@@ -68,9 +68,9 @@ actor Watch {
         await report(.people(people()))
     }
 
-    /// Whether a question that waited for its turn is still to be put. A question about someone who left meanwhile is not:
-    /// a sender that invents numbers must not keep those who are near waiting for their names.
-    func isStillWanted(_ person: UserNumber) -> Bool {
+    /// Whether a queued look-up is still needed. One for a person who left is not: a sender of invented numbers must not
+    /// delay the names of those who are near.
+    func isStillNeeded(_ person: UserNumber) -> Bool {
         if tracker.encounter(with: person) != nil { return true }
         introductions.withdraw(person)
         questions -= 1
@@ -78,7 +78,7 @@ actor Watch {
         return false
     }
 
-    /// Takes an answer in.
+    /// Adds the result of a look-up.
     func note(_ introduction: Introduction, about person: UserNumber) async {
         introductions.note(introduction, about: person, at: instant)
         defer {
@@ -90,27 +90,27 @@ actor Watch {
             await report(.introduced(person, known))
             if waiting[person] != nil {
                 announce(person)
-            } else if nameless.remove(person) != nil {
+            } else if unnamed.remove(person) != nil {
                 show.yield(
                     Alert(
                         person: person, known: known, proximity: proximity(person), isUpdate: true))
             }
             await tryLog { try await log.introduce(person, as: known) }
-        case .nobody:
+        case .unknown:
             waiting[person] = nil
-            nameless.remove(person)
+            unnamed.remove(person)
             logged.remove(person)
             tracker.remove(person)
-            // Someone whom the service once knew stays in the log: it may only hide from a sign-in that has ended.
+            // A person whom the service once knew stays in the log: a session that has ended can see fewer people.
             await tryLog {
                 if try await log.history(of: person)?.known == nil { try await log.forget(person) }
             }
-            await report(.nobody(person))
+            await report(.unknown(person))
         case .unreachable: break
         }
     }
 
-    /// Writes down what is near.
+    /// Writes running encounters to the log.
     ///
     /// - Parameter announcing: whether alerts that still wait for a name appear without it.
     func finish(announcing: Bool) async {
@@ -122,13 +122,13 @@ actor Watch {
 
     private func take(_ sighting: Sighting) async {
         let person = sighting.person
-        guard !introductions.isNobody(person, at: instant) else { return }
+        guard !introductions.isUnknown(person, at: instant) else { return }
         let response = tracker.note(sighting)
         if response.shouldAnnounce { await considerAnnouncing(sighting) }
         if response.began { await report(.arrived(person, introductions.known(person))) }
     }
 
-    /// Asks the log whether the user is to be told. When the log cannot be asked, the next sighting tries again.
+    /// Asks the log whether to alert the user. When the log fails, the next sighting retries.
     private func considerAnnouncing(_ sighting: Sighting) async {
         let person = sighting.person
         let last = await tryLog { () -> Double in
@@ -138,30 +138,30 @@ actor Watch {
             switch try await log.announce(person, at: sighting.time) {
             case .due:
                 tracker.markAnnounced(person)
-                waiting[person] = instant + PeopleNearby.patience
+                waiting[person] = instant + PeopleNearby.nameTimeout
                 return sighting.time
             case .recent(let time): return time
             }
         }
         tracker.announced(person, at: last)
-        // Someone whose name an earlier question brought need not wait for another.
+        // The name may be known from an earlier look-up: do not wait for another.
         if waiting[person] != nil, introductions.isFresh(person, at: instant) { announce(person) }
     }
 
     private func announce(_ person: UserNumber) {
         waiting[person] = nil
         let known = introductions.known(person)
-        if known == nil { nameless.insert(person) }
+        if known == nil { unnamed.insert(person) }
         show.yield(Alert(person: person, known: known, proximity: proximity(person)))
     }
 
-    /// Raises an alert without a name only while there are few of them; one that has to wait comes later, or with the name.
+    /// Shows an alert without a name if the rate limit allows it; otherwise it comes later, or with the name.
     private func announceIfAllowed(_ person: UserNumber) {
-        guard introductions.known(person) != nil || namelessAlerts.take(at: instant) else { return }
+        guard introductions.known(person) != nil || unnamedAlerts.take(at: instant) else { return }
         announce(person)
     }
 
-    /// Those who have been near for longest are asked about first: a crowd that comes later does not push in.
+    /// Those who have been near for longest are looked up first, so that a crowd does not delay them.
     private func inOrderOfArrival() -> [UserNumber] {
         tracker.people.map { ($0, tracker.encounter(with: $0)?.firstSeen ?? .infinity) }
             .sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
@@ -174,7 +174,7 @@ actor Watch {
     private func leave(_ person: UserNumber, _ encounter: Encounter) async {
         if waiting[person] != nil { announceIfAllowed(person) }
         waiting[person] = nil
-        nameless.remove(person)
+        unnamed.remove(person)
         let wasLogged = logged.remove(person) != nil
         let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
         await report(.left(person, introductions.known(person), (kept ?? nil) ?? encounter))
@@ -188,10 +188,10 @@ actor Watch {
             case .some(.some(let merged)):
                 tracker.merge(merged, with: person)
                 guard logged.insert(person).inserted, let known = introductions.known(person) else { continue }
-                // The answer may have come while the log had no such person.
+                // The look-up may have ended before the log had a record of the person.
                 await tryLog { try await log.introduce(person, as: known) }
             case .some(.none):
-                // The user has forgotten this person meanwhile: from here on it is another encounter.
+                // The user has forgotten this person meanwhile: what follows is another encounter.
                 logged.remove(person)
                 tracker.forget(person)
             case .none:
@@ -212,7 +212,7 @@ actor Watch {
         }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
     }
 
-    /// Uses the log; a failure is reported, not fatal. The same failure is reported once a minute: each sighting tries anew,
+    /// Uses the log. A failure is reported, not fatal; the same failure at most once a minute, because each sighting retries
     /// and two hundred people may be near.
     ///
     /// - Returns: nil when it failed.
@@ -220,12 +220,12 @@ actor Watch {
         do {
             return try await body()
         } catch let error as NearbyError {
-            if let told = troubles[error], instant - told < Self.troublePause { return nil }
-            if troubles.count >= Self.mostTroubles { troubles = [:] }
-            troubles[error] = instant
-            await report(.trouble(error))
+            if let told = failures[error], instant - told < Self.failureReportInterval { return nil }
+            if failures.count >= Self.maximumFailures { failures = [:] }
+            failures[error] = instant
+            await report(.logFailed(error))
         } catch {
-            // Cancelled: what is near is written by `finish`.
+            // Cancelled: `finish` writes running encounters.
         }
         return nil
     }

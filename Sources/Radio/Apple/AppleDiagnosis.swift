@@ -11,29 +11,29 @@ extension AppleRadio {
         ("NSLocationWhenInUseUsageDescription", "ranging beacons"),
     ]
 
-    /// Looks at everything that scanning and advertising need; the user is not asked for anything.
+    /// Checks everything that scanning and advertising need, without prompting the user.
     @MainActor
     public func diagnosis() -> RadioDiagnosis {
         var findings = Self.keys.map { key, use in
             Bundle.main.object(forInfoDictionaryKey: key) == nil
                 ? RadioDiagnosis.Finding(
                     .permission, .missing, "Info.plist does not say why this app uses \(use)",
-                    cure: "add \(key); a command embeds an Info.plist in a section of its executable")
+                    cure: "add \(key). A command embeds Info.plist in a section of its executable")
                 : RadioDiagnosis.Finding(.permission, .good, "Info.plist says why this app uses \(use)")
         }
         findings.append(bluetooth)
         findings.append(contentsOf: ranging)
         findings.append(
             .init(
-                .advertising, .limited, "beacons are sent only while the app is in front and the screen is on",
-                cure: "keep the app open; a stationary beacon goes on by itself"))
+                .advertising, .limited, "beacons are sent only while the app is in the foreground and the screen is on",
+                cure: "keep the app open, or use a stationary beacon"))
         return RadioDiagnosis(findings)
     }
 
     private var bluetooth: RadioDiagnosis.Finding {
         switch CBManager.authorization {
         case .allowedAlways: .init(.permission, .good, "this app may use Bluetooth")
-        case .notDetermined: .init(.permission, .unknown, "the user was not asked yet for Bluetooth")
+        case .notDetermined: .init(.permission, .unknown, "the user has not been asked for Bluetooth yet")
         default: .init(.permission, .notPermitted(reason: "this app may not use Bluetooth"))
         }
     }
@@ -43,20 +43,20 @@ extension AppleRadio {
         guard CLLocationManager.isRangingAvailable() else {
             return [
                 .init(
-                    .scanning, .limited, "this device does not range; what Core Bluetooth shows is heard instead")
+                    .scanning, .limited, "this device does not support ranging; Core Bluetooth scans instead")
             ]
         }
         let permission: RadioDiagnosis.Finding =
             switch CLLocationManager().authorizationStatus {
-            case .authorizedAlways: .init(.permission, .good, "this app may use the location always")
+            case .authorizedAlways: .init(.permission, .good, "this app may always use the location")
             case .authorizedWhenInUse:
                 .init(
-                    .permission, .limited, "this app may use the location while it is in use",
-                    cure: "allow it always, so that it is woken when somebody comes near")
-            case .notDetermined: .init(.permission, .unknown, "the user was not asked yet for the location")
+                    .permission, .limited, "this app may use the location only while it is open",
+                    cure: "choose "Always" in Settings, so that the app is woken when a person comes near")
+            case .notDetermined: .init(.permission, .unknown, "the user has not been asked for the location yet")
             default: .init(.permission, .notPermitted(reason: "this app may not use the location"))
             }
-        return [permission, .init(.scanning, .good, "this device ranges beacons")]
+        return [permission, .init(.scanning, .good, "this device supports ranging")]
     }
 }
 #endif

@@ -3,32 +3,32 @@
 public import Beacons
 import CoreLocation
 
-/// The radio of an iPhone, iPad or Mac, by way of Core Location and Core Bluetooth (dossier 7.1).
+/// The radio of an iPhone, iPad or Mac, through Core Location and Core Bluetooth (dossier 7.1).
 ///
 /// **Scanning.** iOS hides iBeacons from Core Bluetooth, so they are ranged, which needs their UUIDs in advance. Where ranging is
-/// not available, as on many Macs, Core Bluetooth searches; it hears AltBeacon and Eddystone everywhere, and iBeacons where the
-/// system shows them.
+/// not available, as on many Macs, Core Bluetooth scans; it receives AltBeacon and Eddystone everywhere, and iBeacons where
+/// the system reports them.
 ///
-/// **Sending.** Only iBeacons can be sent, and only while the app is in the foreground with the screen on: in the
-/// background iOS sends nothing that others can read. Say so to the user.
+/// **Advertising.** Only iBeacons can be sent, and only while the app is in the foreground with the screen on: in the
+/// background, other platforms cannot read what iOS sends. Tell the user.
 ///
-/// **In the background** ranging ends a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes
-/// near, also one that was ended.
+/// **In the background** ranging stops a few seconds after the app is woken. ``BeaconWatch`` wakes an app when a beacon comes
+/// near, even one that was terminated.
 ///
 /// **Info.plist** needs `NSBluetoothAlwaysUsageDescription`, `NSLocationWhenInUseUsageDescription` for ranging,
 /// `NSLocationAlwaysAndWhenInUseUsageDescription` for ``BeaconWatch``, and `location` in `UIBackgroundModes`. A command on macOS
-/// has no bundle: embed the Info.plist in a section of the executable. ``diagnosis()`` tells what is missing.
+/// has no bundle: embed Info.plist in a section of the executable. ``diagnosis()`` reports what is missing.
 public struct AppleRadio: Radio {
     let uuids: [ProximityUUID]
     let power: Int8
     let now: @Sendable () -> Timestamp
 
-    /// A radio.
+    /// Creates a radio.
     ///
     /// - Parameters:
     ///   - uuids: The fleets to range.
-    ///   - power: What the fleets' beacons say they have at 1 m, in dBm: Core Location does not tell.
-    ///   - now: The present.
+    ///   - power: The beacons' power at 1 m, in dBm, which Core Location does not report.
+    ///   - now: The current time.
     public init(
         uuids: [ProximityUUID] = [.secretHandshake], power: Int8 = -59,
         now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }

@@ -3,30 +3,30 @@ public import Beacons
 import CoreLocation
 import Foundation
 
-/// Wakes an app when a beacon of a fleet comes near or leaves, also in the background (dossier 6 and 7.1).
+/// Wakes an app when a beacon of a fleet comes near or leaves, even in the background (dossier 6 and 7.1).
 ///
-/// The system keeps the state of a watch by its name, also while the app does not run: make it anew at every launch, with the same
-/// name, and range with ``AppleRadio`` for the seconds that the app is given. It needs the permission to use the location
-/// always. An app may watch for 20 things; an exit comes about 30 seconds after the last packet.
+/// The system stores the state of a watch by its name, even while the app does not run: create it at every launch with the same
+/// name, and range with ``AppleRadio`` for the seconds that the app gets. It needs the permission to always use the
+/// location. An app can monitor 20 conditions; an exit is reported about 30 seconds after the last packet.
 public struct BeaconWatch: Sendable {
     private let name: String
     private let uuids: [ProximityUUID]
 
-    /// What happened.
+    /// An event of a watch.
     public enum Event: Sendable, Hashable {
         case entered(ProximityUUID)
         case left(ProximityUUID)
-        /// The system does not say any more, for want of permission for instance.
+        /// The state is unknown, for example without permission.
         case unknown(ProximityUUID)
     }
 
-    /// How many things an app may watch for (dossier 6).
-    public static let most = 20
+    /// How many conditions an app can monitor (dossier 6).
+    public static let maximum = 20
 
-    /// - Throws: ``RadioError/input(member:problem:)`` for more UUIDs than the system takes.
+    /// - Throws: ``RadioError/input(member:problem:)`` for more UUIDs than the system supports.
     public init(name: String = "handshake", uuids: [ProximityUUID]) throws(RadioError) {
-        guard uuids.count <= Self.most else {
-            throw .input(member: "uuids", problem: "at most \(Self.most) can be watched for")
+        guard uuids.count <= Self.maximum else {
+            throw .input(member: "uuids", problem: "at most \(Self.maximum) can be monitored")
         }
         self.name = name
         self.uuids = uuids

@@ -3,7 +3,7 @@ import Beacons
 import CoreBluetooth
 import Foundation
 
-/// Searches with Core Bluetooth. On the main actor, as its manager calls back on the main queue.
+/// Scans with Core Bluetooth. On the main actor, because its manager calls back on the main queue.
 @MainActor
 final class BluetoothScan: NSObject, CBCentralManagerDelegate {
     private var manager: CBCentralManager?
@@ -20,7 +20,7 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
         self.status = status
     }
 
-    /// Searches until the task is cancelled. The system asks the user for permission the first time.
+    /// Scans until the task is cancelled. The system prompts for permission the first time.
     func run() async throws {
         manager = CBCentralManager(delegate: self, queue: nil)
         try await suspendUntilCancelled()
@@ -32,14 +32,14 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
         manager = nil
     }
 
-    /// Called once at the start, too, and whenever Bluetooth is switched off or on.
+    /// Called once at the start, and whenever Bluetooth is switched off or on.
     func centralManagerDidUpdateState(_ central: CBCentralManager) {
         guard let error = RadioError(central.state) else {
             central.scanForPeripherals(
                 withServices: nil, options: [CBCentralManagerScanOptionAllowDuplicatesKey: true])
             return status(.listening(.coreBluetooth))
         }
-        // The state is unknown for a moment at the start.
+        // The state is briefly unknown at the start.
         if central.state != .unknown { status(.unavailable(error)) }
     }
 
@@ -62,21 +62,21 @@ final class BluetoothScan: NSObject, CBCentralManagerDelegate {
         guard !manufacturerData.isEmpty || !serviceData.isEmpty,
             let data = try? AdvertisingData(manufacturerData: manufacturerData, serviceData: serviceData)
         else { return }
-        // Apple's platforms do not tell the address.
+        // Apple's platforms do not report the address.
         hear(Advertisement(time: now(), address: nil, rssi: RSSI(rssi.intValue), data: data))
     }
 }
 
 extension RadioError {
-    /// What a state of Core Bluetooth keeps from working; nil when it works.
+    /// The error of a Core Bluetooth state; nil when it works.
     init?(_ state: CBManagerState) {
         switch state {
         case .poweredOn: return nil
         case .poweredOff: self = .poweredOff(adapter: "Bluetooth")
         case .unauthorized: self = .notPermitted(reason: "this app may not use Bluetooth")
         case .unsupported: self = .noAdapter(named: nil)
-        case .resetting, .unknown: self = .lost(reason: "Bluetooth starts anew")
-        @unknown default: self = .lost(reason: "Bluetooth is in a state that is not known here")
+        case .resetting, .unknown: self = .lost(reason: "Bluetooth is restarting")
+        @unknown default: self = .lost(reason: "Bluetooth is in an unknown state")
         }
     }
 }

@@ -4,11 +4,11 @@ import CoreBluetooth
 import CoreLocation
 import Foundation
 
-/// Sends iBeacons with Core Bluetooth. On the main actor, as its manager calls back on the main queue.
+/// Advertises iBeacons with Core Bluetooth. On the main actor, because its manager calls back on the main queue.
 @MainActor
 final class BluetoothSender: NSObject, CBPeripheralManagerDelegate {
     private var manager: CBPeripheralManager?
-    /// What is to be sent; nil for nothing.
+    /// The data to advertise; nil for none.
     private var payload: [String: Any]?
     private let status: StatusReport
 
@@ -16,7 +16,7 @@ final class BluetoothSender: NSObject, CBPeripheralManagerDelegate {
         self.status = status
     }
 
-    /// Sends this from now on.
+    /// Advertises a broadcast from now on.
     ///
     /// - Throws: ``RadioError/unsendable(problem:)`` for anything but one iBeacon: Apple lets apps send no other
     ///   manufacturer data.
@@ -50,12 +50,12 @@ final class BluetoothSender: NSObject, CBPeripheralManagerDelegate {
 
     private func start() {
         guard let manager, manager.state == .poweredOn, let payload else { return }
-        // Stopped first, so that the address is a fresh one where the system changes it with the data.
+        // Stopped first, so that the address changes together with the data where the system supports it.
         manager.stopAdvertising()
         manager.startAdvertising(payload)
     }
 
-    /// Called once at the start, too, and whenever Bluetooth is switched off or on.
+    /// Called once at the start, and whenever Bluetooth is switched off or on.
     func peripheralManagerDidUpdateState(_ peripheral: CBPeripheralManager) {
         if let error = RadioError(peripheral.state) {
             if peripheral.state != .unknown { status(.unavailable(error)) }

@@ -3,7 +3,7 @@ import Beacons
 import CoreLocation
 import Foundation
 
-/// Ranges iBeacons of known UUIDs. On the main actor, whose run loop Core Location calls back on.
+/// Ranges iBeacons of known UUIDs. On the main actor, because Core Location calls back on its run loop.
 @MainActor
 final class RangingScan: NSObject, CLLocationManagerDelegate {
     private let manager = CLLocationManager()
@@ -25,7 +25,7 @@ final class RangingScan: NSObject, CLLocationManagerDelegate {
         self.status = status
     }
 
-    /// Ranges until the task is cancelled. The system asks the user for permission the first time.
+    /// Ranges until the task is cancelled. The system prompts for permission the first time.
     func run() async throws {
         manager.delegate = self
         if manager.authorizationStatus == .notDetermined { manager.requestWhenInUseAuthorization() }
@@ -37,7 +37,7 @@ final class RangingScan: NSObject, CLLocationManagerDelegate {
         for constraint in constraints { manager.stopRangingBeacons(satisfying: constraint) }
     }
 
-    /// Called once at the start, too.
+    /// Also called once at the start.
     func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {
         switch manager.authorizationStatus {
         case .notDetermined: break
@@ -54,7 +54,7 @@ final class RangingScan: NSObject, CLLocationManagerDelegate {
         satisfying beaconConstraint: CLBeaconIdentityConstraint
     ) {
         for beacon in beacons {
-            // A beacon stays in the list for some seconds after its last packet, with a strength of 0: no sighting.
+            // A beacon stays in the list for some seconds after its last packet, with an RSSI of 0: not a sighting.
             guard let rssi = RSSI(beacon.rssi), let uuid = ProximityUUID(beacon.uuid.uuidString) else { continue }
             let frame = IBeacon(
                 uuid: uuid, major: beacon.major.uint16Value, minor: beacon.minor.uint16Value, power: power)
@@ -67,7 +67,7 @@ final class RangingScan: NSObject, CLLocationManagerDelegate {
         _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
         error: any Error
     ) {
-        status(.unavailable(.lost(reason: "ranging failed; is Bluetooth on?")))
+        status(.unavailable(.lost(reason: "ranging failed. Check that Bluetooth is on")))
     }
 }
 #endif

@@ -4,16 +4,16 @@ import DBus
 import Deadlines
 import Synchronization
 
-/// A passive scan: BlueZ tells of packets that fit a pattern (dossier 7.2, passive scan).
+/// A passive scan: BlueZ reports packets that match a pattern (dossier 7.2, passive scan).
 ///
-/// A class, because BlueZ calls it while a scan holds it.
+/// A class, because BlueZ's calls and the scan share it.
 final class AdvertisementMonitor: Sendable {
-    /// What BlueZ has said about it.
+    /// BlueZ's response to the registration.
     private enum Verdict: Sendable {
         case activated, released
     }
 
-    /// Without an activation in this time the monitor counts as not supported: old kernels take the registration and do
+    /// Without an activation in this time the monitor counts as unsupported: old kernels accept the registration and do
     /// nothing (dossier 7.2, passive scan 4).
     static let patience = Duration.seconds(2)
 
@@ -34,12 +34,12 @@ final class AdvertisementMonitor: Sendable {
         (verdicts, announce) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(16))
     }
 
-    /// Registers it and waits for its activation.
+    /// Registers the monitor and waits for its activation.
     ///
-    /// The object comes after the registration: some daemons ask for the objects at once and some only follow what is added, and
-    /// this way both find it (dossier 7.2, passive scan 3).
+    /// The object is exported after the registration: some daemons query the objects immediately, and some only process
+    /// `InterfacesAdded`; in this order both find it (dossier 7.2, passive scan 3).
     ///
-    /// - Throws: ``RadioError/notSupported(feature:)`` when there is no monitor, it cannot watch for this, or it is not
+    /// - Throws: ``RadioError/notSupported(feature:)`` when there is no monitor, it cannot match the interest, or it is not
     ///   activated; what a call throws.
     func start() async throws {
         guard adapter.has(.monitorManager) else {
@@ -60,24 +60,24 @@ final class AdvertisementMonitor: Sendable {
         }
         switch verdict {
         case .activated??: return
-        case .released??: throw RadioError.notSupported(feature: "the monitor (the kernel refused it)")
+        case .released??: throw RadioError.notSupported(feature: "the monitor (the kernel rejected it)")
         case .some(.none), .none:
             try Task.checkCancellation()
             throw RadioError.notSupported(feature: "the monitor (it was not activated in 2 s)")
         }
     }
 
-    /// Returns never.
+    /// Waits until BlueZ releases the monitor; never returns.
     ///
-    /// - Throws: ``RadioError/lost(reason:)`` when BlueZ gives the monitor up; `CancellationError`.
+    /// - Throws: ``RadioError/lost(reason:)`` when BlueZ releases the monitor; `CancellationError`.
     func waitForRelease() async throws {
         for await verdict in verdicts where verdict == .released {
-            throw RadioError.lost(reason: "BlueZ gave the monitor up")
+            throw RadioError.lost(reason: "BlueZ released the monitor")
         }
         try Task.checkCancellation()
     }
 
-    /// Takes everything back. What is not there is no error.
+    /// Unregisters the monitor. Idempotent.
     func stop() {
         guard let root = try? path() else { return }
         adapter.order("UnregisterMonitor", in: .monitorManager, [root.value])
@@ -112,7 +112,7 @@ final class AdvertisementMonitor: Sendable {
             ])
     }
 
-    /// A method that only the daemon may call; of anybody else nothing is believed.
+    /// A method that only the daemon may call; calls from other connections are rejected.
     private func method(
         _ name: MemberName, takes: [Argument] = [], _ body: @escaping @Sendable (IncomingCall) async throws -> Void
     ) -> ExportedMethod {

@@ -3,19 +3,19 @@ import Beacons
 import DBus
 import Synchronization
 
-/// The time for which one daemon is there: follows its objects and runs the work while an adapter is ready.
+/// Follows one daemon's objects while it runs, and runs the work while an adapter is ready.
 struct Attendance: Sendable {
     let session: BlueZSession
     let connection: Connection
-    /// The daemon's unique name: another daemon has another one.
+    /// The daemon's unique name, which changes when it restarts.
     let owner: BusName
     let work: @Sendable (ReadyAdapter) async throws -> Void
 
-    /// How many signals may wait. BlueZ sends one for each packet that it tells of.
+    /// The maximum number of unread signals. BlueZ sends one for each reported packet.
     private static let signalBuffer = 8_192
 
     func run(_ progress: Progress) async throws {
-        // Signals first, so that nothing falls between them and the answer.
+        // Subscribed first, so that no change is missed before the reply.
         let signals = try await connection.signals(matching: MatchRule(sender: owner), buffer: Self.signalBuffer)
         let view = BlueZView(sighting: session.sighting, time: session.options.time, condition: condition)
         view.replace(with: try await connection.object(.root, of: owner).managedObjects())
@@ -31,7 +31,7 @@ struct Attendance: Sendable {
         }
     }
 
-    /// Whether there is an adapter that can be used.
+    /// Whether an adapter is usable.
     private func condition(_ objects: BlueZObjects) -> AdapterCondition {
         do throws(RadioError) {
             let adapter = try objects.adapter(named: session.options.adapter)
@@ -58,7 +58,7 @@ struct Attendance: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Asks for a device that was forgotten, or that came before we listened.
+    /// Fetches a device that was dropped from the table, or that appeared before the subscription.
     private func fetch(_ path: ObjectPath, _ view: BlueZView) async {
         let properties = try? await connection.object(path, of: owner).properties(of: .device)
         view.fetched(path, properties)
@@ -72,7 +72,7 @@ struct Attendance: Sendable {
                     return try await connection.object(path, of: owner)
                         .setProperty("Powered", of: .adapter, to: true)
                 } catch is CancellationError {
-                    // It is on already: the change was told before the answer came.
+                    // It is already on: the change was signalled before the reply.
                     throw CancellationError()
                 } catch {
                     let failure = RadioError(error, operation: "switching Bluetooth on", adapter: name)
@@ -89,14 +89,14 @@ struct Attendance: Sendable {
     }
 }
 
-/// Whether an adapter can be used, and which one.
+/// Whether an adapter is usable, and which one.
 enum AdapterCondition: Sendable, Hashable {
     case ready(ObjectPath, interfaces: Set<String>, monitorTypes: [String])
-    /// With the adapter that could be used if it were on.
+    /// The error, and the adapter that would be usable if it were on.
     case unavailable(RadioError, ObjectPath?)
 }
 
-/// An adapter that is on, while it is on.
+/// An adapter that is on, as long as it is on.
 struct ReadyAdapter: Sendable {
     let connection: Connection
     let owner: BusName
@@ -118,17 +118,17 @@ struct ReadyAdapter: Sendable {
             MethodCall(member, in: interface, of: path, at: owner, arguments: arguments))
     }
 
-    /// Calls a method of the adapter without waiting, also from a task that was cancelled. BlueZ does it before what it is
-    /// asked for later.
+    /// Calls a method of the adapter without waiting, even from a cancelled task. BlueZ processes it before later
+    /// calls.
     func order(_ member: MemberName, in interface: InterfaceName, _ arguments: [Value] = []) {
-        // A connection that has ended has nothing registered any more.
+        // Nothing stays registered after a connection has ended.
         try? connection.send(MethodCall(member, in: interface, of: path, at: owner, arguments: arguments))
     }
 }
 
-/// What BlueZ has, for the tasks that follow it.
+/// BlueZ's objects, for the tasks that follow it.
 ///
-/// A class, because the handlers of a monitor and the reader of the signals share it.
+/// A class, because a monitor's handlers and the signal reader share it.
 final class BlueZView: Sendable {
     private struct State {
         var objects = BlueZObjects()
@@ -136,7 +136,7 @@ final class BlueZView: Sendable {
         var fetching: Set<ObjectPath> = []
     }
 
-    /// Whether an adapter can be used, now and after each change. The same condition comes again when it was another in between.
+    /// Whether an adapter is usable, now and after each change. A condition can repeat when another came in between.
     let conditions: AsyncStream<AdapterCondition>
     private let announce: AsyncStream<AdapterCondition>.Continuation
     private let state = Mutex(State())
@@ -144,8 +144,8 @@ final class BlueZView: Sendable {
     private let time: ScanTime
     private let condition: @Sendable (BlueZObjects) -> AdapterCondition
 
-    /// How many devices are asked for at a time; further ones are asked for when they are heard again.
-    private static let mostFetches = 16
+    /// The maximum number of concurrent fetches; further devices are fetched when they are heard again.
+    private static let maximumFetches = 16
 
     init(
         sighting: @escaping @Sendable (Advertisement) -> Void, time: ScanTime,
@@ -166,26 +166,26 @@ final class BlueZView: Sendable {
         for advertisement in heard { sighting(advertisement) }
     }
 
-    /// Takes a signal in.
+    /// Applies a signal.
     ///
-    /// - Returns: A device that must be asked for, if there is one.
+    /// - Returns: A device to fetch, if any.
     func apply(_ signal: Signal) -> ObjectPath? {
         handle { $0.apply(signal, at: time.now()) }
     }
 
-    /// A monitor found a device.
+    /// Applies a monitor's `DeviceFound`.
     ///
-    /// - Returns: The device, if it must be asked for.
+    /// - Returns: The device, if it must be fetched.
     func found(_ path: ObjectPath) -> ObjectPath? {
         handle { $0.found(path, at: time.now()) }
     }
 
-    /// A monitor lost a device.
+    /// Applies a monitor's `DeviceLost`.
     func lost(_ path: ObjectPath) {
         state.withLock { $0.objects.lost(path) }
     }
 
-    /// The answer for a device that was asked for; nil when there is none.
+    /// Applies the properties of a fetched device; nil when there is none.
     func fetched(_ path: ObjectPath, _ properties: [String: Value]?) {
         state.withLock { _ = $0.fetching.remove(path) }
         guard let properties else { return }
@@ -197,7 +197,7 @@ final class BlueZView: Sendable {
             let change = change(&state.objects)
             if change == .adapters { update(&state) }
             guard case .unknownDevice(let path) = change else { return change }
-            guard state.fetching.count < Self.mostFetches, state.fetching.insert(path).inserted else { return .nothing }
+            guard state.fetching.count < Self.maximumFetches, state.fetching.insert(path).inserted else { return .nothing }
             return change
         }
         switch change {

@@ -1,16 +1,16 @@
 #if Desktop && os(Linux)
 import DBus
 
-/// What BlueZ tells of an adapter.
+/// An adapter as BlueZ reports it.
 struct BlueZAdapter: Sendable, Hashable {
     let path: ObjectPath
     var address: String?
     var isPowered: Bool
-    /// Which interfaces it has: the monitor's only when bluetoothd runs with its experimental flag (dossier 7.2).
+    /// The names of its interfaces: the monitor's only when bluetoothd runs with its experimental flag (dossier 7.2).
     var interfaces: Set<String>
-    /// How many further advertisements it can send; nil when BlueZ does not say.
+    /// The number of free advertising instances; nil when BlueZ does not report it.
     var freeInstances: UInt8?
-    /// Which kinds of monitor it has.
+    /// The supported monitor types.
     var monitorTypes: [String]
 
     /// `hci0`.

@@ -2,26 +2,26 @@
 import Beacons
 import DBus
 
-/// Advertising data as the properties of an advertisement of BlueZ's (dossier 7.2, advertising 1).
+/// Advertising data as the properties of a BlueZ advertisement (dossier 7.2, advertising 1).
 ///
-/// Flags are left out: BlueZ refuses them for the type `broadcast`, and receivers must not require them (dossier 2.2).
+/// Flags are omitted: BlueZ rejects them for the type `broadcast`, and receivers must not require them (dossier 2.2).
 struct BlueZAdvertisement: Sendable, Hashable {
     private(set) var manufacturerData: [CompanyID: [UInt8]] = [:]
     private(set) var serviceData: [ServiceUUID: [UInt8]] = [:]
     private(set) var services: [ServiceUUID] = []
 
-    /// How often it is sent, in milliseconds: Apple's interval for beacons (dossier 2.5). Without it the kernel sends
-    /// every 1.28 s.
+    /// The advertising interval in milliseconds: Apple's interval for beacons (dossier 2.5). The kernel's default is
+    /// 1.28 s.
     static let interval: UInt32 = 100
 
-    /// - Throws: ``RadioError/unsendable(problem:)`` for what BlueZ has no property for.
+    /// - Throws: ``RadioError/unsendable(problem:)`` for structures without a property in BlueZ.
     init(_ data: AdvertisingData) throws(RadioError) {
         guard data.damage == nil else {
             throw .unsendable(problem: "a structure runs past the end of the advertising data")
         }
         for structure in data.structures { try take(structure) }
         guard !manufacturerData.isEmpty || !serviceData.isEmpty else {
-            throw .unsendable(problem: "there is neither manufacturer data nor service data in it")
+            throw .unsendable(problem: "it has neither manufacturer data nor service data")
         }
     }
 
@@ -30,7 +30,7 @@ struct BlueZAdvertisement: Sendable, Hashable {
         case .flags: break
         case .completeServices, .incompleteServices:
             guard structure.value.count.isMultiple(of: 2) else {
-                throw .unsendable(problem: "the list of services has half a number")
+                throw .unsendable(problem: "the list of services has an odd length")
             }
             for index in stride(from: 0, to: structure.value.count, by: 2) {
                 services.append(ServiceUUID(rawValue: Self.number(structure.value, at: index)))
@@ -39,13 +39,13 @@ struct BlueZAdvertisement: Sendable, Hashable {
             guard structure.value.count >= 2 else { throw .unsendable(problem: "manufacturer data has no company") }
             let company = CompanyID(rawValue: Self.number(structure.value, at: 0))
             guard manufacturerData.updateValue(Array(structure.value.dropFirst(2)), forKey: company) == nil else {
-                throw .unsendable(problem: "data of one company comes twice")
+                throw .unsendable(problem: "the data of a company is duplicated")
             }
         case .serviceData:
             guard structure.value.count >= 2 else { throw .unsendable(problem: "service data has no service") }
             let service = ServiceUUID(rawValue: Self.number(structure.value, at: 0))
             guard serviceData.updateValue(Array(structure.value.dropFirst(2)), forKey: service) == nil else {
-                throw .unsendable(problem: "data of one service comes twice")
+                throw .unsendable(problem: "the data of a service is duplicated")
             }
         default:
             throw .unsendable(problem: "BlueZ has no property for a structure of type \(structure.type.rawValue)")
@@ -58,7 +58,7 @@ struct BlueZAdvertisement: Sendable, Hashable {
 
     /// The properties to export.
     ///
-    /// - Parameter withInterval: Whether to say how often; BlueZ up to 5.66 has these properties only with its experimental
+    /// - Parameter withInterval: Whether to include the interval; up to 5.66, BlueZ supports it only with its experimental
     ///   flag.
     func properties(withInterval: Bool) -> [ExportedProperty] {
         var properties = [ExportedProperty("Type", "broadcast")]

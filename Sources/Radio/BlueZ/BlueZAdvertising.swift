@@ -3,17 +3,17 @@ import Beacons
 import DBus
 import Synchronization
 
-/// Sending with one adapter (dossier 7.2, advertising).
+/// Advertising with one adapter (dossier 7.2, advertising).
 struct BlueZAdvertising: Sendable {
     let broadcasts: Latest<Broadcast>
     let status: StatusReport
 
     private static let count = Atomic<Int>(0)
 
-    /// Sends the newest broadcast until the task is cancelled.
+    /// Advertises the newest broadcast until the task is cancelled.
     ///
-    /// Each one is registered anew, as the Bluetooth address must change together with the data (dossier 8.4); changing the
-    /// data of a registered advertisement would keep the address.
+    /// Each one is registered separately, because the Bluetooth address must change together with the data (dossier 8.4);
+    /// changing a registered advertisement would keep the address.
     ///
     /// - Throws: ``RadioError``; `CancellationError`.
     func run(_ adapter: ReadyAdapter) async throws {
@@ -32,7 +32,7 @@ struct BlueZAdvertising: Sendable {
         do {
             try await hold(advertisement, withInterval: true, adapter)
         } catch let error as RegistrationFailure {
-            // A BlueZ that takes the interval for experimental may refuse the whole advertisement for it.
+            // Where the interval is experimental, BlueZ may reject the whole advertisement because of it.
             guard case .advertisementRejected = error.error else { throw error.error }
             do {
                 try await hold(advertisement, withInterval: false, adapter)
@@ -46,7 +46,7 @@ struct BlueZAdvertising: Sendable {
         let error: RadioError
     }
 
-    /// Registers an advertisement, and unregisters it when the task is cancelled or BlueZ has dropped it.
+    /// Registers an advertisement, and unregisters it when the task is cancelled or BlueZ has released it.
     private func hold(
         _ advertisement: BlueZAdvertisement, withInterval: Bool, _ adapter: ReadyAdapter
     ) async throws {
@@ -62,7 +62,7 @@ struct BlueZAdvertising: Sendable {
             .advertisement, methods: [release], properties: advertisement.properties(withInterval: withInterval))
         try adapter.connection.export([interface], at: path)
         defer {
-            // First the order, as BlueZ may look at the object until it has read it.
+            // Unregisters before withdrawing the object, because BlueZ may read it until then.
             adapter.order("UnregisterAdvertisement", in: .advertisingManager, [path.value])
             try? adapter.connection.withdraw(path)
         }
@@ -77,7 +77,7 @@ struct BlueZAdvertising: Sendable {
         }
         adapter.progress.worked()
         status(.sending)
-        for await _ in releases { throw RadioError.lost(reason: "BlueZ gave the advertisement up") }
+        for await _ in releases { throw RadioError.lost(reason: "BlueZ released the advertisement") }
         try Task.checkCancellation()
     }
 }

@@ -2,22 +2,22 @@
 import Beacons
 import DBus
 
-/// What was found out about BlueZ, before it is judged.
+/// The facts about BlueZ that a diagnosis is based on.
 struct BlueZFacts: Sendable, Hashable {
-    /// Why the objects could not be asked for; nil when they were.
+    /// Why the objects could not be queried; nil on success.
     var obstacle: RadioError?
-    /// The adapters that BlueZ has.
+    /// BlueZ's adapters.
     var adapters: [BlueZAdapter] = []
-    /// The adapter that was named.
+    /// The adapter that the user named.
     var wanted: String?
-    /// The version that is installed; nil when it cannot be told.
+    /// The installed version; nil when unknown.
     var version: BlueZVersion?
-    /// What blocks the adapter in use.
+    /// What blocks the adapter.
     var block: RFKill.Block?
 }
 
 extension BlueZRadio {
-    /// Looks at everything that scanning and advertising need, and changes nothing.
+    /// Checks everything that scanning and advertising need, and changes nothing.
     public func diagnosis() async -> RadioDiagnosis {
         var facts = BlueZFacts(wanted: options.adapter)
         #if os(Linux)
@@ -36,7 +36,7 @@ extension BlueZRadio {
         } catch {
             facts.obstacle =
                 RadioError(error, operation: "asking BlueZ", adapter: options.adapter ?? "")
-                ?? .noBus(reason: "it was not asked to the end")
+                ?? .noBus(reason: "the query was interrupted")
         }
         return RadioDiagnosis(facts)
     }
@@ -70,7 +70,7 @@ extension Optional where Wrapped == BlueZVersion {
         guard let version = self else {
             return .init(
                 .version, .unknown,
-                "the version of BlueZ cannot be told: it does not say it over the bus, and bluetoothd was not found")
+                "the version of BlueZ is unknown: bluetoothd was not found")
         }
         guard let defect = version.monitorDefect else {
             return .init(.version, .good, "BlueZ \(version) is installed")
@@ -93,7 +93,7 @@ extension BlueZFacts {
         }
         let address = adapter.address.map { " (\($0.visible(limit: 20)))" } ?? ""
         return [.init(.adapter, .good, "the adapter is \(adapter.name)\(address)"), power(adapter)]
-            + [advertising(adapter), .init(.scanning, .good, "BlueZ can search for beacons"), monitor(adapter)]
+            + [advertising(adapter), .init(.scanning, .good, "BlueZ can scan for beacons"), monitor(adapter)]
     }
 
     private func power(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
@@ -106,7 +106,7 @@ extension BlueZFacts {
         guard adapter.has(.advertisingManager) else {
             return .init(
                 .advertising, .missing, "\(adapter.name) cannot advertise",
-                cure: "use an adapter with Bluetooth Low Energy; scanning goes on without")
+                cure: "use an adapter with Bluetooth Low Energy. Scanning works without")
         }
         guard let free = adapter.freeInstances else {
             return .init(.advertising, .good, "\(adapter.name) can advertise")
@@ -120,10 +120,10 @@ extension BlueZFacts {
     private func monitor(_ adapter: BlueZAdapter) -> RadioDiagnosis.Finding {
         guard adapter.has(.monitorManager), adapter.monitorTypes.contains("or_patterns") else {
             return .init(
-                .monitor, .limited, "BlueZ offers no monitor; beacons are searched for instead, which takes more power",
-                cure: "run bluetoothd with --experimental; that needs BlueZ 5.56 and Linux 5.10 or later")
+                .monitor, .limited, "BlueZ offers no monitor; active scanning is used instead, which needs more power",
+                cure: "run bluetoothd with --experimental (BlueZ 5.56 and Linux 5.10 or later)")
         }
-        return .init(.monitor, .good, "BlueZ has its experimental flag and offers a monitor")
+        return .init(.monitor, .good, "BlueZ runs with --experimental and offers a monitor")
     }
 }
 #endif

@@ -16,7 +16,7 @@ extension InterfaceName {
     static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 }
 
-/// The errors of BlueZ that mean something to us (dossier 7.2).
+/// The BlueZ errors that this module handles (dossier 7.2).
 enum BlueZErrorName: String {
     case notReady = "org.bluez.Error.NotReady"
     case inProgress = "org.bluez.Error.InProgress"
@@ -36,17 +36,17 @@ enum BlueZErrorName: String {
 }
 
 extension RadioError {
-    /// What an error of a call of BlueZ means.
+    /// The meaning of an error of a call to BlueZ.
     ///
     /// - Parameters:
-    ///   - error: What the call threw; anything but an error of the bus is left to the caller.
-    ///   - operation: What was asked for, for people.
-    ///   - adapter: The adapter that was asked.
+    ///   - error: The error; nil is returned for anything but an error of the bus.
+    ///   - operation: The operation, for the message.
+    ///   - adapter: The adapter.
     init?(_ error: any Error, operation: String, adapter: String) {
         guard let error = error as? DBusError else { return nil }
         guard case .remote(let remote) = error else {
             switch error {
-            case .timeout: self = .lost(reason: "BlueZ did not answer (\(operation))")
+            case .timeout: self = .lost(reason: "BlueZ did not reply (\(operation))")
             case .connectionLost(let reason): self = .lost(reason: reason)
             case .unreachable, .authentication, .wrongBus, .invalidAddress: self = .noBus(reason: error.description)
             default: self = .refused(operation: operation, reason: error.description)
@@ -61,7 +61,7 @@ extension RadioError {
         default:
             switch remote.name {
             case .serviceUnknown, .nameHasNoOwner: self = .noBlueZ
-            case .noReply: self = .lost(reason: "BlueZ left before it answered (\(operation))")
+            case .noReply: self = .lost(reason: "BlueZ disconnected before it replied (\(operation))")
             case .accessDenied: self = .notPermitted(reason: remote.description)
             case .unknownObject: self = .noAdapter(named: adapter)
             case .unknownInterface, .unknownMethod: self = .notSupported(feature: operation)
@@ -70,7 +70,7 @@ extension RadioError {
         }
     }
 
-    /// What an error of registering an advertisement means: BlueZ's names say other things there (dossier 7.2,
+    /// The meaning of an error of registering an advertisement, where BlueZ's names differ (dossier 7.2,
     /// advertising 3).
     init?(registering error: any Error, adapter: String) {
         switch BlueZErrorName(error) {

@@ -2,25 +2,25 @@
 import Beacons
 import DBus
 
-/// What BlueZ has, kept up to date by its signals. A pure value: it is shown signals and says what they mean.
+/// BlueZ's objects, updated by its signals. A pure value that interprets signals.
 struct BlueZObjects: Sendable {
     private(set) var adapters: [ObjectPath: BlueZAdapter] = [:]
     private(set) var devices = DeviceTable()
 
-    /// What a signal brought.
+    /// The effect of a signal.
     enum Change: Sendable, Hashable {
         case nothing
         case sighting(Advertisement)
-        /// An adapter came, went or changed.
+        /// An adapter was added, removed or changed.
         case adapters
-        /// A device of which nothing is known was changed; BlueZ must be asked for the rest.
+        /// An unknown device changed; fetch its properties.
         case unknownDevice(ObjectPath)
     }
 
-    /// Takes in what `GetManagedObjects` answered.
+    /// Applies the reply of `GetManagedObjects`.
     ///
-    /// - Returns: The devices that BlueZ hears at the moment. Those that it remembers from before have no signal strength and are
-    ///   no sightings (dossier 7.2, active scan 3).
+    /// - Returns: The devices in range. Cached devices have no signal strength and are no sightings (dossier 7.2,
+    ///   active scan 3).
     mutating func replace(
         with objects: [ObjectPath: [String: [String: Value]]], at time: Timestamp
     ) -> [Advertisement] {
@@ -33,7 +33,7 @@ struct BlueZObjects: Sendable {
         return sightings
     }
 
-    /// Takes in a signal of BlueZ's.
+    /// Applies a signal of BlueZ.
     mutating func apply(_ signal: Signal, at time: Timestamp) -> Change {
         switch (signal.interface, signal.member) {
         case (.objectManager, "InterfacesAdded"):
@@ -57,7 +57,7 @@ struct BlueZObjects: Sendable {
         }
     }
 
-    /// Takes in what BlueZ answered when asked for a device.
+    /// Applies the properties of a fetched device.
     mutating func add(
         _ path: ObjectPath, _ interfaces: [String: [String: Value]], at time: Timestamp
     ) -> Change {
@@ -73,13 +73,13 @@ struct BlueZObjects: Sendable {
         return .adapters
     }
 
-    /// A monitor found a device.
+    /// Applies a monitor's `DeviceFound`.
     mutating func found(_ path: ObjectPath, at time: Timestamp) -> Change {
         guard devices.knows(path) else { return .unknownDevice(path) }
         return devices.found(path, at: time).map { .sighting($0) } ?? .nothing
     }
 
-    /// A monitor lost a device.
+    /// Applies a monitor's `DeviceLost`.
     mutating func lost(_ path: ObjectPath) {
         devices.lost(path)
     }
@@ -114,12 +114,12 @@ struct BlueZObjects: Sendable {
         return adapters[path] == before ? .nothing : .adapters
     }
 
-    /// Takes adapters as they are.
+    /// Replaces the adapters.
     mutating func take(_ adapters: [BlueZAdapter]) {
         for adapter in adapters { self.adapters[adapter.path] = adapter }
     }
 
-    /// The adapter to use: the named one, or the first that is on, or the first.
+    /// The adapter to use: the named one, otherwise the first that is on, otherwise the first.
     ///
     /// - Throws: ``RadioError/noAdapter(named:)``.
     func adapter(named name: String?) throws(RadioError) -> BlueZAdapter {

@@ -2,32 +2,32 @@
 public import Beacons
 public import DBus
 
-/// The adapters of a Linux machine, by way of BlueZ's daemon (dossier 7.2).
+/// The adapters of a Linux machine, through BlueZ's daemon (dossier 7.2).
 ///
-/// Every scan and every advertisement has a connection of its own to the system bus: BlueZ takes back what a connection
-/// registered when it ends, so that nothing stays behind whatever becomes of this program.
+/// Every scan and every advertisement has its own connection to the system bus: when a connection ends, BlueZ removes its
+/// registrations, so nothing stays behind even if the program crashes.
 public struct BlueZRadio: Radio {
-    /// How the radio behaves.
+    /// The options of a radio.
     public struct Options: Sendable {
-        /// The adapter's name, as in `hci0`, or its address; nil takes the first that is on.
+        /// The adapter's name, such as `hci0`, or its address; nil uses the first that is on.
         public var adapter: String?
-        /// Whether an adapter that is off may be switched on. The default is no: somebody may have switched it off.
+        /// Whether to switch on an adapter that is off. Default: false, because the user may have switched it off.
         public var switchesOn: Bool
-        /// The ways to scan, in the order in which they are tried (dossier 7.3).
+        /// The scan methods, in the order in which they are tried (dossier 7.3).
         ///
-        /// The default is the dossier's. Leave the monitor out where it is known to hear nothing: BlueZ 5.69 and 5.70 never match
-        /// manufacturer data, and BlueZ from 5.63 on is deaf on kernels 5.12 to 5.17 with some controllers (dossier 7.2).
+        /// The default is the dossier's order. Omit the monitor where it is known to receive nothing: BlueZ 5.69 and 5.70 never match
+        /// manufacturer data, and from BlueZ 5.63 on it receives nothing on kernels 5.12 to 5.17 with some controllers (dossier 7.2).
         public var methods: [ScanMethod]
-        /// The present, and what waiting is measured on.
+        /// The current time, and the clock of delays.
         public var time: ScanTime
-        /// How long to wait before trying again.
-        public var backOff: KeptConnection.BackOff
-        /// Where the kernel tells what keeps adapters off.
+        /// The delays between attempts.
+        public var backOff: ReconnectingConnection.BackOff
+        /// The kernel's state of blocked adapters.
         public var rfkill: RFKill
 
         public init(
             adapter: String? = nil, switchesOn: Bool = false, methods: [ScanMethod] = bluezMethods,
-            time: ScanTime = .system, backOff: KeptConnection.BackOff = .init()
+            time: ScanTime = .system, backOff: ReconnectingConnection.BackOff = .init()
         ) {
             self.adapter = adapter
             self.switchesOn = switchesOn
@@ -37,22 +37,22 @@ public struct BlueZRadio: Radio {
             rfkill = RFKill()
         }
 
-        /// Every way that BlueZ has, in the dossier's order.
+        /// BlueZ's scan methods, in the dossier's order.
         public static let bluezMethods: [ScanMethod] = [.monitor, .filteredDiscovery, .plainDiscovery]
     }
 
     let addresses: [Address]
     let options: Options
 
-    /// A radio on the bus at one of these addresses.
+    /// Creates a radio on the bus at one of these addresses.
     public init(_ addresses: [Address], options: Options = Options()) {
         self.addresses = addresses
         self.options = options
     }
 
-    /// A radio on the machine's bus: `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket (dossier 9.1).
+    /// Creates a radio on the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, otherwise the well-known socket (dossier 9.1).
     ///
-    /// - Throws: ``RadioError/noBus(reason:)`` when the variable cannot be understood.
+    /// - Throws: ``RadioError/noBus(reason:)`` when the variable is invalid.
     public init(environment: [String: String], options: Options = Options()) throws(RadioError) {
         do throws(DBusError) {
             self.init(try Address.system(environment: environment), options: options)
@@ -88,7 +88,7 @@ public struct BlueZRadio: Radio {
                 if hasElement { try await suspendUntilCancelled() }
             }
             group.addTask {
-                // Nothing is asked of the bus before there is something to send.
+                // Connects to the bus only once there is something to send.
                 for await _ in newest.values() { break }
                 try Task.checkCancellation()
                 let session = BlueZSession(addresses: addresses, options: options, status: report) { _ in }

@@ -2,19 +2,19 @@
 import Beacons
 import DBus
 
-/// Scanning with one adapter: the ways in their order, until one works (dossier 7.3).
+/// Scanning with one adapter: tries the methods in order until one works (dossier 7.3).
 struct BlueZScanning: Sendable {
     let interest: ScanInterest
     let options: BlueZRadio.Options
     let status: StatusReport
 
-    /// How often a search is asked for that BlueZ is still busy with for another program.
+    /// How often discovery is retried while BlueZ is busy for another program.
     private static let busyTries = 4
     private static let busyPause = Duration.milliseconds(250)
 
     /// Scans until the task is cancelled.
     ///
-    /// - Throws: ``RadioError/noWayToScan(_:)``, or why a way that worked ended.
+    /// - Throws: ``RadioError/noWayToScan(_:)``, or why a working scan ended.
     func run(_ adapter: ReadyAdapter) async throws {
         var attempts: [ScanAttempt] = []
         for method in options.methods {
@@ -22,15 +22,15 @@ struct BlueZScanning: Sendable {
                 try await hold(method, adapter)
                 return
             } catch let failure as StartFailure {
-                // An adapter that went away does not come back for the next way.
-                if failure.error.isPassing { throw failure.error }
+                // A missing adapter will not be there for the next method.
+                if failure.error.isTransient { throw failure.error }
                 attempts.append(ScanAttempt(method, failure.error))
             }
         }
         throw RadioError.noWayToScan(attempts)
     }
 
-    /// A way to scan did not begin, so that the next one is tried. What ends a scan later is thrown as it is.
+    /// A scan did not start, so that the next method is tried. What ends a scan later is thrown unchanged.
     private struct StartFailure: Error {
         let error: RadioError
     }
@@ -40,12 +40,12 @@ struct BlueZScanning: Sendable {
         case .monitor:
             let monitor = AdvertisementMonitor(adapter: adapter, interest: interest, clock: options.time.clock)
             defer { monitor.stop() }
-            try await starting(adapter, "the advertisement monitor") { try await monitor.start() }
+            try await starting(adapter, "starting the advertisement monitor") { try await monitor.start() }
             isListening(method, adapter)
             try await monitor.waitForRelease()
         case .filteredDiscovery, .plainDiscovery:
             defer { adapter.order("StopDiscovery", in: .adapter) }
-            try await starting(adapter, "searching for devices") {
+            try await starting(adapter, "starting discovery") {
                 try await discover(adapter, withFilter: method == .filteredDiscovery)
             }
             isListening(method, adapter)
@@ -74,15 +74,15 @@ struct BlueZScanning: Sendable {
         }
     }
 
-    /// Starts a search. The filter makes BlueZ tell of every packet and every change of the signal; without one it keeps changes
-    /// of less than 8 dB to itself (dossier 7.2).
+    /// Starts discovery. With the filter, BlueZ reports every packet and every change of the signal; without it, only changes
+    /// of 8 dB or more (dossier 7.2).
     private func discover(_ adapter: ReadyAdapter, withFilter: Bool) async throws {
         let filter: [String: Value] = withFilter ? ["Transport": "le", "DuplicateData": true] : [:]
         do {
             try await adapter.call("SetDiscoveryFilter", in: .adapter, [.properties(filter)])
         } catch let error as DBusError {
-            // Without a filter there is nothing to set; a BlueZ that knows none has none to take away either.
-            if withFilter || RadioError(error, operation: "", adapter: adapter.name)?.isPassing == true { throw error }
+            // Without a filter, an old BlueZ that does not support filters has none to reset.
+            if withFilter || RadioError(error, operation: "", adapter: adapter.name)?.isTransient == true { throw error }
         }
         for attempt in 1... {
             do {

@@ -3,19 +3,19 @@ import Beacons
 import DBus
 import Synchronization
 
-/// Keeps an adapter at hand and does some work with it whenever it can be used: through restarts of the bus and of the
-/// daemon, and while the adapter is switched off and on.
+/// Runs work with an adapter whenever one is usable: through restarts of the bus and the daemon, and while the adapter is
+/// switched off and on.
 struct BlueZSession: Sendable {
     let addresses: [Address]
     let options: BlueZRadio.Options
     let status: StatusReport
     let sighting: @Sendable (Advertisement) -> Void
 
-    /// Runs `work` while an adapter is ready. It is cancelled when the adapter is not ready any more, and run again.
+    /// Runs `work` while an adapter is ready. It is cancelled when the adapter becomes unavailable, and run again later.
     ///
-    /// - Throws: ``RadioError`` for what waiting cannot mend; `CancellationError`.
+    /// - Throws: ``RadioError`` for permanent errors; `CancellationError`.
     func run(_ work: @escaping @Sendable (ReadyAdapter) async throws -> Void) async throws {
-        let kept = KeptConnection(
+        let kept = ReconnectingConnection(
             addresses, options: .init(clock: options.time.clock), backOff: options.backOff)
         let progress = Progress()
         do {
@@ -37,8 +37,8 @@ struct BlueZSession: Sendable {
         }
     }
 
-    /// The daemon does not run. It is asked for once, as it may start when it is called; a daemon that somebody stopped later
-    /// stays stopped.
+    /// The daemon does not run. It is called once, because the bus may start it; a daemon that was stopped later stays
+    /// stopped.
     private func waitForDaemon(_ connection: Connection, _ progress: Progress) async {
         if progress.shouldAskForDaemon(),
             (try? await connection.object(.root, of: .bluez).managedObjects()) != nil
@@ -48,7 +48,7 @@ struct BlueZSession: Sendable {
         if !Task.isCancelled { status(.unavailable(.noBlueZ)) }
     }
 
-    /// Attends to the daemon until it vanishes, again after failures that pass.
+    /// Follows the daemon until it stops; retries after transient failures.
     private func persist(_ attendance: Attendance, _ progress: Progress) async throws {
         while true {
             let failure: RadioError
@@ -56,13 +56,13 @@ struct BlueZSession: Sendable {
                 try await attendance.run(progress)
                 return
             } catch let error as RadioError {
-                guard error.isPassing || (progress.hasWorked && !error.isOwnFault) else { throw error }
+                guard error.isTransient || (progress.hasWorked && !error.isOwnFault) else { throw error }
                 failure = error
             } catch let error as DBusError where attendance.connection.ending == nil {
                 failure =
                     RadioError(error, operation: "following BlueZ", adapter: options.adapter ?? "")
                     ?? .lost(reason: error.description)
-                guard failure.isPassing || progress.hasWorked else { throw failure }
+                guard failure.isTransient || progress.hasWorked else { throw failure }
             }
             status(.unavailable(failure))
             try await options.time.clock.sleep(for: options.backOff.pause(after: progress.failed()))
@@ -70,9 +70,9 @@ struct BlueZSession: Sendable {
     }
 }
 
-/// What a session went through.
+/// The history of a session.
 ///
-/// A class, because it outlives the connections of the session.
+/// A class, because it outlives the session's connections.
 final class Progress: Sendable {
     private let state = Mutex((failures: 0, hasWorked: false, hasAskedForDaemon: false))
 
@@ -82,7 +82,7 @@ final class Progress: Sendable {
 
     /// Counts a failure.
     ///
-    /// - Returns: How many there were since it worked last.
+    /// - Returns: How many there were since the last success.
     func failed() -> Int {
         state.withLock { state in
             state.failures += 1
@@ -90,7 +90,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// Whether the daemon is to be asked for: true once.
+    /// Whether to ask the bus to start the daemon: true once.
     func shouldAskForDaemon() -> Bool {
         state.withLock { state in
             defer { state.hasAskedForDaemon = true }
@@ -99,8 +99,8 @@ final class Progress: Sendable {
     }
 }
 
-extension KeptConnection.BackOff {
-    /// How long to wait after so many failures in a row.
+extension ReconnectingConnection.BackOff {
+    /// The delay after a number of consecutive failures.
     func pause(after failures: Int) -> Duration {
         var pause = first
         for _ in 1..<max(failures, 1) where pause < longest { pause *= 2 }
@@ -109,7 +109,7 @@ extension KeptConnection.BackOff {
 }
 
 extension RadioError {
-    /// Whether it lies in what the caller wants sent: the same again would fail again.
+    /// Whether the cause is the data to send, so that a retry would fail again.
     fileprivate var isOwnFault: Bool {
         switch self {
         case .unsendable, .advertisementRejected, .input: true

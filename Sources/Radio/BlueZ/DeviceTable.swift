@@ -2,19 +2,19 @@
 import Beacons
 import DBus
 
-/// The devices that BlueZ knows, and when a change of one means that it was heard (dossier 7.2, active scan). A pure value.
+/// The devices that BlueZ reports, and which changes count as sightings (dossier 7.2, active scan). A pure value.
 ///
-/// BlueZ removes a device some time after it was heard last; an address that rotates makes a new one. Beyond ``capacity``
-/// devices the one that was heard longest ago is forgotten; it is asked for again if it is heard again.
+/// BlueZ removes a device some time after its last packet; a rotated address creates a new one. Beyond ``capacity``, the
+/// device that was heard longest ago is dropped; it is fetched again if it is heard again.
 struct DeviceTable: Sendable {
     fileprivate struct Device {
         let address: DeviceAddress?
         var rssi: RSSI?
         var manufacturerData: [CompanyID: [UInt8]] = [:]
         var serviceData: [ServiceUUID: [UInt8]] = [:]
-        /// In which order it changed last.
+        /// The position of its last change in the order of all changes.
         var change = 0
-        /// Whether it was handed over since a monitor lost it.
+        /// Whether it was reported since a monitor lost it.
         var isReported = false
     }
 
@@ -32,12 +32,12 @@ struct DeviceTable: Sendable {
         devices[path] != nil
     }
 
-    /// Whether a change of this property says that a packet came.
+    /// Whether a change of this property means that a packet was received.
     static func isHeard(_ property: String) -> Bool {
         ["RSSI", "ManufacturerData", "ServiceData"].contains(property)
     }
 
-    /// A device appeared, with its properties. One without signal strength is a memory of BlueZ's and no sighting.
+    /// Adds a device with its properties. One without signal strength is cached by BlueZ and no sighting.
     mutating func add(_ path: ObjectPath, _ properties: [String: Value], at time: Timestamp) -> Advertisement? {
         let address = properties["Address"].flatMap { String(reading: $0) }.flatMap { DeviceAddress($0) }
         var device = Device(address: address)
@@ -49,7 +49,7 @@ struct DeviceTable: Sendable {
         return properties["RSSI"] == nil ? nil : report(path, at: time)
     }
 
-    /// Properties of a device changed. When only its data came, the signal was as strong as before: BlueZ tells of changes
+    /// Changes a device's properties. If only its data changed, the signal is as strong as before: BlueZ reports changes
     /// only.
     mutating func change(
         _ path: ObjectPath, _ changed: [String: Value], _ invalidated: [String], at time: Timestamp
@@ -63,12 +63,12 @@ struct DeviceTable: Sendable {
         return changed.keys.contains(where: Self.isHeard) ? report(path, at: time) : nil
     }
 
-    /// A monitor found a device. That is a sighting of its own only if none was handed over since the monitor lost it.
+    /// Applies a monitor's `DeviceFound`. It is a sighting only if none was reported since the monitor lost the device.
     mutating func found(_ path: ObjectPath, at time: Timestamp) -> Advertisement? {
         devices[path]?.isReported == false ? report(path, at: time) : nil
     }
 
-    /// A monitor lost a device.
+    /// Applies a monitor's `DeviceLost`.
     mutating func lost(_ path: ObjectPath) {
         devices[path]?.isReported = false
     }
@@ -81,8 +81,8 @@ struct DeviceTable: Sendable {
         devices = devices.filter { !adapter.contains($0.key) }
     }
 
-    /// What is known of a device, as an advertisement. A signal strength may come before the data that it belongs to; then there is
-    /// nothing to hand over yet.
+    /// A device as an advertisement. The signal strength can arrive before the data; until then there is nothing to
+    /// report.
     private mutating func report(_ path: ObjectPath, at time: Timestamp) -> Advertisement? {
         guard let device = devices[path], !device.manufacturerData.isEmpty || !device.serviceData.isEmpty,
             let data = try? AdvertisingData(
@@ -94,14 +94,14 @@ struct DeviceTable: Sendable {
 
     private mutating func forgetOldest() {
         guard devices.count > capacity else { return }
-        // Many at once, so that a flood does not sort the table for each device.
+        // Many together, so that a flood does not sort the table for each device.
         let oldest = devices.sorted { $0.value.change < $1.value.change }.prefix(Swift.max(1, capacity / 8))
         for (path, _) in oldest { devices[path] = nil }
     }
 }
 
 extension DeviceTable.Device {
-    /// Takes properties over. One of a wrong type is left as it is: it came from outside.
+    /// Applies properties. Values of a wrong type are ignored, because they are untrusted.
     fileprivate mutating func take(_ properties: [String: Value]) {
         if let value = properties["RSSI"], let number = Int16(reading: value) { rssi = RSSI(Int(number)) }
         if let value = properties["ManufacturerData"], let entries = [UInt16: Value](reading: value) {

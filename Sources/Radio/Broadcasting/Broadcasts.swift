@@ -1,6 +1,6 @@
 public import Beacons
 
-/// What one tells the air about oneself, over time: one element for each identifier.
+/// What a user advertises over time: one element for each identifier.
 public struct Broadcasts: AsyncSequence, Sendable {
     public typealias Element = Broadcast
 
@@ -12,21 +12,21 @@ public struct Broadcasts: AsyncSequence, Sendable {
 
     private let plan: Plan
 
-    /// One and the same data.
+    /// Constant data.
     public init(constant data: AdvertisingData) {
         plan = .constant(data)
     }
 
-    /// What a mode says (dossier 8.4). It has no element in `scanOnly`, one in `static`, and one a quarter of an hour in
+    /// The broadcasts of a mode (dossier 8.4): none in `scanOnly`, one in `static`, and one each quarter of an hour in
     /// `rolling`.
     ///
     /// - Parameters:
-    ///   - mode: What the user has chosen.
-    ///   - form: The frame. A constant number has only the form of an iBeacon.
-    ///   - time: The present, and what the waiting is measured on.
-    ///   - generator: Where the moment of each change comes from.
+    ///   - mode: The user's choice.
+    ///   - form: The frame. A constant number can only be an iBeacon.
+    ///   - time: The current time, and the clock of delays.
+    ///   - generator: Draws the moment of each rotation.
     /// - Throws: ``RadioError/input(member:problem:)`` for a constant number in another form;
-    ///   `BeaconsError.userNumber` for one that its scheme cannot carry.
+    ///   `BeaconsError.userNumber` for one that its scheme cannot encode.
     public init(
         _ mode: AdvertisingMode, as form: BroadcastForm, time: ScanTime = .system,
         generator: some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -36,7 +36,7 @@ public struct Broadcasts: AsyncSequence, Sendable {
         case .rolling(let seed): plan = .rolling(seed, form, time, generator)
         case .static(let number, let scheme, _):
             guard case .iBeacon(let uuid, let power) = form else {
-                throw RadioError.input(member: "form", problem: "a constant number is sent as an iBeacon only")
+                throw RadioError.input(member: "form", problem: "a constant number can only be sent as an iBeacon")
             }
             let (major, minor) = try number.identifiers(scheme)
             let beacon = IBeacon(uuid: uuid, major: major, minor: minor, power: power)
@@ -61,19 +61,19 @@ public struct Broadcasts: AsyncSequence, Sendable {
         }
 
         fileprivate var state: State
-        /// When the identifier that was handed over ends.
+        /// The end of the current identifier.
         private var end: Timestamp?
 
-        /// The clock is looked at this often: it may be set while we wait, and a machine may sleep.
+        /// How often the clock is checked: it can be set meanwhile, and a machine can sleep.
         private static let longestSleep = Duration.seconds(60)
 
         fileprivate init(state: State) {
             self.state = state
         }
 
-        /// The next thing to send, once it is time for it.
+        /// Waits for and returns the next broadcast.
         ///
-        /// - Throws: `BeaconsError.time` when the machine's clock stands before 1970; `CancellationError`.
+        /// - Throws: `BeaconsError.time` when the machine's clock is before 1970; `CancellationError`.
         public mutating func next() async throws -> Broadcast? {
             switch state {
             case .ended: return nil
@@ -88,7 +88,7 @@ public struct Broadcasts: AsyncSequence, Sendable {
                     }
                     let step = try Self.step(&rolling, at: time.now(), using: &generator)
                     state = .rolling(rolling, form, time, generator)
-                    if case .registerAnew(let term) = step {
+                    if case .rotate(let term) = step {
                         end = term.end
                         return try form.broadcast(of: term)
                     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that changes, for readers that want only the newest.
+/// A changing value, for readers that only want the newest.
 final class Latest<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -10,7 +10,7 @@ final class Latest<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// The value now, and each one after it; a slow reader misses those in between.
+    /// The current value, and each later one; a slow reader misses some.
     func values() -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

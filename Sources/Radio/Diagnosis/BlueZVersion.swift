@@ -14,7 +14,7 @@ struct BlueZVersion: Sendable, Hashable, Comparable {
         self.minor = minor
     }
 
-    /// Reads what `bluetoothd --version` prints, as in `5.66`; nil for anything else.
+    /// Parses the output of `bluetoothd --version`, such as `5.66`; nil for anything else.
     init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]), major >= 0, minor >= 0 else {
@@ -27,12 +27,12 @@ struct BlueZVersion: Sendable, Hashable, Comparable {
         (left.major, left.minor) < (right.major, right.minor)
     }
 
-    /// What is known to be broken in this version's monitor; nil when nothing is (dossier 7.2, known breakage).
+    /// The known defect of this version's monitor, if any (dossier 7.2, known breakage).
     var monitorDefect: String? {
         guard major == 5 else { return nil }
         return switch minor {
         case ..<56: "it has no monitor yet"
-        case 69, 70: "its monitor never matches manufacturer data, so that it hears no iBeacon"
+        case 69, 70: "its monitor never matches manufacturer data, so it receives no iBeacons"
         case 79...82: "a long extended advertisement ends it while a monitor is active"
         default: nil
         }
@@ -45,15 +45,15 @@ extension BlueZVersion: CustomStringConvertible {
 
 #if Desktop && os(Linux)
 extension BlueZVersion {
-    /// Where distributions put the daemon; it is in no PATH.
+    /// The paths of the daemon, which is not in PATH.
     static let daemons = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// The version of the daemon that is installed; nil when it cannot be told.
+    /// The version of the installed daemon; nil when unknown.
     ///
-    /// BlueZ does not say its version over the bus, so the program is asked. A daemon that was started before an update may
-    /// be older.
+    /// BlueZ does not report its version over the bus, so the program is run. A daemon that was started before an update may be
+    /// older.
     static func installed(_ daemons: [String] = daemons, clock: any Clock<Duration>) async -> BlueZVersion? {
         guard let daemon = daemons.first(where: FileManager.default.isExecutableFile(atPath:)) else { return nil }
         let process = Process()
@@ -71,11 +71,11 @@ extension BlueZVersion {
             try Task.checkCancellation()
         }
         guard ended != nil else {
-            // Not the daemon that we know; it must not stay.
+            // It did not exit, so it is not the expected program: terminate it.
             process.terminate()
             return nil
         }
-        // It has ended, so that this does not wait, and a version is shorter than a pipe's buffer.
+        // It has exited, so this does not block, and a version fits into the pipe's buffer.
         let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         return BlueZVersion(text.prefix { !$0.isWhitespace })
     }

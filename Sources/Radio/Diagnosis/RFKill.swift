@@ -4,11 +4,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What the kernel keeps switched off, read from `/sys/class/rfkill` (Linux, Documentation/ABI/stable/sysfs-class-rfkill).
+/// The kernel's blocked radios, from `/sys/class/rfkill` (Linux, Documentation/ABI/stable/sysfs-class-rfkill).
 public struct RFKill: Sendable, Hashable {
-    /// Who keeps a radio off.
+    /// What blocks a radio.
     public enum Block: Sendable, Hashable {
-        /// Software; `rfkill unblock` ends it.
+        /// Software; `rfkill unblock` removes it.
         case soft
         /// A switch or key of the machine.
         case hard
@@ -16,7 +16,7 @@ public struct RFKill: Sendable, Hashable {
 
     /// A radio that can be blocked.
     public struct Switch: Sendable, Hashable {
-        /// The name that its driver gave, as in `hci0`.
+        /// The driver's name, such as `hci0`.
         public let name: String
         /// Nil when it is not blocked.
         public let block: Block?
@@ -24,12 +24,12 @@ public struct RFKill: Sendable, Hashable {
 
     private let folder: String
 
-    /// - Parameter folder: Where the kernel tells of them.
+    /// - Parameter folder: The kernel's folder.
     public init(folder: String = "/sys/class/rfkill") {
         self.folder = folder
     }
 
-    /// The switches of Bluetooth radios by name; none where the kernel does not tell.
+    /// The switches of Bluetooth radios by name; empty where the kernel reports none.
     public var switches: [Switch] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return entries.sorted().compactMap { entry in
@@ -39,7 +39,7 @@ public struct RFKill: Sendable, Hashable {
         }
     }
 
-    /// What blocks an adapter: its own switch, or else another Bluetooth switch, as laptops have one of their own.
+    /// The block of an adapter: its own switch's, otherwise another Bluetooth switch's, such as a laptop's.
     func block(of adapter: String) -> Block? {
         let switches = switches
         if let block = switches.first(where: { $0.name == adapter })?.block { return block }

@@ -1,30 +1,30 @@
-/// What a radio has and what it lacks, each with its cure: what `doctor` prints (dossier BE-17).
+/// The state of a radio, with a cure for each problem: the output of `doctor` (dossier BE-17).
 public struct RadioDiagnosis: Sendable, Hashable {
-    /// What a finding is about.
+    /// The topic of a finding.
     public enum Topic: String, Sendable, Hashable, CaseIterable {
         case bus, daemon, version, adapter, power, permission, advertising, scanning
-        /// Scanning that saves power.
+        /// Passive scanning, which saves power.
         case monitor
     }
 
-    /// How it stands.
+    /// The result of a check.
     public enum Verdict: String, Sendable, Hashable {
         case good
-        /// It works, and something would make it better.
+        /// It works, but could work better.
         case limited
-        /// Without it the radio does not work, or not wholly.
+        /// Without it, the radio does not work or not fully.
         case missing
-        /// It cannot be told.
+        /// It could not be determined.
         case unknown
     }
 
-    /// One thing that was looked at.
+    /// The result of one check.
     public struct Finding: Sendable, Hashable {
         public let topic: Topic
         public let verdict: Verdict
         /// What was found, for people, without a full stop.
         public let text: String
-        /// What to do about it; nil where nothing needs doing.
+        /// What to do about it; nil when nothing is needed.
         public let cure: String?
 
         public init(_ topic: Topic, _ verdict: Verdict, _ text: String, cure: String? = nil) {
@@ -34,23 +34,23 @@ public struct RadioDiagnosis: Sendable, Hashable {
             self.cure = cure
         }
 
-        /// What is missing because of an error.
+        /// A finding for an error.
         init(_ topic: Topic, _ error: RadioError) {
             self.init(topic, .missing, error.fault, cure: error.cure)
         }
     }
 
-    /// In the order in which one thing needs the other: what follows a missing one was not looked at.
+    /// In the order of dependency: what depends on a missing item was not checked.
     public let findings: [Finding]
 
     public init(_ findings: [Finding]) {
         self.findings = findings
     }
 
-    /// Whether there is nothing in the way of hearing beacons.
+    /// Whether scanning can work.
     public var canScan: Bool { isGood(.scanning) }
 
-    /// Whether there is nothing in the way of sending one.
+    /// Whether advertising can work.
     public var canAdvertise: Bool { isGood(.advertising) }
 
     private func isGood(_ topic: Topic) -> Bool {

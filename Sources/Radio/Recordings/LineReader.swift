@@ -10,12 +10,12 @@ import Musl
 import Darwin
 #endif
 
-/// Reads a recording line by line. A line that is too long is not kept.
+/// Reads a recording line by line. The content of a line that is too long is dropped.
 ///
-/// A class, because it is read while it waits for more.
+/// A class, because it is mutated while it waits for more.
 final class LineReader {
     struct Line: Sendable {
-        /// From 1.
+        /// The number, from 1.
         let number: Int
         let content: Result<Advertisement?, BeaconsError>
     }
@@ -23,7 +23,7 @@ final class LineReader {
     private let source: Replay.Source
     private var file: InputFile?
     private var waiting: [UInt8] = []
-    /// Where the first byte is that was not read.
+    /// The index of the first unread byte.
     private var head = 0
     private var hasEnded = false
     private var number = 0
@@ -43,7 +43,7 @@ final class LineReader {
         }
     }
 
-    /// The next line; nil at the end. The last one needs no line's end.
+    /// The next line; nil at the end. The last line needs no line feed.
     ///
     /// - Throws: ``RadioError/file(name:reason:)``; `CancellationError`.
     func next() async throws -> Line? {
@@ -93,15 +93,15 @@ final class LineReader {
     }
 }
 
-/// A file that is read without blocking a task's thread.
+/// Reads a file without blocking a thread of the cooperative pool.
 ///
-/// A class, because it closes what it opened.
+/// A class, because it closes its descriptor.
 final class InputFile: Sendable {
     private let descriptor: CInt
     private let name: String
     private let isOwned: Bool
 
-    /// How long a reader that was cancelled may go on waiting for a pipe, in milliseconds.
+    /// How long a cancelled reader may keep waiting for a pipe, in milliseconds.
     private static let patience: CInt = 100
     private static let chunk = 1 << 16
 
@@ -121,7 +121,7 @@ final class InputFile: Sendable {
     ///
     /// - Throws: ``RadioError/file(name:reason:)``.
     convenience init(_ name: String) async throws {
-        // A named pipe opens when somebody writes to it, so that this may take long.
+        // A named pipe opens when a writer opens it, so this can take long.
         let descriptor = try await Self.aside { _ in
             let descriptor = Self.repeating { systemOpen(name, O_RDONLY | O_CLOEXEC) }
             guard descriptor >= 0 else { throw RadioError.file(name: name, reason: RadioError.systemReason) }
@@ -130,7 +130,7 @@ final class InputFile: Sendable {
         self.init(descriptor: descriptor, name: name, isOwned: true)
     }
 
-    /// The next bytes; none at the end.
+    /// The next bytes; empty at the end.
     ///
     /// - Throws: ``RadioError/file(name:reason:)``; `CancellationError`.
     func read() async throws -> [UInt8] {
@@ -149,7 +149,7 @@ final class InputFile: Sendable {
         }
     }
 
-    /// Runs what blocks on a thread that may block.
+    /// Runs a blocking call on a thread of its own.
     private static func aside<Result: Sendable>(
         _ body: @escaping @Sendable (borrowing Atomic<Bool>) throws -> Result
     ) async throws -> Result {
@@ -165,7 +165,7 @@ final class InputFile: Sendable {
         }
     }
 
-    /// Calls again what a signal interrupted.
+    /// Repeats a call that a signal interrupted.
     private static func repeating<Number: SignedInteger>(_ call: () -> Number) -> Number {
         while true {
             let result = call()
@@ -180,11 +180,11 @@ private final class CancellationFlag: Sendable {
 }
 
 extension RadioError {
-    /// What the last call of the system said, in its words.
+    /// The system's message for `errno`.
     static var systemReason: String { String(cString: strerror(errno)) }
 }
 
-// Inside a type with methods of these names, the system's functions need others.
+// The system's functions, under names that the methods above do not shadow.
 func systemOpen(_ name: String, _ flags: CInt, _ mode: mode_t = 0) -> CInt { open(name, flags, mode) }
 func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, buffer, count)

@@ -9,24 +9,24 @@ import Musl
 import Darwin
 #endif
 
-/// A radio that writes down what another one hears, in lines that ``Replay`` reads.
+/// A radio that records what another one receives, for ``Replay``.
 ///
-/// The file is made when a scan begins, readable by its owner alone: it says who was near. An existing file is not touched. Each
-/// line is written before its advertisement is handed over, so that a recording has at least what was seen.
+/// The file is created when a scan starts, readable by its owner only: it contains who was near. An existing file is never
+/// overwritten. Each line is written before its advertisement is returned, so a recording has at least what was seen.
 public struct Recorder: Radio {
     private let radio: any Radio
     private let file: String
 
     /// - Parameters:
-    ///   - radio: What is listened to.
-    ///   - file: The name of the file to be made.
+    ///   - radio: The radio to record.
+    ///   - file: The name of the file to create.
     public init(_ radio: any Radio, to file: String) {
         self.radio = radio
         self.file = file
     }
 
-    /// What the other radio hears. Beside what that throws, it throws ``RadioError/file(name:reason:)`` when the file exists, or
-    /// cannot be made or written.
+    /// The other radio's events. In addition to its errors, throws ``RadioError/file(name:reason:)`` when the file exists, or
+    /// cannot be created or written.
     public func scan(for interest: ScanInterest) -> Scan {
         let scan = radio.scan(for: interest)
         return Scan(asking: { [file] in
@@ -42,7 +42,7 @@ public struct Recorder: Radio {
     }
 }
 
-/// One scan that is written down.
+/// One recorded scan.
 private actor RecordingPass {
     private let scan: Scan
     private let name: String
@@ -65,16 +65,16 @@ private actor RecordingPass {
     }
 }
 
-/// A file that lines are added to.
+/// A file to which lines are appended.
 ///
-/// A class, because it closes what it opened.
+/// A class, because it closes its descriptor.
 final class RecordingFile: Sendable {
     private let descriptor: CInt
     private let name: String
 
-    /// Makes a file that only its owner can read and write.
+    /// Creates a file that only its owner can read and write.
     ///
-    /// - Throws: ``RadioError/file(name:reason:)``, also when there is one of this name.
+    /// - Throws: ``RadioError/file(name:reason:)``, also when the file exists.
     init(creating name: String) throws(RadioError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC
         descriptor = systemOpen(name, flags, 0o600)
@@ -86,7 +86,7 @@ final class RecordingFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Adds a line, whole, so that two writers do not mix.
+    /// Appends a line in one piece, so that two writers do not interleave.
     ///
     /// - Throws: ``RadioError/file(name:reason:)``.
     func write(_ line: String) throws(RadioError) {

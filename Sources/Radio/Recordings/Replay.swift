@@ -1,28 +1,28 @@
 public import Beacons
 
-/// A recording as a radio: JSON lines as `RecordingCodec` describes them (dossier 7.3).
+/// Replays a recording as a radio: JSON lines in the format of `RecordingCodec` (dossier 7.3).
 ///
-/// Packets keep the times that were recorded. An algorithm that looks at a clock is given ``time``, so that it sees the time of the
-/// recording, at whatever pace. A replay is for one scan at a time.
+/// Packets keep their recorded times. Pass ``time`` to an algorithm that reads a clock, so that it sees the recording's time at
+/// any pace. A replay serves one scan at a time.
 public struct Replay: Radio {
-    /// Where the lines come from.
+    /// The source of the lines.
     public enum Source: Sendable, Hashable {
         case file(String)
         case standardInput
         case lines([UInt8])
     }
 
-    /// How fast packets come.
+    /// The speed of a replay.
     public struct Pace: Sendable, Hashable {
-        /// Nil for no waiting at all.
+        /// Nil for no delays.
         let factor: Double?
 
-        /// As they were recorded.
+        /// The recorded speed.
         public static let recorded = Pace(factor: 1)
-        /// One after the other, as fast as they are read.
-        public static let atOnce = Pace(factor: nil)
+        /// Without delays.
+        public static let immediate = Pace(factor: nil)
 
-        /// So many times as fast as they were recorded.
+        /// A multiple of the recorded speed.
         ///
         /// - Throws: ``RadioError/input(member:problem:)`` for anything but 0.001 to 1,000,000.
         public static func times(_ factor: Double) throws(RadioError) -> Pace {
@@ -33,16 +33,16 @@ public struct Replay: Radio {
         }
     }
 
-    /// What becomes of lines that cannot be read.
+    /// How invalid lines are handled.
     public enum Damage: Sendable, Hashable {
-        /// They are told of as ``ScanEvent/damage(_:)`` and left out.
+        /// They are reported as ``ScanEvent/damage(_:)`` and skipped.
         case skipped
         /// The first one ends the scan with ``RadioError/damagedRecording(_:)``.
         case fatal
     }
 
-    /// A longer pause between two packets is cut to this, at every pace: a clock that jumped while it was recorded, or a packet
-    /// with any time at all, must not keep the replay busy for days.
+    /// The maximum pause between two packets, at every pace: a clock that jumped while recording, or a forged time, must not
+    /// block the replay for days.
     public static let longestPause = Duration.seconds(600)
 
     let source: Source
@@ -51,13 +51,13 @@ public struct Replay: Radio {
     let clock: any Clock<Duration>
     private let timeline = ReplayTimeline()
 
-    /// A replay.
+    /// Creates a replay.
     ///
     /// - Parameters:
-    ///   - source: Where the lines come from.
-    ///   - pace: How fast packets come.
-    ///   - damage: What becomes of lines that cannot be read.
-    ///   - clock: What the pauses between packets are measured on.
+    ///   - source: The source of the lines.
+    ///   - pace: The speed.
+    ///   - damage: How invalid lines are handled.
+    ///   - clock: Measures the delays between packets.
     public init(
         _ source: Source, pace: Pace = .recorded, damage: Damage = .skipped,
         clock: any Clock<Duration> = ContinuousClock()
@@ -68,7 +68,7 @@ public struct Replay: Radio {
         self.clock = clock
     }
 
-    /// The time of the recording: it stands still until the first packet, passes as packets come, and stops behind the last.
+    /// The recording's time: it starts with the first packet, advances with each one, and stops after the last.
     public var time: ScanTime {
         ScanTime(now: { [timeline] in timeline.time }, clock: timeline)
     }
@@ -80,7 +80,7 @@ public struct Replay: Radio {
         })
     }
 
-    /// A recording sends nothing.
+    /// Not supported.
     ///
     /// - Throws: ``RadioError/notSupported(feature:)``, always.
     public func advertise<Source: AsyncSequence & Sendable>(
@@ -126,7 +126,7 @@ private actor ReplayReading {
         return nil
     }
 
-    /// Lets the time of the recording pass up to a packet. A packet that is older than the one before comes at once.
+    /// Advances the recording's time up to a packet. A packet older than the previous one is returned immediately.
     private func pass(to time: Timestamp) async throws {
         let pause = last.map { $0.duration(to: time) } ?? .zero
         last = time
@@ -145,6 +145,6 @@ private actor ReplayReading {
         timeline.set(time)
     }
 
-    /// How finely the time of a recording passes between two packets.
+    /// The step in which the recording's time advances between two packets.
     private static let step = Duration.milliseconds(250)
 }

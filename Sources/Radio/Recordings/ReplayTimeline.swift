@@ -1,12 +1,12 @@
 import Beacons
 import Synchronization
 
-/// The time of a recording, as a clock: it passes when the replay says so, and those who sleep on it wake in between.
+/// A clock with the recording's time: the replay advances it, and sleeping tasks wake in between.
 ///
-/// A class, because a clock is one thing that many look at.
+/// A class, because a clock is shared.
 final class ReplayTimeline: Clock {
     struct Instant: InstantProtocol {
-        /// How much of the recording has passed.
+        /// The elapsed time of the recording.
         let offset: Duration
 
         func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
@@ -18,26 +18,26 @@ final class ReplayTimeline: Clock {
         var now = Instant(offset: .zero)
         var time = Timestamp(clampingMicroseconds: 0)
         var sleepers: [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
-        /// Those whose sleep was cancelled before it began.
+        /// Sleeps that were cancelled before they began.
         var cancelled: Set<Int> = []
         var next = 0
     }
 
     private let state = Mutex(State())
 
-    /// For how many milliseconds a sleeper that was woken is waited for, so that it sleeps again before its next deadline is
-    /// passed. One that is at work for longer, or does not come back, holds nobody up.
+    /// How long to wait, in milliseconds, for a woken task to sleep again, so that its next deadline is not passed. A task that
+    /// works for longer, or does not sleep again, does not delay the others.
     private static let patience = 2000
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .zero }
-    /// The time that was recorded.
+    /// The recorded time.
     var time: Timestamp { state.withLock { $0.time } }
 
-    /// Whether somebody sleeps on it.
+    /// Whether a task sleeps on it.
     var isAwaited: Bool { state.withLock { !$0.sleepers.isEmpty } }
 
-    /// Sets the recorded time, which may go back; what has passed does not.
+    /// Sets the recorded time, which can go back; the elapsed time never does.
     func set(_ time: Timestamp) {
         state.withLock { $0.time = time }
     }
@@ -70,7 +70,7 @@ final class ReplayTimeline: Clock {
         state.withLock { _ = $0.cancelled.remove(number) }
     }
 
-    /// Lets time pass. Each sleeper wakes at its own deadline, and may look at the time and sleep again before more passes.
+    /// Advances the time. Each sleeping task wakes at its own deadline and can sleep again before more time passes.
     func advance(by duration: Duration) async {
         let end = now.advanced(by: duration)
         while let sleeper = wake(before: end) {
@@ -81,7 +81,7 @@ final class ReplayTimeline: Clock {
         state.withLock { $0.move(to: end) }
     }
 
-    /// Waits until another sleep has begun than the first `begun` ones.
+    /// Waits until another sleep begins after the first `begun` ones.
     private func someoneSleeps(after begun: Int) async {
         for round in 0..<(64 + Self.patience) where state.withLock({ $0.next }) == begun {
             if round < 64 {
@@ -92,7 +92,7 @@ final class ReplayTimeline: Clock {
         }
     }
 
-    /// The sleeper with the earliest deadline up to `end`; the time is that deadline then.
+    /// Takes the sleeper with the earliest deadline up to `end`, and sets the time to that deadline.
     private func wake(before end: Instant) -> CheckedContinuation<Void, any Error>? {
         state.withLock { state in
             guard let first = state.sleepers.min(by: { $0.value.deadline < $1.value.deadline }),

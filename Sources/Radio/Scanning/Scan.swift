@@ -1,25 +1,25 @@
 public import Beacons
 
-/// What a radio hears, and how it is doing.
+/// The events of a radio's scan.
 ///
-/// The radio starts with the first call of an iterator's `next` and stops when the iterator is dropped or its task is cancelled;
-/// cancellation ends the sequence with `CancellationError`. A radio does not wait for a slow reader: of the advertisements that
-/// it has not read the oldest are dropped beyond ``capacity``, and a change of status never. A recording waits.
+/// The scan starts with the first call of an iterator's `next` and stops when the iterator is released or its task is
+/// cancelled; cancellation ends the sequence with `CancellationError`. A live radio does not wait for a slow reader: beyond
+/// ``capacity``, the oldest unread advertisements are dropped, but never a change of status. A recording waits.
 public struct Scan: AsyncSequence, Sendable {
     public typealias Element = ScanEvent
 
-    /// How many advertisements may wait to be read.
+    /// The maximum number of unread advertisements.
     public static let capacity = 4_096
 
-    /// Makes the function that each iteration calls for its elements.
+    /// Creates the function that each iteration calls for its elements.
     private let start: @Sendable () -> @Sendable () async throws -> ScanEvent?
 
-    /// A sequence whose elements are asked for one by one.
+    /// A sequence whose elements are pulled one by one.
     init(asking start: @escaping @Sendable () -> @Sendable () async throws -> ScanEvent?) {
         self.start = start
     }
 
-    /// A sequence that a task of its own feeds. `feed` is cancelled when nobody reads any more.
+    /// A sequence fed by a task of its own, which is cancelled when the iterator is released.
     init(feeding feed: @escaping @Sendable (ScanBuffer) async throws -> Void) {
         self.init {
             let feeding = Feeding(feed)
@@ -39,9 +39,9 @@ public struct Scan: AsyncSequence, Sendable {
         AsyncIterator(ask: start())
     }
 
-    /// Only the advertisements, for an algorithm that takes nothing else.
+    /// Only the advertisements.
     ///
-    /// - Parameter other: Called with each other event, in its turn.
+    /// - Parameter other: Called with each other event, in order.
     public func advertisements(
         other: @escaping @Sendable (ScanEvent) -> Void = { _ in }
     ) -> Advertisements {
@@ -74,9 +74,9 @@ public struct Scan: AsyncSequence, Sendable {
     }
 }
 
-/// The task that feeds one iteration, from the first element that is asked for until nobody holds this.
+/// The task that feeds one iteration, from the first requested element until this is released.
 ///
-/// A class, because the end of its life stops the radio.
+/// A class, because its deinitialiser stops the radio.
 private final class Feeding: Sendable {
     private let buffer = ScanBuffer()
     private let feed: @Sendable (ScanBuffer) async throws -> Void

@@ -1,11 +1,11 @@
 import Beacons
 import Synchronization
 
-/// Events between a radio that does not wait and one reader.
+/// Buffers events between a radio that does not wait and one reader.
 final class ScanBuffer: Sendable {
     fileprivate struct State {
         var waiting: [ScanEvent] = []
-        /// Where the first one that was not read is; those before it were.
+        /// The index of the first unread event.
         var head = 0
         var advertisements = 0
         var reader: CheckedContinuation<ScanEvent?, any Error>?
@@ -21,14 +21,14 @@ final class ScanBuffer: Sendable {
         self.capacity = capacity
     }
 
-    /// Runs the feeding task, the first time.
+    /// Starts the feeding task, once.
     func start(_ makeTask: () -> Task<Void, Never>) {
         state.withLock { state in
             if state.task == nil, state.ending == nil { state.task = makeTask() }
         }
     }
 
-    /// Tells of a status, unless it is the last one.
+    /// Adds a status, unless it equals the last one.
     func offer(_ status: RadioStatus) {
         let isNew = state.withLock { state in
             defer { state.lastStatus = status }
@@ -37,7 +37,7 @@ final class ScanBuffer: Sendable {
         if isNew { offer(.status(status)) }
     }
 
-    /// Brings an event. Of too many advertisements the oldest is dropped.
+    /// Adds an event. Beyond the capacity, the oldest advertisement is dropped.
     func offer(_ event: ScanEvent) {
         let reader = state.withLock { state -> CheckedContinuation<ScanEvent?, any Error>? in
             guard state.ending == nil else { return nil }
@@ -53,7 +53,7 @@ final class ScanBuffer: Sendable {
 
     /// The next event; nil at the end.
     ///
-    /// - Throws: What the feeding task threw, once all before it was read; `CancellationError`.
+    /// - Throws: What the feeding task threw, after all events before it; `CancellationError`.
     func next() async throws -> ScanEvent? {
         try Task.checkCancellation()
         return try await withTaskCancellationHandler {
@@ -61,7 +61,7 @@ final class ScanBuffer: Sendable {
                 let answer = state.withLock { state -> Result<ScanEvent?, any Error>? in
                     if let event = state.popFirst() { return .success(event) }
                     if let ending = state.ending { return ending.map { nil } }
-                    // The sequence is for one reader; a second one finds its end.
+                    // The sequence is for one reader; a second one gets its end.
                     guard state.reader == nil else { return .success(nil) }
                     state.reader = continuation
                     return nil
@@ -73,7 +73,7 @@ final class ScanBuffer: Sendable {
         }
     }
 
-    /// Ends it; what waits can still be read.
+    /// Ends the buffer; unread events can still be read.
     func finish(_ ending: Result<Void, any Error>) {
         let reader = state.withLock { state -> CheckedContinuation<ScanEvent?, any Error>? in
             guard state.ending == nil else { return nil }
@@ -84,7 +84,7 @@ final class ScanBuffer: Sendable {
         reader?.resume(with: ending.map { nil })
     }
 
-    /// Ends it for a reader that was cancelled or is gone, and stops the feeding task.
+    /// Ends the buffer for a reader that was cancelled or released, and stops the feeding task.
     func abandon() {
         finish(.failure(CancellationError()))
         let task = state.withLock { state in
@@ -126,7 +126,7 @@ extension ScanBuffer.State {
         advertisements = 0
     }
 
-    /// Gives back the room of what was read, once that is half of all.
+    /// Releases the memory of read events, once they are half of all.
     private mutating func compact() {
         guard head > 64, head * 2 > waiting.count else { return }
         waiting.removeFirst(head)

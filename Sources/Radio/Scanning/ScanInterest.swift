@@ -1,19 +1,19 @@
 public import Beacons
 
-/// Which advertisements a scan is for.
+/// A filter for the advertisements of a scan.
 ///
-/// BlueZ's monitor needs to be told in advance (dossier 7.2); the same patterns are applied to what other ways hear, so that the
-/// way does not decide what is heard.
+/// BlueZ's monitor needs patterns in advance (dossier 7.2); the same patterns filter what other methods receive, so that the
+/// method does not change the result.
 public struct ScanInterest: Sendable, Hashable {
-    /// Bytes at a place in the value of a structure.
+    /// Bytes at an offset in the value of a structure.
     public struct Pattern: Sendable, Hashable {
         public let type: StructureType
-        /// Where in the value, from 0.
+        /// The offset in the value, from 0.
         public let offset: UInt8
-        /// What must be there, 1 to 31 bytes.
+        /// The expected bytes, 1 to 31.
         public let bytes: [UInt8]
 
-        /// - Throws: ``RadioError/input(member:problem:)`` when the bytes are none or do not fit into an advertisement.
+        /// - Throws: ``RadioError/input(member:problem:)`` when the bytes are empty or do not fit into an advertisement.
         public init(_ type: StructureType, offset: UInt8 = 0, bytes: [UInt8]) throws(RadioError) {
             guard !bytes.isEmpty, Int(offset) + bytes.count <= 31 else {
                 throw .input(member: "pattern", problem: "it must have 1 to 31 bytes within the first 31 of a value")
@@ -32,16 +32,16 @@ public struct ScanInterest: Sendable, Hashable {
         }
     }
 
-    /// An advertisement that fits one of them is wanted; none means that every one is.
+    /// An advertisement that matches any of them is reported; an empty list matches all.
     public let patterns: [Pattern]
 
-    /// How many patterns a kernel's monitor takes (dossier 7.2).
-    public static let most = 16
+    /// The maximum number of patterns of a kernel's monitor (dossier 7.2).
+    public static let maximum = 16
 
-    /// - Throws: ``RadioError/input(member:problem:)`` for more than ``most`` patterns.
+    /// - Throws: ``RadioError/input(member:problem:)`` for more than ``maximum`` patterns.
     public init(_ patterns: [Pattern]) throws(RadioError) {
-        guard patterns.count <= Self.most else {
-            throw .input(member: "patterns", problem: "at most \(Self.most) can be watched for at once")
+        guard patterns.count <= Self.maximum else {
+            throw .input(member: "patterns", problem: "there are more than \(Self.maximum)")
         }
         self.patterns = patterns
     }
@@ -53,7 +53,7 @@ public struct ScanInterest: Sendable, Hashable {
     /// Every advertisement of every device. BlueZ has no monitor for this.
     public static let everything = ScanInterest(checked: [])
 
-    /// Every format of beacon that the room Beacons knows by itself: iBeacon, AltBeacon, Eddystone, Exposure Notification.
+    /// Every beacon format of the module Beacons: iBeacon, AltBeacon, Eddystone, Exposure Notification.
     public static let beacons = ScanInterest(checked: [
         Pattern(checked: .manufacturerData, bytes: [0x4C, 0x00, 0x02, 0x15]),
         Pattern(checked: .manufacturerData, offset: 2, bytes: [0xBE, 0xAC]),
@@ -68,9 +68,9 @@ public struct ScanInterest: Sendable, Hashable {
         ])
     }
 
-    /// The same, and the data of a service: that of a community's rolling identifiers, for instance (dossier 8.4).
+    /// Adds the data of a service, such as that of a community's rolling identifiers (dossier 8.4).
     ///
-    /// - Throws: ``RadioError/input(member:problem:)`` for more than ``most`` patterns.
+    /// - Throws: ``RadioError/input(member:problem:)`` for more than ``maximum`` patterns.
     public func adding(_ service: ServiceUUID) throws(RadioError) -> ScanInterest {
         guard !patterns.isEmpty else { return self }
         let number = service.rawValue
@@ -78,7 +78,7 @@ public struct ScanInterest: Sendable, Hashable {
         return try ScanInterest(patterns + [Pattern(checked: .serviceData, bytes: bytes)])
     }
 
-    /// Whether an advertisement is wanted.
+    /// Whether an advertisement matches.
     public func wants(_ data: AdvertisingData) -> Bool {
         patterns.isEmpty || data.structures.contains { structure in patterns.contains { $0.matches(structure) } }
     }

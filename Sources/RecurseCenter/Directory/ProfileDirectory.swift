@@ -76,7 +76,7 @@ public actor ProfileDirectory {
         try self.init(folder: folder, time: center.time) { try await center.profile(.id($0)) }
     }
 
-    /// A person's profile: from the cache while fresh, else from the service.
+    /// A person's profile: from the cache while fresh, otherwise from the service.
     ///
     /// - Throws: ``RecurseCenterError/unknownPerson(_:)`` when the person does not exist; another
     ///   ``RecurseCenterError`` when the service could not be reached and nothing is cached; `CancellationError`.

@@ -43,16 +43,16 @@ public struct ProfileSearch: Sendable, Hashable {
 }
 
 extension RecurseCenter {
-    /// As many profiles as the service gives in one page.
+    /// The number of profiles per page.
     private static let pageSize = 50
 
-    /// The people who fit, in the service's order, each once.
+    /// The people who match, in the service's order, each once.
     ///
-    /// Pages of 50 are fetched as they are read, one after the other; the first page that is not full is the last one. So 0, 1,
-    /// 50, 51 and 100 people take 1, 1, 2, 2 and 3 requests (dossier 4.1). In the shape of 2014 there is one page.
+    /// Pages of 50 are fetched as they are read, one after the other; the first page that is not full is the last. 0, 1, 50, 51 and
+    /// 100 people take 1, 1, 2, 2 and 3 requests (dossier 4.1). In the representation of 2014 there is one page.
     ///
-    /// Reading throws ``RecurseCenterError``, among others ``RecurseCenterError/input(member:problem:)`` for more than a text
-    /// in the shape of 2014; or `CancellationError`.
+    /// Iterating throws ``RecurseCenterError``, such as ``RecurseCenterError/input(member:problem:)`` for criteria other than a
+    /// text in the representation of 2014; or `CancellationError`.
     public func search(_ search: ProfileSearch) -> PagedResults<Profile> {
         switch shape {
         case .profiles: PagedResults(pageSize: Self.pageSize) { try await page(of: search, at: $0) }
@@ -69,7 +69,7 @@ extension RecurseCenter {
 
     private func people(_ search: ProfileSearch) async throws -> [Profile] {
         guard let text = search.text, search == ProfileSearch(text) else {
-            throw RecurseCenterError.input(member: "search", problem: "this server searches by a text alone")
+            throw RecurseCenterError.input(member: "search", problem: "this server can only search by text")
         }
         return try await listed(.get("people/search", [("q", text)])) { members throws(RecurseCenterError) in
             try Profile(members)

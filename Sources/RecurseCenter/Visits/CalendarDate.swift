@@ -15,7 +15,7 @@ public struct CalendarDate: Sendable, Hashable {
         guard CalendarDate(daysSince1970: daysSince1970) == self else { return nil }
     }
 
-    /// Reads `YYYY-MM-DD`, exactly.
+    /// Parses exactly `YYYY-MM-DD`.
     public init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         let isDate =
@@ -27,9 +27,9 @@ public struct CalendarDate: Sendable, Hashable {
         self.init(year: year, month: month, day: day)
     }
 
-    /// The day that is `days` after 1970-01-01.
+    /// The day `days` after 1970-01-01.
     init(daysSince1970 days: Int) {
-        // Counted in eras of 400 years that begin with March, so that the day of a leap year comes last.
+        // Counts eras of 400 years that begin with March, so that a leap day comes last.
         let shifted = days + 719_468
         let era = shifted >= 0 ? shifted / 146_097 : (shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -2,22 +2,22 @@ import HTTPTypes
 import Handshake
 import OAuth
 
-/// How this kit speaks to the service: one call of an operation, its status looked at first, its content read as JSON.
+/// Sends one operation to the service: checks the status, then parses the content as JSON.
 struct Exchange: Sendable {
     let account: Account
-    /// The path of the user's own profile: whoever has a working token has one.
+    /// The path of the user's own profile, which every working token can read.
     let ownProfile: String
     let retrying: Retrying
 
     /// One operation of the service.
     struct Operation: Sendable {
         let method: HTTPRequest.Method
-        /// Below the API's root; all that comes from outside is encoded.
+        /// The path below the API's root; untrusted parts are percent-encoded.
         let path: String
         var query: [(name: String, value: String)] = []
         var content: JSONValue?
 
-        /// Its name for errors: the path without what was asked.
+        /// The name for errors: the path without the query.
         var name: String { path }
 
         static func get(_ path: String, _ query: [(name: String, value: String)] = []) -> Operation {
@@ -30,10 +30,10 @@ struct Exchange: Sendable {
         }
     }
 
-    /// The longest answer that is read. Fifty profiles with all their texts are a fraction of it.
+    /// The maximum length of an answer. Fifty profiles with all texts are a fraction of it.
     private static let limits = TransferLimits(maximumContentLength: 8 << 20)
 
-    /// The content of a successful answer as JSON; nil when there is no such thing.
+    /// The content of a successful answer as JSON; nil when the resource does not exist.
     ///
     /// - Throws: ``RecurseCenterError``, `CancellationError`.
     func json(_ operation: Operation) async throws -> JSONValue? {
@@ -41,12 +41,12 @@ struct Exchange: Sendable {
         return try RecurseCenterError.json(content, of: operation.name)
     }
 
-    /// The content of a successful answer; nil when there is no such thing.
+    /// The content of a successful answer; nil when the resource does not exist.
     func content(_ operation: Operation) async throws -> [UInt8]? {
         let generation = account.status.generation
         var response = try await attempt(operation)
         if try await isMasked(response, of: operation) {
-            // Somebody else may have refreshed meanwhile.
+            // Another task or process may have refreshed meanwhile.
             if account.status.generation == generation { try await refresh() }
             response = try await attempt(operation)
             if try await isMasked(response, of: operation) {
@@ -61,8 +61,8 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Whether "forbidden" or "not found" means that the token is not accepted (dossier 3): when not even the user's own
-    /// profile can be read.
+    /// Whether "forbidden" or "not found" means that the token is rejected (dossier 3): when it cannot read the user's own
+    /// profile either.
     private func isMasked(_ response: ResponseMessage, of operation: Operation) async throws -> Bool {
         guard Self.mayMask(response) else { return false }
         if operation.path == ownProfile { return true }

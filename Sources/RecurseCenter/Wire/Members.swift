@@ -1,15 +1,15 @@
 import Handshake
 import OAuth
 
-/// The members of an object in an answer of the Recurse Center. A number may be spelled as a text and the other way round, and a
-/// member of the wrong type counts as absent unless it is required (dossier 4.3).
+/// The members of an object in an answer of the Recurse Center. A number may be a string and vice versa, and a member of the
+/// wrong type counts as absent unless it is required (dossier 4.3).
 typealias Members = JSONMembers<RecurseCenterError>
 
 extension Members {
-    /// A text that is not empty, or a number in its own spelling.
+    /// A text that is not empty, or a number in its own notation.
     func text(_ name: String) -> String? { lenientText(name).flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A whole number, or its digits as a text.
+    /// An integer, or a string of its digits.
     func integer(_ name: String) -> Int64? { self[name]?.lenientInteger }
 
     func date(_ name: String) -> CalendarDate? { self[name]?.string.flatMap { CalendarDate($0) } }
@@ -21,7 +21,7 @@ extension Members {
 }
 
 extension JSONValue {
-    /// The elements of an answer that must be a list, each read as an object.
+    /// The elements of an answer that must be a list of objects.
     func list<Element>(
         of answer: String, _ read: (Members) throws(RecurseCenterError) -> Element
     ) throws(RecurseCenterError) -> [Element] {

@@ -110,7 +110,7 @@ struct BusDaemonTests {
         let connection = try await bus.connect()
         let signals = try await connection.signals(matching: MatchRule(interface: "org.example.Thing"))
         await bus.stop()
-        await #expect(throws: DBusError.connectionLost(reason: "the peer closed it")) {
+        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) {
             for try await _ in signals {}
         }
         await #expect(throws: DBusError.self) { try await bus.connect() }

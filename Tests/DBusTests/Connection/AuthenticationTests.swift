@@ -48,7 +48,7 @@ struct AuthenticationTests {
         _ = try await peer.piece()
         try peer.send(raw: Array("REJECTED EXTERNAL\r\n".utf8))
         let error = await #expect(throws: DBusError.self) { try await connection.value }
-        #expect(error == .authentication(reason: "it refused this user; it offers EXTERNAL"))
+        #expect(error == .authentication(reason: "it rejected this user; it offers EXTERNAL"))
     }
 
     @Test("another bus than the address names is refused")

@@ -116,7 +116,7 @@ struct CallTests {
         let two = Task { try await connection.call(Self.call) }
         _ = try await (peer.next(), peer.next())
         peer.close()
-        let lost = DBusError.connectionLost(reason: "the peer closed it")
+        let lost = DBusError.connectionLost(reason: "the peer closed the connection")
         await #expect(throws: lost) { try await one.value }
         await #expect(throws: lost) { try await two.value }
         await connection.waitForEnd()
@@ -131,7 +131,7 @@ struct CallTests {
         let reply = try Message(.reply(to: try await peer.next().serial), serial: 1, body: ["x"]).encoded()
         try peer.send(raw: reply.dropLast())
         peer.close()
-        await #expect(throws: DBusError.connectionLost(reason: "the peer closed it")) { try await answer.value }
+        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) { try await answer.value }
     }
 
     @Test("bytes that are no message end the connection with their reason")
@@ -190,7 +190,7 @@ struct CallTests {
         let address = Address(.path("/nonexistent/bus"))
         let error = await #expect(throws: DBusError.self) { try await Connection.open([address]) }
         #expect(error == .unreachable(address: "unix:path=/nonexistent/bus", reason: "No such file or directory"))
-        #expect(error?.isPassing == true)
+        #expect(error?.isTransient == true)
         let long = Address(.path(String(repeating: "a", count: 300)))
         await #expect(throws: DBusError.self) { try await Connection.open([long]) }
         await #expect(throws: DBusError.self) { try await Connection.open([]) }
@@ -214,7 +214,7 @@ struct CallTests {
         let (ours, theirs) = try ScriptedPeer.sockets()
         let stream = try ByteStream(owning: ours, outgoingLimit: 1000)
         try stream.send(zeros(600))
-        #expect(throws: DBusError.tooLarge(what: "what waits to be sent to the bus", limit: 1000)) {
+        #expect(throws: DBusError.tooLarge(what: "the queue of data for the bus", limit: 1000)) {
             try stream.send(zeros(401))
         }
         try stream.send(zeros(400))

@@ -133,11 +133,11 @@ struct SignalTests {
         try peer.signal("One")
         peer.close()
         var members: [MemberName] = []
-        await #expect(throws: DBusError.connectionLost(reason: "the peer closed it")) {
+        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) {
             for try await signal in signals { members.append(signal.member) }
         }
         #expect(members == ["One"])
-        await #expect(throws: DBusError.connectionLost(reason: "the peer closed it")) {
+        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) {
             try await connection.signals(matching: Self.rule)
         }
     }
@@ -200,7 +200,7 @@ struct SignalTests {
         try Self.changeOwner(peer, "", ":1.12")
         #expect(try await presence.next() == .present(owner: ":1.12"))
         peer.close()
-        await #expect(throws: DBusError.connectionLost(reason: "the peer closed it")) { try await presence.next() }
+        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) { try await presence.next() }
     }
 
     @Test("a service that is not there yet is absent, and a change before the bus's answer is the newer one")

@@ -91,18 +91,18 @@ struct MarshallingTests {
         arguments: [
             ("b", "02000000", "a boolean is neither"), ("b", "00000001", "a boolean is neither"),
             ("yu", "01 010000 05000000", "the padding is not zero"),
-            ("s", "01000000 'a' 01", "does not end with NUL"), ("s", "03000000 61 00 61 00", "has the character NUL"),
+            ("s", "01000000 'a' 01", "does not end with NUL"), ("s", "03000000 61 00 61 00", "contains NUL"),
             ("s", "01000000 ff 00", "is not UTF-8"), ("s", "02000000 c080 00", "is not UTF-8"),
-            ("s", "03000000 eda080 00", "is not UTF-8"), ("s", "ffffffff 00", "is cut off"),
+            ("s", "03000000 eda080 00", "is not UTF-8"), ("s", "ffffffff 00", "is truncated"),
             ("o", "01000000 'a' 00", "is not a valid object path"), ("o", "00000000 00", "is not a valid object path"),
             ("g", "01 'z' 00", "is not a valid signature"), ("g", "01 'y' 01", "does not end with NUL"),
             ("v", "02 'yy' 00 01 02", "not exactly one type"), ("v", "00 00", "not exactly one type"),
             ("ay", "04000000 010203", "longer than its message"),
-            ("ay", "01000004 01", "longer than 64 MiB"), ("aq", "03000000 010002", "is cut off"),
+            ("ay", "01000004 01", "longer than 64 MiB"), ("aq", "03000000 010002", "is truncated"),
             ("aq", "03000000 0100 0200", "exceeds its length"),
             ("ax", "00000000 00000001", "the padding is not zero"),
             ("a{yq}", "03000000 00000000 07 00 0900", "exceeds its length"),
-            ("(y)", "", "is cut off"),
+            ("(y)", "", "is truncated"),
         ])
     func malformed(signature: String, text: String, problem: String) throws {
         var decoder = ValueDecoder(bytes(text), order: .little)

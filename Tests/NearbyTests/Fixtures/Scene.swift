@@ -14,7 +14,7 @@ final class Scene: Sendable {
         var updates: [NearbyUpdate] = []
         var questions: [UserNumber] = []
         var running: [UserNumber: Int] = [:]
-        var mostAtOnce = 0
+        var mostConcurrent = 0
         var mostOfOnePerson = 0
     }
 
@@ -26,8 +26,8 @@ final class Scene: Sendable {
     var log: EncounterLog { EncounterLog(in: vault, community: "recurse-center", rules: rules) }
     var alerts: [Alert] { state.withLock(\.alerts) }
     var questions: [UserNumber] { state.withLock(\.questions) }
-    var mostQuestionsAtOnce: Int { state.withLock(\.mostAtOnce) }
-    var mostQuestionsOfOnePerson: Int { state.withLock(\.mostOfOnePerson) }
+    var mostConcurrentLookups: Int { state.withLock(\.mostConcurrent) }
+    var mostLookupsOfOnePerson: Int { state.withLock(\.mostOfOnePerson) }
 
     /// What happened, without the list of every tick.
     var events: [NearbyUpdate] {
@@ -44,7 +44,7 @@ final class Scene: Sendable {
     func run(
         _ ticks: [(second: Int, people: [UserNumber])], own: UserNumber? = nil,
         before: @escaping @Sendable (Int) async -> Void = { _ in },
-        whoIs: @escaping PeopleNearby.WhoIs
+        lookup: @escaping PeopleNearby.Lookup
     ) async throws {
         let start = 1_000_000.0
         let lists = ticks.map { second, people in
@@ -57,7 +57,7 @@ final class Scene: Sendable {
         let nearby = PeopleNearby(log: log, ignoring: own, alerts: Board(scene: self)) { [self] person in
             beginQuestion(person)
             defer { endQuestion(person) }
-            return await whoIs(person)
+            return await lookup(person)
         }
         try await nearby.run(on: Ticks(lists: lists, before: before)) { [self] update in
             state.withLock { $0.updates.append(update) }
@@ -68,7 +68,7 @@ final class Scene: Sendable {
         state.withLock { state in
             state.questions.append(person)
             state.running[person, default: 0] += 1
-            state.mostAtOnce = max(state.mostAtOnce, state.running.values.reduce(0, +))
+            state.mostConcurrent = max(state.mostConcurrent, state.running.values.reduce(0, +))
             state.mostOfOnePerson = max(state.mostOfOnePerson, state.running[person] ?? 0)
         }
     }

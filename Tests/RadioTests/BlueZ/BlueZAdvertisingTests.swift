@@ -65,7 +65,7 @@ struct BlueZAdvertisingTests {
             #expect(try await sending.next() == .sending)
             try await air.release()
             #expect(
-                try await sending.next() == .unavailable(.lost(reason: "BlueZ gave the advertisement up")))
+                try await sending.next() == .unavailable(.lost(reason: "BlueZ released the advertisement")))
             #expect(try await sending.next() == .sending)
             #expect(try await air.onAir == [Packets.iBeacon])
             #expect(try await air.registrations == 2)

@@ -69,7 +69,7 @@ struct BlueZInterruptionTests {
             #expect(try await events.next() == .status(.listening(.monitor)))
             try await air.release()
             #expect(
-                try await events.next() == .status(.unavailable(.lost(reason: "BlueZ gave the monitor up"))))
+                try await events.next() == .status(.unavailable(.lost(reason: "BlueZ released the monitor"))))
             #expect(try await events.next() == .status(.listening(.monitor)))
         }
     }

@@ -77,10 +77,10 @@ struct BlueZScanTests {
             }
             guard case .noWayToScan(let attempts) = error else { throw AirError.unexpected }
             #expect(attempts.map(\.method) == [.monitor, .filteredDiscovery, .plainDiscovery])
-            #expect(attempts.first?.error == .notSupported(feature: "the monitor (the kernel refused it)"))
+            #expect(attempts.first?.error == .notSupported(feature: "the monitor (the kernel rejected it)"))
             #expect(
                 attempts.last?.error
-                    == .refused(operation: "searching for devices", reason: "org.bluez.Error.Failed"))
+                    == .refused(operation: "starting discovery", reason: "org.bluez.Error.Failed"))
         }
     }
 

@@ -63,7 +63,7 @@ struct RadioDiagnosisTests {
             return RadioDiagnosis(facts).findings.first { $0.topic == .power }?.cure
         }
         #expect(cure(.soft) == "unblock it with: rfkill unblock bluetooth")
-        #expect(cure(.hard) == "turn the machine's switch or key for Bluetooth on")
+        #expect(cure(.hard) == "turn on the machine's Bluetooth switch")
     }
 
     @Test("a daemon without its experimental flag limits, and prevents nothing")

@@ -15,7 +15,7 @@ struct RecorderTests {
     }
 
     private func radio(_ packets: [Advertisement]) -> Replay {
-        Replay(.lines(Array(packets.map { RecordingCodec.line($0) + "\n" }.joined().utf8)), pace: .atOnce)
+        Replay(.lines(Array(packets.map { RecordingCodec.line($0) + "\n" }.joined().utf8)), pace: .immediate)
     }
 
     private func packets() throws -> [Advertisement] {
@@ -32,7 +32,7 @@ struct RecorderTests {
         for try await packet in Recorder(radio(packets), to: name).scan().advertisements() { heard.append(packet) }
         #expect(heard == packets)
         var replayed: [Advertisement] = []
-        for try await packet in Replay(.file(name), pace: .atOnce).scan().advertisements() { replayed.append(packet) }
+        for try await packet in Replay(.file(name), pace: .immediate).scan().advertisements() { replayed.append(packet) }
         #expect(replayed == packets)
     }
 

@@ -20,7 +20,7 @@ struct ReplayTests {
     }
 
     private static func replay(
-        _ lines: [String], pace: Replay.Pace = .atOnce, damage: Replay.Damage = .skipped,
+        _ lines: [String], pace: Replay.Pace = .immediate, damage: Replay.Damage = .skipped,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> Replay {
         Replay(.lines(Array(lines.joined(separator: "\n").utf8)), pace: pace, damage: damage, clock: clock)
@@ -81,7 +81,7 @@ struct ReplayTests {
         let name = folder.path + "/recording.jsonl"
         try Data((String(repeating: "x", count: 5_000_000) + "\n" + Self.first + "\n").utf8)
             .write(to: URL(filePath: name))
-        let events = try await Self.events(Replay(.file(name), pace: .atOnce).scan())
+        let events = try await Self.events(Replay(.file(name), pace: .immediate).scan())
         #expect(events.count == 3)
         #expect(events.last == (try Self.packets().first))
     }
@@ -127,7 +127,7 @@ struct ReplayTests {
     @Test("a replay at once passes no tick over, however many turns others take before the next", arguments: [0, 1000])
     func time(turns: Int) async throws {
         let lines = (0..<10).map { second in Self.first.replacing("1767225600", with: "\(1_767_225_600 + second)") }
-        let replay = Self.replay(lines, pace: .atOnce)
+        let replay = Self.replay(lines, pace: .immediate)
         let time = replay.time
         let ticks = Mutex<[Int64]>([])
         let ticking = Task {

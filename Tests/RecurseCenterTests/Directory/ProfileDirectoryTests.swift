@@ -58,7 +58,7 @@ struct ProfileDirectoryTests {
     }
 
     @Test("D4, RC-19: a hundred who ask for one person at once cause one request")
-    func atOnce() async throws {
+    func concurrently() async throws {
         try await withHub { hub in
             try hub.inject("/api/v1/profiles/70000 => delay 0.05")
             let directory = try ProfileDirectory(hub.center, folder: folder.path)

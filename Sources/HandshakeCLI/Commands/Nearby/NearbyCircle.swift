@@ -10,7 +10,7 @@ struct NearbyCircle: Sendable {
     /// The user's own number; nil when it is not known.
     let own: UserNumber?
     let recognition: Recognition
-    let whoIs: PeopleNearby.WhoIs
+    let lookup: PeopleNearby.Lookup
 
     /// - Parameters:
     ///   - me: the user's own number, as the command line has it.
@@ -39,7 +39,7 @@ struct NearbyCircle: Sendable {
         }
         return NearbyCircle(
             own: own, recognition: try await recognition(own: own, in: vault),
-            whoIs: { await acquaintances?.introduce($0) ?? .unreachable })
+            lookup: { await acquaintances?.introduce($0) ?? .unreachable })
     }
 
     private static func recognition(own: UserNumber?, in vault: any Vault) async throws -> Recognition {
@@ -49,7 +49,7 @@ struct NearbyCircle: Sendable {
             for error in damaged { Output.note(quoted("\(error)")) }
             // The user's own beacon, heard by another adapter, is recognised as the user's.
             if let own, try await keys.existingSeed() != nil {
-                let mine = try await keys.share(own, days: RollingKeys.mostDays, from: Now.timestamp)
+                let mine = try await keys.share(own, days: RollingKeys.maximumDays, from: Now.timestamp)
                 friends += try mine.dayKeys().map { (own, $0) }
             }
             return Recognition(friends: friends)

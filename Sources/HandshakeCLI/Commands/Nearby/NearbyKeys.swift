@@ -27,7 +27,7 @@ struct NearbyShare: AsyncParsableCommand {
     @OptionGroup var options: NearbyOptions
 
     func validate() throws {
-        guard (1...RollingKeys.mostDays).contains(days) else {
+        guard (1...RollingKeys.maximumDays).contains(days) else {
             throw ValidationError("--days takes 1 to 31, not \(days).")
         }
     }
@@ -63,7 +63,7 @@ struct NearbyBefriend: AsyncParsableCommand {
         }
         let vault = try await common.openVault(try Settings.load())
         try await NearbyFailure.reported {
-            try await RollingKeys(in: vault, community: NearbyCommand.community).befriend(shared, at: Now.timestamp)
+            try await RollingKeys(in: vault, community: NearbyCommand.community).addFriend(shared, at: Now.timestamp)
         }
         if common.json {
             Output.result(
@@ -107,7 +107,7 @@ struct NearbyUnfriend: AsyncParsableCommand {
     func run() async throws {
         let vault = try await common.openVault(try Settings.load())
         let existed = try await NearbyFailure.reported {
-            try await RollingKeys(in: vault, community: NearbyCommand.community).unfriend(person)
+            try await RollingKeys(in: vault, community: NearbyCommand.community).removeFriend(person)
         }
         if common.json {
             Output.result(JSONText.object([("forgotten", .bool(existed))]).text)

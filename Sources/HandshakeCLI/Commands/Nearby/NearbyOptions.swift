@@ -100,7 +100,7 @@ struct Acquaintances: Sendable {
 
     /// Says who a person is.
     func introduce(_ number: UserNumber) async -> Introduction {
-        guard let center, let id = PersonID(Int64(number.value)) else { return .nobody }
+        guard let center, let id = PersonID(Int64(number.value)) else { return .unknown }
         do {
             let profile = try await directory.entry(id).profile
             // A person without a photo, or whose photo cannot be had now, is announced all the same.
@@ -110,7 +110,7 @@ struct Acquaintances: Sendable {
                     name: profile.name, batch: profile.batchLabel.isEmpty ? nil : profile.batchLabel,
                     photo: photo?.path, page: center.page(of: profile)))
         } catch RecurseCenterError.unknownPerson {
-            return .nobody
+            return .unknown
         } catch RecurseCenterError.account(let error) where ExitStatus(error) == .signInNeeded {
             signInEnded(error)
             return .unreachable

@@ -27,7 +27,7 @@ struct NearbyReplay: AsyncParsableCommand {
     var speed: Double?
 
     @Flag(help: "Replay without pauses.")
-    var atOnce = false
+    var noDelay = false
 
     @Flag(help: "Log the encounters.")
     var keep = false
@@ -38,7 +38,7 @@ struct NearbyReplay: AsyncParsableCommand {
     @OptionGroup var options: NearbyOptions
 
     func validate() throws {
-        if atOnce && speed != nil { throw ValidationError("--speed and --at-once cannot be given together.") }
+        if noDelay && speed != nil { throw ValidationError("--speed and --no-delay cannot be given together.") }
         if let speed, !(0.001...1_000_000).contains(speed) {
             throw ValidationError("--speed takes a factor from 0.001 to 1000000.")
         }
@@ -51,7 +51,7 @@ struct NearbyReplay: AsyncParsableCommand {
         let log = EncounterLog(
             in: keep ? vault : MemoryVault(), community: NearbyCommand.community, rules: EncounterRules(retention: nil))
         try await NearbyFailure.reported {
-            let pace = try atOnce ? .atOnce : speed.map { try Replay.Pace.times($0) } ?? .recorded
+            let pace = try noDelay ? .immediate : speed.map { try Replay.Pace.times($0) } ?? .recorded
             let replay = Replay(
                 file == "-" ? .standardInput : .file(Settings.absolute(file)), pace: pace,
                 damage: strict ? .fatal : .skipped)
@@ -63,7 +63,7 @@ struct NearbyReplay: AsyncParsableCommand {
             }
             let people = PeopleNearby(
                 log: log, ignoring: circle.own, alerts: AlertPlace.terminal.open(reporter), pace: .recorded,
-                clock: time.clock, whoIs: circle.whoIs)
+                clock: time.clock, lookup: circle.lookup)
             try await people.run(
                 over: replay, recognizing: circle.recognition, time: time, radioEvent: { reporter.note($0) },
                 report: { reporter.note($0) })

@@ -52,7 +52,7 @@ struct NearbyWatch: AsyncParsableCommand {
             let broadcasts = try await sending.broadcasts(of: circle.own, in: vault)
             let people = PeopleNearby(
                 log: EncounterLog(in: vault, community: NearbyCommand.community), ignoring: circle.own,
-                alerts: alerts.open(reporter), whoIs: circle.whoIs)
+                alerts: alerts.open(reporter), lookup: circle.lookup)
             try await TimeLimit.run(duration) { [radio] in
                 try await people.run(
                     over: radio, recognizing: circle.recognition, sending: broadcasts,
@@ -132,13 +132,13 @@ struct NearbySending: ParsableArguments {
                     "--advertise static needs your number. Give it with --me NUMBER, or sign in with: handshake login recurse-center"
                 )
             }
-            guard own.value <= Recognition.mostPlainNumber else {
+            guard own.value <= Recognition.maximumPlainNumber else {
                 throw CommandError.usage(
-                    "Static numbers above \(Recognition.mostPlainNumber) are not recognised. Use --advertise rolling."
+                    "Static numbers above \(Recognition.maximumPlainNumber) are not recognised. Use --advertise rolling."
                 )
             }
             let scheme: UserNumber.Scheme =
-                own.value <= UserNumber.Scheme.secretHandshake.most ? .secretHandshake : .wide
+                own.value <= UserNumber.Scheme.secretHandshake.maximum ? .secretHandshake : .wide
             let mode = AdvertisingMode.static(own, scheme, consent: .userAgreesToBeFollowedByStrangers)
             return try Broadcasts(mode, as: .iBeacon(.secretHandshake))
         }

@@ -9,7 +9,7 @@ enum FileQuestion {
     static let canBeAsked = StandardInput.isTerminal && Output.isTerminal
 
     /// How many files are listed at once; the rest is found by words.
-    private static let mostShown = 30
+    private static let maximumShown = 30
 
     /// Shows the files and asks until the answer is one of them: its number in the list, its identifier, or words, which
     /// list the files in which they occur.
@@ -36,7 +36,7 @@ enum FileQuestion {
 
     private static func show(_ places: [Int], of files: [GeneticFile]) {
         let columns = Terminal.columns
-        let rows = places.prefix(mostShown).map { place in
+        let rows = places.prefix(maximumShown).map { place in
             ["\(place + 1)", files[place].displayName, files[place].facts.joined(separator: ", ")]
         }
         var lines = Table.lines(rows)
@@ -45,7 +45,7 @@ enum FileQuestion {
             lines = rows.flatMap { Table.lines([[$0[0], $0[1]]]) + Table.lines([["  ", $0[2]]]) }
         }
         for line in lines { Output.error(line) }
-        if places.count > mostShown { Output.error("… and \(places.count - mostShown) more") }
+        if places.count > maximumShown { Output.error("… and \(places.count - maximumShown) more") }
     }
 }
 #endif

@@ -1,21 +1,21 @@
 extension Connection {
-    /// What happens to a signal for which the buffer has no room.
+    /// What happens to a signal when the buffer is full.
     public enum Overflow: Sendable, Hashable {
-        /// The sequence ends with ``DBusError/signalOverflow(limit:)`` after what is buffered: nothing is lost unseen.
+        /// The sequence ends with ``DBusError/signalOverflow(limit:)`` after the buffered signals: no loss goes unnoticed.
         case fail
-        /// The oldest one that waits is dropped: for measurements, where only the newest count.
+        /// The oldest buffered signal is dropped: for measurements, where only the newest count.
         case dropOldest
     }
 
-    /// The signals that fit `rule`, from the return of this function on.
+    /// The signals that match `rule`, from the return of this function on.
     ///
-    /// With a well-known sender only its present owner is believed; the bus delivers signals that are addressed to this
-    /// connection whoever sends them.
+    /// With a well-known sender, only signals of its present owner are accepted: the bus delivers signals addressed to this
+    /// connection from any sender.
     ///
     /// - Parameters:
-    ///   - rule: Which signals are wanted.
-    ///   - buffer: How many signals may wait for the reader, at least one.
-    ///   - overflow: What happens when more would wait.
+    ///   - rule: The signals to receive.
+    ///   - buffer: The maximum number of unread signals, at least one.
+    ///   - overflow: What happens beyond that.
     /// - Throws: As ``call(_:timeout:)``.
     public func signals(
         matching rule: MatchRule, buffer: Int = 1024, overflow: Overflow = .fail
@@ -40,7 +40,7 @@ extension Connection {
         return Signals(stream: stream, connection: self)
     }
 
-    /// Who owns `name`, now and from now on.
+    /// The owner of `name`, now and after each change.
     ///
     /// - Throws: As ``call(_:timeout:)``.
     public func presence(of name: BusName) async throws -> Presence {
@@ -58,7 +58,7 @@ extension Connection {
         return Presence(stream: stream, connection: self)
     }
 
-    /// Registers a subscription here first and with the bus then, so that nothing falls between.
+    /// Subscribes here before adding the match rule at the bus, so that no signal is missed.
     private func follow(_ subscription: Subscription) async throws -> Int {
         let number = try router.add(subscription)
         do {
@@ -71,7 +71,7 @@ extension Connection {
         return number
     }
 
-    /// Records the present owner. A change that the bus announced meanwhile is newer than its answer.
+    /// Records the present owner. A change signalled meanwhile is newer than the bus's reply.
     private func fetchOwner(of name: BusName, for number: Int) async throws {
         do {
             let owner = try await call(.bus("GetNameOwner", [name.text.value])).read(String.self)
@@ -84,7 +84,7 @@ extension Connection {
     private func unfollow(_ number: Int) {
         guard let subscription = router.remove(number) else { return }
         for rule in subscription.rules {
-            // A connection that has ended has no rules any more.
+            // The rules of a closed connection are gone.
             try? send(.bus("RemoveMatch", [rule.text.value]))
         }
     }

@@ -1,13 +1,13 @@
-/// Keeps a connection: connects, runs a closure, and does both again when the connection ends.
+/// Connects and runs a closure, and repeats both when the connection ends.
 ///
-/// A bus forgets everything about a connection that ended: names, match rules, exported objects, sessions. That is why there
-/// is no connection that comes back by itself; `body` sets everything up anew each time.
-public struct KeptConnection: Sendable {
-    /// How long to wait before the next attempt.
+/// A bus forgets everything about a closed connection: names, match rules, exported objects, sessions. A connection
+/// therefore cannot be restored; `body` sets everything up again each time.
+public struct ReconnectingConnection: Sendable {
+    /// The delay before the next attempt.
     public struct BackOff: Sendable, Hashable {
-        /// The wait after the first failure. It doubles with each further one and starts again after a success.
+        /// The delay after the first failure. It doubles with each further one and is reset after a success.
         public var first: Duration
-        /// The longest wait.
+        /// The maximum delay.
         public var longest: Duration
 
         public init(first: Duration = .milliseconds(250), longest: Duration = .seconds(30)) {
@@ -22,7 +22,7 @@ public struct KeptConnection: Sendable {
         }
     }
 
-    /// The addresses that are tried in order.
+    /// The addresses, in the order in which to try them.
     public let addresses: [Address]
     public let options: Connection.Options
     public let backOff: BackOff
@@ -33,17 +33,17 @@ public struct KeptConnection: Sendable {
         self.backOff = backOff
     }
 
-    /// Runs `body` with a connection, again with a new one each time the connection ends, until `body` returns or throws
+    /// Runs `body` with a connection, and again with a new one each time the connection ends, until `body` returns or throws
     /// for another reason.
     ///
-    /// `body` is cancelled when its connection ends. It runs at most once at a time.
+    /// `body` is cancelled when its connection ends. Only one runs at a time.
     ///
     /// - Parameters:
-    ///   - interrupted: Called before each wait, with the reason and the wait.
-    ///   - body: Sets up what the connection is for and works with it.
+    ///   - interrupted: Called before each delay, with the reason and the delay.
+    ///   - body: Sets up the connection and uses it.
     /// - Returns: What `body` returned.
-    /// - Throws: What `body` threw while its connection lived; what opening threw, unless ``DBusError/isPassing`` says that
-    ///   trying again may help; `CancellationError` when the task is cancelled.
+    /// - Throws: What `body` threw while its connection was open; what opening threw, unless it ``DBusError/isTransient``;
+    ///   `CancellationError` when the task is cancelled.
     public func run<Result: Sendable>(
         interrupted: @escaping @Sendable (DBusError, Duration) -> Void = { _, _ in },
         _ body: @escaping @Sendable (Connection) async throws -> Result
@@ -67,11 +67,11 @@ public struct KeptConnection: Sendable {
         }
     }
 
-    /// A connection, or a failure after which trying again may help.
+    /// A connection, or a transient failure.
     private func open() async throws -> Result<Connection, DBusError> {
         do {
             return .success(try await Connection.open(addresses, options: options))
-        } catch let error as DBusError where error.isPassing {
+        } catch let error as DBusError where error.isTransient {
             return .failure(error)
         }
     }
@@ -79,7 +79,7 @@ public struct KeptConnection: Sendable {
     private enum Outcome<Result: Sendable>: Sendable {
         /// `body` ended by itself.
         case finished(Swift.Result<Result, any Error>)
-        /// The connection ended before.
+        /// The connection ended first.
         case ended(DBusError)
     }
 
@@ -92,7 +92,7 @@ public struct KeptConnection: Sendable {
                 do {
                     return .finished(.success(try await body(connection)))
                 } catch {
-                    // Whatever `body` made of the end of its connection: the end is the reason.
+                    // Whatever `body` made of the closed connection, its end is the reason.
                     return connection.ending.map { .ended($0) } ?? .finished(.failure(error))
                 }
             }

@@ -8,9 +8,9 @@ import Testing
 struct KeptConnectionTests {
     @Test("waits double up to the longest")
     func waits() {
-        let backOff = KeptConnection.BackOff(first: .seconds(1), longest: .seconds(5))
+        let backOff = ReconnectingConnection.BackOff(first: .seconds(1), longest: .seconds(5))
         #expect((1...5).map { backOff.wait(afterFailures: $0) } == [1, 2, 4, 5, 5].map { .seconds($0) })
-        let huge = KeptConnection.BackOff(first: .seconds(9), longest: .seconds(1))
+        let huge = ReconnectingConnection.BackOff(first: .seconds(9), longest: .seconds(1))
         #expect(huge.wait(afterFailures: 1000) == .seconds(9))
     }
 
@@ -18,7 +18,7 @@ struct KeptConnectionTests {
     func noBus() async throws {
         let clock = ManualClock()
         let (waits, waiting) = AsyncStream.makeStream(of: Duration.self)
-        let kept = KeptConnection(
+        let kept = ReconnectingConnection(
             [Address(.path("/nonexistent/bus"))], options: .init(clock: clock),
             backOff: .init(first: .seconds(1), longest: .seconds(3)))
         let task = Task {
@@ -37,7 +37,7 @@ struct KeptConnectionTests {
     @Test("a body that ends by itself ends it, with a result or an error")
     func bodyEnds() async throws {
         let listener = try UnixListener()
-        let kept = KeptConnection([listener.address])
+        let kept = ReconnectingConnection([listener.address])
         let first = Task { try await kept.run { $0.uniqueName } }
         let firstPeer = try await listener.accept()
         try await firstPeer.welcome()
@@ -56,7 +56,7 @@ struct KeptConnectionTests {
         let clock = ManualClock()
         let runs = Mutex(0)
         let reasons = Mutex<[DBusError]>([])
-        let kept = KeptConnection([listener.address], options: .init(clock: clock), backOff: .init(first: .seconds(1)))
+        let kept = ReconnectingConnection([listener.address], options: .init(clock: clock), backOff: .init(first: .seconds(1)))
         let task = Task {
             try await kept.run(interrupted: { reason, _ in reasons.withLock { $0.append(reason) } }) { connection in
                 let run = runs.withLock { runs in
@@ -78,6 +78,6 @@ struct KeptConnectionTests {
         }
         #expect(try await task.value == 3)
         #expect(
-            reasons.withLock { $0 } == [DBusError](repeating: .connectionLost(reason: "the peer closed it"), count: 2))
+            reasons.withLock { $0 } == [DBusError](repeating: .connectionLost(reason: "the peer closed the connection"), count: 2))
     }
 }
