@@ -1,4 +1,4 @@
-/// What can be wrong with a message to a Connect Button's server. The component sends none of these; another sender might.
+/// The errors of decoding a message to a Connect Button's server. The component sends none of these messages; an attacker might.
 public enum ConnectButtonError: Error, Sendable, Hashable {
     /// More bytes than ``ConnectButtonMessage/limit``.
     case messageTooLong(bytes: Int)
@@ -9,15 +9,15 @@ public enum ConnectButtonError: Error, Sendable, Hashable {
 }
 
 extension ConnectButtonError: CustomStringConvertible {
-    /// What happened, whose fault it is and what to do.
+    /// What happened and what to do.
     public var description: String {
         switch self {
         case .messageTooLong(let bytes):
-            "the page sent \(bytes) bytes, and a message has \(ConnectButtonMessage.limit) at most"
+            "the page sent \(bytes) bytes, more than the maximum of \(ConnectButtonMessage.limit)"
         case .malformedMessage:
-            "the page sent something else than a message: an object with event, revision and token is needed"
+            "the page did not send a message: it must be an object with event, revision and token"
         case .unknownEvent:
-            "the page sent an event that this version does not know; serve the component of this version"
+            "the page sent an event that this version does not know. Serve the component of this version"
         }
     }
 }

@@ -167,7 +167,7 @@ struct EventTests {
     func slowClient() async throws {
         let world = try await World.start()
         var settings = try world.standardSettings()
-        settings.patience = .milliseconds(50)
+        settings.requestTimeout = .milliseconds(50)
         let server = try await world.buttons(settings)
         let head =
             "POST /connect/aB3dE5fG/events HTTP/1.1\r\nHost: x\r\nCookie: user=new\r\nContent-Type: application/json\r\n"

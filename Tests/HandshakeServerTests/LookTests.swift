@@ -66,7 +66,7 @@ struct LookTests {
         async let second = server.stateNow()
         // Both who wait, and the question's own end.
         await clock.sleepers(3)
-        clock.advance(by: ConnectSessions.patience)
+        clock.advance(by: ConnectSessions.fetchTimeout)
         #expect(try await first.step == "loading")
         #expect(try await second.step == "loading")
         #expect(transport.count == 1)

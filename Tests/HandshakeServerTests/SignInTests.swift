@@ -52,7 +52,7 @@ struct SignInTests {
         let router = Router()
         let routes = try SignInRoutes<BasicRequestContext>(
             handshake, at: try PublicAddress(Self.address),
-            surroundings: SignInSurroundings(
+            environment: SignInEnvironment(
                 time: time ?? TimeSource(now: { 1_000 }, clock: ContinuousClock()), log: World.log)
         ) { request, _ in try user(request) }
         routes.add(to: router)

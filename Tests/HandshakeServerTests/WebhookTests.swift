@@ -150,7 +150,7 @@ struct WebhookTests {
 
     @Test(
         "limits with which nothing could be taken make no route",
-        arguments: [\WebhookLimits.late, \.early, \.patience, \.handling])
+        arguments: [\WebhookLimits.late, \.early, \.requestTimeout, \.handling])
     func oddLimits(limit: any WritableKeyPath<WebhookLimits, Duration> & Sendable) throws {
         for value in [Duration.seconds(-1), .seconds(1e12)] {
             var limits = WebhookLimits()
@@ -185,7 +185,7 @@ struct WebhookTests {
     func limits() async throws {
         let inbox = Inbox()
         var quick = WebhookLimits()
-        quick.patience = .milliseconds(50)
+        quick.requestTimeout = .milliseconds(50)
         let server = try await server(inbox)
         #expect(try await post(server, String(repeating: " ", count: ConnectWebhook.limit + 1)).status == 413)
         #expect(try await post(server, body(), type: "text/plain").status == 415)

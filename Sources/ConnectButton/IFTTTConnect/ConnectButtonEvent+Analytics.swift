@@ -1,10 +1,10 @@
 public import IFTTTConnect
 
 extension ConnectButtonEvent {
-    /// What the event is to whoever counts, or `nil` for what the state machine itself reports and for a connection that is
-    /// not known yet (dossier 7, F099).
+    /// The analytics event, or `nil` for events that the state machine itself reports and while the connection is not known
+    /// (dossier 7, F099).
     ///
-    /// Names of services and connections are taken from the activation: what a page says chooses among them, and no more.
+    /// Names of services and connections come from the activation: a page can only choose among them.
     ///
     /// - Parameter activation: The state machine.
     public func analyticsEvent(for activation: ConnectActivation) -> AnalyticsEvent? {
@@ -20,7 +20,7 @@ extension ConnectButtonEvent {
 }
 
 extension ConnectButtonEvent.AboutItem {
-    /// What IFTTT calls it.
+    /// IFTTT's name of the item.
     fileprivate func button(of connection: Connection) -> String {
         switch self {
         case .primary: connection.primaryService.name

@@ -7,13 +7,13 @@ import Foundation
 #endif
 
 extension ConnectButtonState {
-    /// What a button shows of an activation.
+    /// The state of a button for an activation.
     ///
     /// - Parameters:
     ///   - activation: The state machine.
-    ///   - isOffline: Whether this device has no network. What cannot be reached is called offline only then (W6).
-    ///   - undoRemaining: Seconds in which a disconnection can still be taken back, as whoever runs the deadline knows it; `nil`
-    ///     is all of them.
+    ///   - isOffline: Whether this device has no network. Only then a failed connection is shown as offline (W6).
+    ///   - undoRemaining: Seconds in which a disconnection can still be undone, from the timer of the deadline; `nil` is the
+    ///     full time.
     public init(_ activation: ConnectActivation, isOffline: Bool = false, undoRemaining: Double? = nil) {
         self.init(Step(activation.state), connection: activation.connection.map(ConnectButtonConnection.init))
         failure = activation.failure.map { ConnectButtonFailure($0, isOffline: isOffline, step: step) }
@@ -46,7 +46,7 @@ extension ConnectButtonState {
 }
 
 extension ConnectActivation {
-    /// Where the connection is managed: in the IFTTT app where that is installed, else on its page.
+    /// The page that manages the connection: in the IFTTT app where that is installed, otherwise on the web.
     fileprivate var manageURL: URL? {
         if let app = appEditURL { return URL(string: app) }
         guard var page = connection.flatMap({ URLComponents(string: $0.url.rawValue) }) else { return nil }
@@ -54,7 +54,7 @@ extension ConnectActivation {
         return page.url
     }
 
-    /// Where the app is to be had: on the platform that speaks as IFTTT's iOS kit does and can say that it is missing.
+    /// The App Store page: only on iOS, and when the app is known to be missing.
     fileprivate var storeURL: URL? {
         guard isAppInstalled == false, configuration.identity.platform == .ios else { return nil }
         return URL(string: "https://apps.apple.com/app/id660944635")
@@ -101,7 +101,7 @@ extension ConnectButtonService {
 }
 
 extension ConnectButtonFailure {
-    /// What the user is told of a failure. The kit's own words, which are for developers, are the detail.
+    /// The failure as shown to the user. The kit's own message, which is for developers, is the detail.
     init(_ failure: ConnectActivation.Failure, isOffline: Bool, step: ConnectButtonState.Step) {
         let kind: Kind =
             switch failure {
@@ -120,21 +120,21 @@ extension ConnectButtonFailure {
                 .notConfirmed:
                 .interrupted
             }
-        // Beside "connected", what failed is turning off: the user wants to know that it is still on.
+        // Beside "connected", turning off has failed: tell the user that the connection is still on.
         let isStillOn = step == .connected || step == .pending
         self.init(isStillOn ? .notDisconnected : kind, detail: "\(failure.code): \(failure)")
     }
 }
 
 extension ConnectButtonEvent {
-    /// What the event is to the state machine, or `nil` when it is nothing in the machine's present state.
+    /// The state machine's event, or `nil` when the event has no meaning in its present state.
     ///
-    /// What is only counted is always `nil`; ``analyticsEvent(for:)`` reads it.
+    /// Analytics events are always `nil`; ``analyticsEvent(for:)`` reads them.
     ///
     /// - Parameters:
     ///   - activation: The state machine.
     ///   - time: Now, in seconds since 1970.
-    ///   - attempt: Makes the state of a new attempt.
+    ///   - attempt: Creates the state of a new attempt.
     public func activationEvent(
         for activation: ConnectActivation, at time: Double, attempt: () -> AttemptState
     ) -> ConnectActivation.Event? {

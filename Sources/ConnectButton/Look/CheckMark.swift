@@ -1,5 +1,5 @@
-/// The check mark with which the button arrives at *connected* (`connect-button-motion.md`, MO18): a ring grows, a dot flies in a curl to where the
-/// tick begins, and the tick is drawn. The switch is on all the while.
+/// The check mark of *connected* (`connect-button-motion.md`, MO18): a ring grows, a dot flies in a curl to the start of the
+/// tick, and the tick is drawn. The switch is already on.
 struct CheckMark: Sendable, Hashable {
     /// A place, from the upper left corner of the ring's square, in points.
     struct Point: Sendable, Hashable {
@@ -7,7 +7,7 @@ struct CheckMark: Sendable, Hashable {
         let y: Double
     }
 
-    /// What is seen at one moment.
+    /// One frame of the animation.
     struct Frame: Sendable, Hashable {
         /// The ring's size, from 0 to 1.
         let ring: Double
@@ -26,13 +26,13 @@ struct CheckMark: Sendable, Hashable {
 
     private let motion = ConnectButtonMotion.standard
 
-    /// The one mark.
+    /// The standard check mark.
     static let standard = CheckMark()
 
-    /// How many seconds it takes until the knob glides over.
+    /// The seconds until the knob glides to its end.
     var duration: Double { motion.dot + motion.tick + motion.checkHold }
 
-    /// What is seen.
+    /// The frame at a time.
     ///
     /// - Parameter seconds: The time since the arrival.
     func frame(at seconds: Double) -> Frame {
@@ -62,7 +62,7 @@ struct CheckMark: Sendable, Hashable {
 }
 
 extension ConnectButtonLook {
-    /// Whether the way from one step to another is drawn with a check mark: whoever was on the way has arrived.
+    /// Whether a change of steps is animated with the check mark: an attempt has succeeded.
     ///
     /// - Parameters:
     ///   - before: The step that was shown.

@@ -14,7 +14,7 @@ public struct ConnectButtonColor: Sendable, Hashable {
     public let green: Double
     public let blue: Double
 
-    /// A colour by its components, clamped to 0…1; what is not a number is 0.
+    /// Creates a colour from components, clamped to 0…1; NaN is 0.
     ///
     /// - Parameters:
     ///   - red: Red, from 0 to 1.
@@ -27,7 +27,7 @@ public struct ConnectButtonColor: Sendable, Hashable {
         self.blue = clamped(blue)
     }
 
-    /// A colour as IFTTT writes it. Whitespace and `#` around it are dropped; what then is not exactly six hexadecimal digits is
+    /// Parses IFTTT's notation. Surrounding whitespace and `#` are dropped; anything but exactly six hexadecimal digits is
     /// black (IFTTT dossier 1.2).
     ///
     /// - Parameter text: Text such as `#0099ff`.
@@ -90,7 +90,7 @@ public struct ConnectButtonColor: Sendable, Hashable {
         abs(brightness - track.brightness) < 0.2 + 1e-9
     }
 
-    /// A mixture with another colour, of which there is `share`, from 0 to 1.
+    /// A mixture with another colour, which has the share `share`, from 0 to 1.
     func mixed(with other: ConnectButtonColor, share: Double) -> ConnectButtonColor {
         ConnectButtonColor(
             red: red + (other.red - red) * share, green: green + (other.green - green) * share,

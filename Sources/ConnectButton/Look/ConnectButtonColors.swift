@@ -1,6 +1,6 @@
 /// The colours that do not depend on a brand (IFTTT dossier 4.3), with those changed that fall below WCAG 2.2 AA.
 struct ConnectButtonColors: Sendable, Hashable, Encodable {
-    /// Light or dark: what lies around the button.
+    /// The colour scheme around the button.
     enum Scheme: String, Sendable, Hashable, CaseIterable {
         case light
         case dark
@@ -31,7 +31,7 @@ struct ConnectButtonColors: Sendable, Hashable, Encodable {
     /// Darker than the dossier's `#555555` and `#666666`, of which the second has 3.6 : 1.
     let emailInk = Pair("#333333", "#333333")
     let emailPlaceholder = Pair("#4D4D4D", "#4D4D4D")
-    /// The ring around what has the focus: 3 : 1 on the page and on the pill alike.
+    /// The focus ring: 3 : 1 on the page and on the pill.
     let focus = Pair("#1A73E8", "#1A73E8")
     let about = Pair("#000000", "#000000")
     let aboutInk = Pair("#FFFFFF", "#FFFFFF")
@@ -40,6 +40,6 @@ struct ConnectButtonColors: Sendable, Hashable, Encodable {
     /// White at 14 %, on black.
     let aboutManage = Pair("#242424", "#242424")
 
-    /// The one set of colours.
+    /// The standard colours.
     static let standard = ConnectButtonColors()
 }

@@ -1,10 +1,10 @@
 /// Lengths of the button, in points, at the default text size (IFTTT dossier 4.1).
 ///
-/// Height and width are those of the SDK's public description, 70 and 329; what its code derives from its own 72 follows.
+/// Height and width follow the SDK's public description, 70 and 329; other lengths are derived from its code's 72.
 struct ConnectButtonGeometry: Sendable, Hashable, Encodable {
     /// The pill's height; with larger text it grows.
     let height = 70.0
-    /// The greatest width. In less room the button fills what there is, in more it is centred.
+    /// The maximum width. In less room the button fills it; in more, it is centred.
     let maximumWidth = 329.0
     let cornerRadius = 35.0
     /// From the pill's edge to the knob.
@@ -25,21 +25,21 @@ struct ConnectButtonGeometry: Sendable, Hashable, Encodable {
     let checkMarkArm = 14.0
     /// From the pill to the footer.
     let footerGap = 15.0
-    /// The footer's height in its lines. The dossier reserves 1.1, which a translated reason with its retry exceeds; two keep
-    /// the page still.
+    /// The footer's height in lines. The dossier reserves 1.1, which a translated error with its retry exceeds; two keep
+    /// the page from moving.
     let footerLines = 2.0
     let knobShadowRadius = 6.0
     let knobShadowOffset = 3.0
     let knobShadowOpacity = 0.25
 
-    /// The one set of lengths.
+    /// The standard lengths.
     static let standard = ConnectButtonGeometry()
 }
 
 /// Sizes of text, in points at the default text size (IFTTT dossier 4.2). All of them follow the user's text size (W3).
 struct ConnectButtonType: Sendable, Hashable, Encodable {
     let label = 22.0
-    /// The least size to which a long label shrinks; after that it wraps (F056, W3).
+    /// The minimum size to which a long label shrinks before it wraps (F056, W3).
     let labelMinimum = 15.0
     let email = 18.0
     let footer = 14.0
@@ -53,6 +53,6 @@ struct ConnectButtonType: Sendable, Hashable, Encodable {
     let demiBold = 600
     let heavy = 800
 
-    /// The one set of sizes.
+    /// The standard sizes.
     static let standard = ConnectButtonType()
 }

@@ -1,6 +1,6 @@
-/// How a step is drawn: a row of the IFTTT dossier's table 4.4.
+/// The appearance of a step: a row of the IFTTT dossier's table 4.4.
 struct ConnectButtonLook: Sendable, Hashable, Encodable {
-    /// What the pill is filled with.
+    /// The fill of the pill.
     enum Ground: String, Sendable, Hashable, Encodable {
         case pill
         case brand
@@ -14,7 +14,7 @@ struct ConnectButtonLook: Sendable, Hashable, Encodable {
         case end
     }
 
-    /// What the pill takes.
+    /// The input that the pill accepts.
     enum Input: String, Sendable, Hashable, Encodable {
         /// Nothing.
         case none
@@ -24,9 +24,9 @@ struct ConnectButtonLook: Sendable, Hashable, Encodable {
         case turnOff = "turn_off"
         /// An email address.
         case email
-        /// A tap goes on immediately.
+        /// A tap continues to the service.
         case proceed
-        /// A tap opens the app's own set-up.
+        /// A tap opens the app's set-up page.
         case setUp = "set_up"
         /// One of two answers.
         case choice
@@ -35,11 +35,11 @@ struct ConnectButtonLook: Sendable, Hashable, Encodable {
     let ground: Ground
     let knob: Knob
     let input: Input
-    /// Whether assistive technology hears "on".
+    /// Whether assistive technology announces "on".
     let isOn: Bool
     /// Whether the label pulses.
     let pulses: Bool
-    /// How much of the pill a progress bar fills before it waits for the answer; nil where there is none.
+    /// How much of the pill the progress bar fills while waiting for the answer; nil for no bar.
     let fill: Double?
 
     init(
@@ -53,7 +53,7 @@ struct ConnectButtonLook: Sendable, Hashable, Encodable {
         self.fill = fill
     }
 
-    /// How `step` is drawn.
+    /// The appearance of a step.
     ///
     /// - Parameter step: A row of table 4.4.
     init(_ step: ConnectButtonState.Step) {
@@ -72,12 +72,12 @@ struct ConnectButtonLook: Sendable, Hashable, Encodable {
             case .pending: ConnectButtonLook(.pill, .end, .setUp, isOn: true)
             case .confirmDisconnect: ConnectButtonLook(.pill, .hidden, .choice, isOn: true)
             case .disconnecting: ConnectButtonLook(.pill, .hidden, .none, fill: 0.75)
-            // The notice does not keep a user from turning it on again.
+            // The notice does not prevent turning it on again.
             case .disconnected: ConnectButtonLook(.pill, .hidden, .turnOn)
             }
     }
 
-    /// Every step's look, by its name on the wire.
+    /// The appearance of every step, by its name on the wire.
     static let all: [String: ConnectButtonLook] = Dictionary(
         uniqueKeysWithValues: ConnectButtonState.Step.allCases.map { ($0.rawValue, ConnectButtonLook($0)) })
 }

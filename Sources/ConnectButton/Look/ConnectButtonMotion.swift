@@ -1,25 +1,25 @@
-/// How the button moves: seconds, fractions and curves of the IFTTT dossier 4.5. Nothing here is a time to wait: a step ends
-/// when its work ends (W4).
+/// The button's animations: seconds, fractions and curves of the IFTTT dossier 4.5. No step waits for them: a step ends when
+/// its work ends (W4).
 struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     let change = 0.4
     let emailMorph = 0.5
-    /// How long the knob takes to fade once the confirm button has taken its place.
+    /// How long the knob takes to fade after the confirm button has appeared.
     let morphTail = 0.25
-    /// From where the knob squares itself towards the field and loses its icon.
+    /// The fraction from which the knob becomes square and loses its icon.
     let emailSquareFrom = 0.25
-    /// From where the field and the confirm button fade in.
+    /// The fraction from which the field and the confirm button fade in.
     let emailFieldsFrom = 0.7
-    /// The new label fades in from here; the old one fades out all the way.
+    /// The fraction from which the new label fades in; the old one fades out from 0.
     let labelInFrom = 0.5
     let pulse = 1.2
     let pulseOpacity = 0.4
     let pressOpacity = 0.8
     let pressDelay = 0.1
-    /// How long what is held takes to be seen so.
+    /// How long the pressed state takes to appear.
     let highlight = 0.1
-    /// How long the flash of a quick tap takes, in and out.
+    /// The duration of a quick tap's flash, in and out.
     let press = 0.15
-    /// A finger that moved this far, in points, drags or scrolls and no longer taps.
+    /// A finger that moved this far, in points, drags or scrolls instead of tapping.
     let slop = 10.0
     let dragLeast = 0.001
     let dragMost = 0.999
@@ -31,11 +31,11 @@ struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     let ring = 0.4
     let dot = 0.75
     let tick = 0.3
-    /// How long the check mark stands still before the knob glides over.
+    /// How long the check mark stays before the knob glides to its end.
     let checkHold = 0.45
-    /// How long a progress bar takes for its whole length.
+    /// How long a progress bar takes for its full length.
     let progress = 1.5
-    /// How long a sentence stands before the page is left, so that it can be read.
+    /// How long a sentence stays readable before the page is left.
     let readable = 1.0
     let easeInOut = TimingCurve(0.42, 0, 0.58, 1)
     let easeIn = TimingCurve(0.42, 0, 1, 1)
@@ -49,6 +49,6 @@ struct ConnectButtonMotion: Sendable, Hashable, Encodable {
     /// Turning off: a release reverses before this part, at whatever speed.
     let heavyPart = 0.5
 
-    /// The one set of times.
+    /// The standard times.
     static let standard = ConnectButtonMotion()
 }

@@ -1,8 +1,8 @@
 /// The colours that depend on a brand, for one colour scheme.
 ///
-/// The arithmetic is the dossier's (4.3). Where its result falls below WCAG 2.2 AA, the button does better: the knob goes on
-/// until it stands out 3 : 1 from the track (1.4.11), ink is black or white, whichever reads better, and a progress bar under
-/// text keeps the text at 4.5 : 1 (1.4.3). A white icon on a white knob, as the dossier has it for a white brand, does not occur.
+/// The arithmetic is the dossier's (4.3), corrected where it falls below WCAG 2.2 AA: the knob is adjusted until its contrast with
+/// the track is 3 : 1 (1.4.11), ink is black or white, whichever has more contrast, and a progress bar under text keeps the
+/// text at 4.5 : 1 (1.4.3). The dossier's white icon on a white knob, for a white brand, does not occur.
 struct ConnectButtonPalette: Sendable, Hashable {
     /// The pill while the user is at the service.
     let ground: ConnectButtonColor
@@ -55,7 +55,7 @@ struct ConnectButtonPalette: Sendable, Hashable {
         ground.contrast(with: .white) >= ground.contrast(with: .black) ? .white : .black
     }
 
-    /// A colour that stands out 3 : 1 from what it lies on: the first of twenty mixtures with white, on a dark ground, or black.
+    /// A colour with a contrast of 3 : 1 to its ground: the first of twenty mixtures with white, on a dark ground, or black.
     static func visible(_ color: ConnectButtonColor, on ground: ConnectButtonColor) -> ConnectButtonColor {
         let end: ConnectButtonColor = ground.luminance < 0.18 ? .white : .black
         for step in 0..<20 {
@@ -65,7 +65,7 @@ struct ConnectButtonPalette: Sendable, Hashable {
         return end
     }
 
-    /// The dossier's progress bar; where text on it does not read, one that goes the other way by a quarter.
+    /// The dossier's progress bar; where text on it is unreadable, one with a quarter of the opposite colour.
     private static func progress(on ground: ConnectButtonColor, under ink: ConnectButtonColor) -> ConnectButtonColor {
         let progress = ground.contrasting()
         if progress.contrast(with: ink) >= 4.5 { return progress }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Everything that both renderings draw by. The web component carries these bytes; a test holds the two copies together.
+/// The design tokens of both renderings. The web component embeds these bytes; a test compares the two copies.
 struct ConnectButtonTokens: Sendable, Hashable, Encodable {
     let geometry = ConnectButtonGeometry.standard
     let type = ConnectButtonType.standard
@@ -12,7 +12,7 @@ struct ConnectButtonTokens: Sendable, Hashable, Encodable {
     let motion = ConnectButtonMotion.standard
     let looks = ConnectButtonLook.all
 
-    /// The one set of tokens.
+    /// The standard tokens.
     static let standard = ConnectButtonTokens()
 
     /// The tokens as JSON with sorted keys.

@@ -1,11 +1,11 @@
-/// How the pill becomes the email field (IFTTT dossier 4.5): a finger scrubs it, or it runs by itself.
+/// The transition of the pill into the email field (IFTTT dossier 4.5), scrubbed by a finger or animated.
 struct EmailMorph: Sendable, Hashable {
-    /// The part that is done, from 0 to 1.
+    /// The progress, from 0 to 1.
     let fraction: Double
 
-    /// A moment of the morph.
+    /// Creates one frame of the transition.
     ///
-    /// - Parameter fraction: The part that is done, clamped to 0…1; what is not a number is 0.
+    /// - Parameter fraction: The progress, clamped to 0…1; NaN is 0.
     init(fraction: Double) {
         self.fraction = fraction.isNaN ? 0 : min(max(fraction, 0), 1)
     }
@@ -15,21 +15,21 @@ struct EmailMorph: Sendable, Hashable {
 
     /// How much of the pill is grey.
     var ground: Double { fraction }
-    /// How far the knob is on its way from the start to the place of the confirm button.
+    /// The knob's progress from the start to the place of the confirm button.
     var place: Double { fraction }
-    /// How much of the knob's shadow is left.
+    /// The remaining opacity of the knob's shadow.
     var shadow: Double { 1 - fraction }
     /// How far the knob's side towards the field is squared: 0 is round.
     var squareness: Double { part(from: motion.emailSquareFrom) }
-    /// How much of the service's icon is left.
+    /// The remaining opacity of the service's icon.
     var icon: Double { 1 - squareness }
-    /// The knob's size, counted in its own: at the end it is as large as the confirm button.
+    /// The knob's scale: at the end it is as large as the confirm button.
     var scale: Double {
         let geometry = ConnectButtonGeometry.standard
         return 1 + (geometry.confirm / geometry.knobDiameter - 1) * squareness
     }
-    /// How much is seen of the field and of its confirm button.
+    /// The opacity of the field and its confirm button.
     var field: Double { part(from: motion.emailFieldsFrom) }
-    /// How much is seen of the knob, which gives way to the confirm button.
+    /// The opacity of the knob, which the confirm button replaces.
     var knob: Double { 1 - field }
 }

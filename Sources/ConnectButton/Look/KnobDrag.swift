@@ -1,6 +1,6 @@
-/// A finger that moves the knob (IFTTT dossier 4.5): how far the change is scrubbed, and what a release decides.
+/// A finger that drags the knob (IFTTT dossier 4.5): the progress of the change, and the result of a release.
 struct KnobDrag: Sendable, Hashable {
-    /// Which way the knob is to go.
+    /// The target of the knob.
     enum Aim: String, Sendable, Hashable, Codable {
         /// Light resistance.
         case on
@@ -8,17 +8,17 @@ struct KnobDrag: Sendable, Hashable {
         case off
     }
 
-    /// Which way the knob is to go.
+    /// The target of the knob.
     let aim: Aim
     /// The pill's width in points.
     let width: Double
     /// Whether the start is on the right.
     let isRightToLeft: Bool
 
-    /// A drag across a pill.
+    /// Creates a drag across a pill.
     ///
     /// - Parameters:
-    ///   - aim: Which way the knob is to go.
+    ///   - aim: The target of the knob.
     ///   - width: The pill's width in points.
     ///   - isRightToLeft: Whether the start is on the right.
     init(_ aim: Aim, width: Double, isRightToLeft: Bool = false) {
@@ -29,7 +29,7 @@ struct KnobDrag: Sendable, Hashable {
 
     private var isMirrored: Bool { (aim == .off) != isRightToLeft }
 
-    /// The part of the change that is done, from 0.001 to 0.999.
+    /// The progress of the change, from 0.001 to 0.999.
     ///
     /// - Parameter x: The finger's distance from the pill's left edge, in points.
     func fraction(at x: Double) -> Double {
@@ -39,19 +39,19 @@ struct KnobDrag: Sendable, Hashable {
         return min(max(part, motion.dragLeast), motion.dragMost)
     }
 
-    /// The speed of the change, in widths a second; positive is forward.
+    /// The speed of the change, in widths per second; positive is forward.
     ///
-    /// - Parameter points: The finger's velocity in points a second; positive is to the right.
+    /// - Parameter points: The finger's velocity in points per second; positive is to the right.
     func velocity(_ points: Double) -> Double {
         guard width > 0, points.isFinite else { return 0 }
         return (isMirrored ? -points : points) / width
     }
 
-    /// Whether a release goes on to the end, or back.
+    /// Whether a release completes the change.
     ///
     /// - Parameters:
-    ///   - fraction: The part that is done.
-    ///   - velocity: The speed in widths a second, positive forward.
+    ///   - fraction: The progress.
+    ///   - velocity: The speed in widths per second, positive forward.
     func completes(fraction: Double, velocity: Double) -> Bool {
         let motion = ConnectButtonMotion.standard
         switch aim {
@@ -62,24 +62,24 @@ struct KnobDrag: Sendable, Hashable {
         }
     }
 
-    /// How the change goes on after a release: a critically damped spring, which begins with the finger's velocity (4.5).
+    /// The animation after a release: a critically damped spring with the finger's initial velocity (4.5).
     ///
     /// - Parameters:
-    ///   - fraction: The part that is done.
-    ///   - velocity: The speed in widths a second, positive forward.
+    ///   - fraction: The progress.
+    ///   - velocity: The speed in widths per second, positive forward.
     func release(fraction: Double, velocity: Double) -> Release {
         let completes = completes(fraction: fraction, velocity: velocity)
         let way = (completes ? 1 : 0) - fraction
-        // A spring knows its velocity in ways a second. Of a short way a flick would make a leap.
+        // A spring's velocity is relative to the remaining distance. For a tiny distance a flick would overshoot.
         let push = abs(way) < 1e-6 ? 0 : velocity / way
         return Release(completes: completes, velocity: min(max(push, -Release.greatest), Release.greatest))
     }
 
-    /// What a release decides.
+    /// The result of a release.
     struct Release: Hashable {
-        /// Whether the change goes on to its end, or back to its beginning.
+        /// Whether the change completes or reverts.
         let completes: Bool
-        /// The speed towards there, counted in the way that is left, a second.
+        /// The speed relative to the remaining distance, per second.
         let velocity: Double
 
         fileprivate static let greatest = 50.0

@@ -6,18 +6,18 @@ import Musl
 import Darwin
 #endif
 
-/// The shake of a refused address (IFTTT dossier 4.5, F015): out to the left, and back with a spring that starts at rest
-/// there. With Reduce Motion nothing shakes: the field and the footer say it.
+/// The shake after a refused address (IFTTT dossier 4.5, F015): to the left, and back with a spring that starts at rest
+/// there. With Reduce Motion there is no shake: the field and the footer show the error.
 struct RefusalShake: Sendable, Hashable {
     private let motion = ConnectButtonMotion.standard
 
-    /// After this many seconds less than a third of a point is left, and the pill is at rest.
+    /// After this time, the offset is below a third of a point.
     let duration = 1.1
 
-    /// The one shake.
+    /// The standard shake.
     static let standard = RefusalShake()
 
-    /// Where the pill is, in points to the right.
+    /// The offset of the pill, in points to the right.
     ///
     /// - Parameter seconds: The time since the refusal.
     func offset(at seconds: Double) -> Double {

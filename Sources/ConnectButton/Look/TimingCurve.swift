@@ -1,16 +1,16 @@
-/// A cubic Bézier curve from (0, 0) to (1, 1), as CSS and SwiftUI have it: how far a motion is at which part of its time.
+/// A cubic Bézier curve from (0, 0) to (1, 1), as in CSS and SwiftUI: the progress of an animation over time.
 struct TimingCurve: Sendable, Hashable {
     let x1: Double
     let y1: Double
     let x2: Double
     let y2: Double
 
-    /// A curve by its two control points.
+    /// Creates a curve from its two control points.
     ///
     /// - Parameters:
-    ///   - x1: The first point's part of the time, clamped to 0…1, since time does not run back.
+    ///   - x1: The first point's time, clamped to 0…1, because time cannot decrease.
     ///   - y1: The first point's progress.
-    ///   - x2: The second point's part of the time, clamped likewise.
+    ///   - x2: The second point's time, clamped likewise.
     ///   - y2: The second point's progress.
     init(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) {
         self.x1 = min(max(x1, 0), 1)
@@ -21,11 +21,11 @@ struct TimingCurve: Sendable, Hashable {
 
     /// The progress, to better than a millionth.
     ///
-    /// - Parameter time: The part of the time that has passed; before 0 it is 0, after 1 it is 1.
+    /// - Parameter time: The elapsed fraction of the duration; before 0 the progress is 0, after 1 it is 1.
     func progress(at time: Double) -> Double {
         guard time > 0 else { return 0 }
         guard time < 1 else { return 1 }
-        // Time grows along the curve, so halving finds the place.
+        // Time increases along the curve, so bisection finds the place.
         var (low, high) = (0.0, 1.0)
         for _ in 0..<40 {
             let middle = (low + high) / 2

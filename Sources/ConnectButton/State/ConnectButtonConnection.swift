@@ -12,10 +12,10 @@ public struct ConnectButtonConnection: Sendable, Hashable, Codable {
     public let url: URL?
     /// The service whose app shows the button.
     public let primary: ConnectButtonService
-    /// The service that is connected; it dresses the button. The primary one when there is no other (dossier 1.4).
+    /// The connected service, which gives the button its colours. The primary one when there is no other (dossier 1.4).
     public let connecting: ConnectButtonService
 
-    /// What the button shows of a connection.
+    /// Creates the button's view of a connection.
     ///
     /// - Parameters:
     ///   - id: The connection's identifier.
@@ -30,7 +30,7 @@ public struct ConnectButtonConnection: Sendable, Hashable, Codable {
     }
 }
 
-/// What the button shows of a service. Names are text from outside: they are drawn as text and never as markup.
+/// What the button shows of a service. Names are untrusted: they are drawn as text and never as markup.
 public struct ConnectButtonService: Sendable, Hashable, Codable {
     /// The full name, for *going to …*.
     public let name: String
@@ -43,12 +43,12 @@ public struct ConnectButtonService: Sendable, Hashable, Codable {
     /// The service's page, opened by its icon on the About page.
     public let url: URL?
 
-    /// What the button shows of a service.
+    /// Creates the button's view of a service.
     ///
     /// - Parameters:
     ///   - name: The full name.
     ///   - shortName: The short name.
-    ///   - icon: The icon, as it is to be drawn.
+    ///   - icon: The icon, drawn as delivered.
     ///   - brand: The brand's colour.
     ///   - url: The service's page.
     public init(name: String, shortName: String, icon: URL?, brand: ConnectButtonColor, url: URL?) {

@@ -1,20 +1,20 @@
-/// What a user does to a button. Turning on and off are two events, so that the same one twice does no harm.
+/// An action of the user. Turning on and off are two events, so that a repeated one has no effect.
 public enum ConnectButtonEvent: Sendable, Hashable {
     /// Turn on.
     case turnOn
     /// Turn off.
     case turnOff
-    /// Go on with this email address, as typed.
+    /// Continue with this email address, as typed.
     case email(String)
     /// Go to the service now (W27).
     case proceed
-    /// The browser went back from the service's pages to this one. The web component sends it by itself.
+    /// The browser navigated back from the service's pages to this one. The web component sends it by itself.
     case returned
-    /// Open the app's set-up of a pending connection. The app or the page does it; no server is told.
+    /// Open the app's set-up of a pending connection. The app or the page handles it; it is not sent to a server.
     case setUp
     /// Retry what failed.
     case retry
-    /// End what is going on.
+    /// Cancel what is in progress.
     case cancel
     /// Yes, disconnect.
     case disconnect
@@ -23,18 +23,18 @@ public enum ConnectButtonEvent: Sendable, Hashable {
     /// Take the disconnection back.
     case undo
 
-    // Only counted, if the user agreed (7, F099).
+    // Analytics events, sent only with the user's consent (7, F099).
 
-    /// The button is there to be seen. The web component says it; in an app the activation knows by itself.
+    /// The button became visible. The web component reports it; in an app, the activation does.
     case shown
     /// The footer was tapped.
     case footerTapped
-    /// The About page is there to be seen.
+    /// The About page became visible.
     case aboutShown
     /// Something on the About page was tapped.
     case aboutTapped(AboutItem)
 
-    /// What can be tapped on the About page and is counted (4.9).
+    /// The items of the About page that are counted (4.9).
     public enum AboutItem: String, Sendable, Hashable, CaseIterable {
         /// The icon of the service whose app shows the button.
         case primary
@@ -45,7 +45,7 @@ public enum ConnectButtonEvent: Sendable, Hashable {
         case manage
     }
 
-    /// Whether it changes nothing and is told for the sake of counting alone. Without the user's consent nobody is told.
+    /// Whether it is an analytics event, which changes nothing. Without the user's consent it is not sent.
     public var isOnlyCounted: Bool {
         switch self {
         case .shown, .footerTapped, .aboutShown, .aboutTapped: true
@@ -53,7 +53,7 @@ public enum ConnectButtonEvent: Sendable, Hashable {
         }
     }
 
-    /// Whether it ends what is under way, whatever step that has reached since the user saw it.
+    /// Whether it cancels work in progress, whatever step that has reached since the user saw it.
     package var isInterruption: Bool {
         switch self {
         case .cancel, .keep, .undo, .returned: true

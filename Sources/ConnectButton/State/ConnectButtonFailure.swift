@@ -1,15 +1,15 @@
-/// What went wrong, as the user is told it: inline, with what to do next (W6, W7).
+/// An error as shown to the user: inline, with what to do next (W6, W7).
 public struct ConnectButtonFailure: Sendable, Hashable, Codable {
     /// What happened.
     public let kind: Kind
-    /// Words for the developer, such as IFTTT's error code. They reach the page's script and are never shown.
+    /// A message for developers, such as IFTTT's error code. It reaches the page's script and is never shown.
     public let detail: String?
 
-    /// Something that went wrong.
+    /// Creates a failure.
     ///
     /// - Parameters:
     ///   - kind: What happened.
-    ///   - detail: Words for the developer.
+    ///   - detail: A message for developers.
     public init(_ kind: Kind, detail: String? = nil) {
         self.kind = kind
         self.detail = detail
@@ -17,32 +17,32 @@ public struct ConnectButtonFailure: Sendable, Hashable, Codable {
 
     /// What happened.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// There is no way to the network.
+        /// The device has no network.
         case offline
-        /// IFTTT, or the app's server, does not answer or says that it cannot.
+        /// IFTTT, or the app's server, is unreachable or failed.
         case unavailable
-        /// IFTTT, or the app's server, has been asked too often. The web component says it of its server by itself.
+        /// Too many requests to IFTTT or the app's server. The web component derives it from its server's 429.
         case tooMany = "too_many"
-        /// There is no such connection, or it is not published.
+        /// The connection does not exist or is not published.
         case unknownConnection = "unknown_connection"
-        /// The connection is there, and not for this user.
+        /// The connection is not available to this user.
         case notAllowed = "not_allowed"
-        /// The text in the field is no email address.
+        /// The text in the field is not a valid email address.
         case invalidEmail = "invalid_email"
-        /// IFTTT no longer knows the user; signing in again helps (W10).
+        /// The user's session at IFTTT has ended; signing in again helps (W10).
         case signInExpired = "sign_in_expired"
-        /// IFTTT could not make an account.
+        /// IFTTT could not create an account.
         case accountNotCreated = "account_not_created"
         /// The system refused to open the IFTTT app.
         case appNotOpened = "app_not_opened"
         /// The connection is still on.
         case notDisconnected = "not_disconnected"
-        /// An answer that cannot be read; nothing was changed.
+        /// The response is invalid; nothing was changed.
         case interrupted
-        /// The user ended it. Said, and not as an error.
+        /// The user cancelled. Shown, but not as an error.
         case cancelled
 
-        /// Whether doing the same again can help.
+        /// Whether retrying can help.
         public var isRetryable: Bool {
             switch self {
             case .offline, .unavailable, .tooMany, .signInExpired, .accountNotCreated, .appNotOpened, .notDisconnected,
@@ -52,7 +52,7 @@ public struct ConnectButtonFailure: Sendable, Hashable, Codable {
             }
         }
 
-        /// Whether it is said as an error, in the error's colour. What the user did on purpose is none.
+        /// Whether it is shown as an error, in the error's colour. What the user did deliberately is none.
         public var isError: Bool { self != .cancelled }
     }
 }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a Connect Button shows: one value, drawn alike by the web component and by SwiftUI.
+/// What a Connect Button shows: one value, drawn identically by the web component and by SwiftUI.
 ///
 /// It holds no secret and no timer, and it says nothing about the locale or the colour scheme: `ConnectButtonFace` and
 /// `ConnectButtonPalette` add those. As JSON it is the `state` of ``ConnectButtonAnswer``. Source: IFTTT dossier 4.4.
@@ -13,43 +13,43 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     public var step: Step
     /// The connection, once it is known.
     public var connection: ConnectButtonConnection?
-    /// The address in the email field, before the user types. It may be empty or wrong: then the field says so.
+    /// The address in the email field, before the user types. If it is not empty and invalid, the field shows the error.
     public var email: String?
-    /// How many addresses were refused so far. One more is drawn as a refusal, also of the same address.
+    /// How many addresses were refused so far. An increase is drawn as a refusal, even of the same address.
     public var refusals = 0
-    /// What went wrong last, shown in the footer until the next step.
+    /// The last error, shown in the footer until the next step.
     public var failure: ConnectButtonFailure?
-    /// How far the work is that the user waits for.
+    /// The progress of the work that the user waits for.
     public var progress: ConnectButtonProgress
-    /// The time in which a disconnection can be taken back.
+    /// The time in which a disconnection can be undone.
     public var undo: ConnectButtonUndo?
-    /// Whether the user can end what is going on.
+    /// Whether the user can cancel what is in progress.
     public var isCancellable: Bool
-    /// Where the switch leads, as far as it is known: a drag shows it coming. It is a hint; the answer decides.
+    /// The step that the switch leads to, if known: a drag previews it. It is a hint; the answer decides.
     public var next: Step?
-    /// Where the user manages the connection at IFTTT; the About page shows it while connected.
+    /// The page that manages the connection at IFTTT; the About page links to it while connected.
     public var manageURL: URL?
-    /// Where the app's set-up of a pending connection is; `nil` where the page or the app opens it itself.
+    /// The app's set-up page of a pending connection; `nil` where the page or the app opens it itself.
     public var setUpURL: URL?
-    /// Where the user gets the IFTTT app, when it is known to be missing.
+    /// The store page of the IFTTT app, when the app is known to be missing.
     public var storeURL: URL?
-    /// Where IFTTT tells of privacy and terms; `nil` when that is not known.
+    /// IFTTT's privacy and terms; `nil` when unknown.
     public var termsURL: URL?
 
-    /// A state of the button.
+    /// Creates a state.
     ///
     /// - Parameters:
     ///   - step: The row of table 4.4.
-    ///   - connection: The connection, or `nil` while it is not known.
+    ///   - connection: The connection, or `nil` while unknown.
     ///   - email: The suggested or typed address.
-    ///   - failure: What went wrong last.
-    ///   - progress: How far the work is.
-    ///   - undo: The time in which a disconnection can be taken back.
-    ///   - isCancellable: Whether the user can end what is going on.
-    ///   - next: Where the switch leads.
-    ///   - manageURL: Where the connection is managed.
-    ///   - storeURL: Where the IFTTT app is, when it is missing.
-    ///   - termsURL: Where privacy and terms are told of.
+    ///   - failure: The last error.
+    ///   - progress: The progress of the work.
+    ///   - undo: The time in which a disconnection can be undone.
+    ///   - isCancellable: Whether the user can cancel what is in progress.
+    ///   - next: The step that the switch leads to.
+    ///   - manageURL: The page that manages the connection.
+    ///   - storeURL: The store page of the IFTTT app, when the app is missing.
+    ///   - termsURL: Privacy and terms.
     public init(
         _ step: Step, connection: ConnectButtonConnection? = nil, email: String? = nil,
         failure: ConnectButtonFailure? = nil, progress: ConnectButtonProgress = .none, undo: ConnectButtonUndo? = nil,
@@ -69,8 +69,8 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
         self.termsURL = termsURL
     }
 
-    /// A row of the dossier's table 4.4. *Invalid email* is ``email`` with a failure, and the check mark is how
-    /// ``connected`` arrives, not a step that anybody waits for.
+    /// A row of the dossier's table 4.4. *Invalid email* is ``email`` with a failure, and the check mark is the animation of
+    /// ``connected``, not a step of its own.
     public enum Step: String, Sendable, Hashable, Codable, CaseIterable {
         /// Nothing is drawn and no room is taken.
         case hidden
@@ -82,17 +82,17 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
         case connect
         /// The user is asked for an email address.
         case email
-        /// It is being found out who the user is.
+        /// The user's account is being looked up.
         case verifying
-        /// IFTTT is told to make an account. Shown only when it is known that there is none (W5).
+        /// IFTTT is creating an account. Shown only when the user is known to have none (W5).
         case creatingAccount = "creating_account"
         /// The user is at the service, in the IFTTT app, or on the way there.
         case goingToService = "going_to_service"
-        /// The user is back and the connection is being read.
+        /// The user is back and the connection is being fetched.
         case connecting
         /// On.
         case connected
-        /// Made, but not working until the app has configured it (W15).
+        /// On, but not working until the app has configured it (W15).
         case pending
         /// The user is asked whether to disconnect (W1).
         case confirmDisconnect = "confirm_disconnect"
@@ -103,13 +103,13 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     }
 }
 
-/// How far the work is that a user waits for. The button invents nothing: what cannot be measured is indeterminate (W4).
+/// The progress of the work that a user waits for. What cannot be measured is indeterminate (W4).
 public enum ConnectButtonProgress: Sendable, Hashable, Codable {
-    /// Nothing is waited for.
+    /// No work.
     case none
-    /// It is not known how far.
+    /// Unknown progress.
     case indeterminate
-    /// The part that is done, from 0 to 1.
+    /// The completed fraction, from 0 to 1.
     case fraction(Double)
 
     public init(from decoder: any Decoder) throws {
@@ -131,18 +131,18 @@ public enum ConnectButtonProgress: Sendable, Hashable, Codable {
     }
 }
 
-/// The time in which a disconnection can be taken back. Seconds, not a date: the two clocks need not agree.
+/// The time in which a disconnection can be undone. Seconds, not a date: the two clocks can differ.
 public struct ConnectButtonUndo: Sendable, Hashable, Codable {
-    /// Seconds that are left.
+    /// The remaining seconds.
     public let remaining: Double
-    /// Seconds that there were.
+    /// The total seconds.
     public let total: Double
 
-    /// Time to take a disconnection back. Both numbers are at least 0, and no more is left than there was.
+    /// Creates an undo time. Both numbers are clamped to at least 0, and the remaining to the total.
     ///
     /// - Parameters:
-    ///   - remaining: Seconds that are left.
-    ///   - total: Seconds that there were.
+    ///   - remaining: The remaining seconds.
+    ///   - total: The total seconds.
     public init(remaining: Double, total: Double) {
         self.total = total.isFinite ? max(total, 0) : 0
         self.remaining = remaining.isFinite ? min(max(remaining, 0), self.total) : 0

@@ -95,7 +95,7 @@ struct AboutView: View {
 
     private func open(_ url: URL?, _ item: ConnectButtonEvent.AboutItem?) {
         guard let url else { return }
-        // The store badge is nothing that IFTTT counts (7).
+        // IFTTT does not count the store badge (7).
         if let item { send(.aboutTapped(item)) }
         openURL(url)
     }

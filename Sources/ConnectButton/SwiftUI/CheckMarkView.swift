@@ -1,7 +1,7 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The check mark, once, from its first moment to its last.
+/// The check mark's animation, played once.
 struct CheckMarkView: View {
     let ink: ConnectButtonColor
     let unit: Double
@@ -22,7 +22,7 @@ struct CheckMarkView: View {
     }
 }
 
-/// One moment of the check mark: ``CheckMark`` says what is seen, and this draws it.
+/// Draws one frame of ``CheckMark``.
 struct CheckMarkDrawing: View, Animatable {
     let ink: ConnectButtonColor
     let unit: Double
@@ -52,7 +52,7 @@ struct CheckMarkDrawing: View, Animatable {
             }
         }
         .frame(width: mark.side * unit, height: mark.side * unit)
-        // A tick is not mirrored where people read from right to left.
+        // A tick is not mirrored in right-to-left layouts.
         .environment(\.layoutDirection, .leftToRight)
     }
 }

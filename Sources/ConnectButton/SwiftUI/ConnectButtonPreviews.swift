@@ -1,7 +1,7 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// What a canvas shows (F058): a button that knows no services yet, and the states of one that does.
+/// Previews (F058): a button without known services, and the states of one with them.
 struct ConnectButtonPreviews: PreviewProvider {
     private static let location = ConnectButtonService(
         name: "Location", shortName: "Location", icon: nil, brand: ConnectButtonPalette.fallback, url: nil)

@@ -2,7 +2,7 @@
 import Accessibility
 public import SwiftUI
 
-/// The Connect Button in SwiftUI. It draws a state by the tokens and hands on what the user does; it decides nothing.
+/// The Connect Button in SwiftUI. It draws a state with the design tokens and reports what the user does; it has no logic.
 ///
 /// ```swift
 /// ConnectButtonView(ConnectButtonState(activation)) { event in
@@ -14,11 +14,11 @@ public import SwiftUI
 /// }
 /// ```
 ///
-/// It also says what is only counted (``ConnectButtonEvent/isOnlyCounted``): the footer and the About page. Whether the user
-/// agreed to that is the controller's to know.
+/// It also sends analytics events (``ConnectButtonEvent/isOnlyCounted``) of the footer and the About page. The controller
+/// checks the user's consent.
 ///
-/// It is a switch to assistive technology, follows the text size, Reduce Motion, light and dark, and mirrors itself where
-/// people read from right to left.
+/// It is a switch to assistive technology, follows the text size, Reduce Motion, light and dark mode, and mirrors itself in
+/// right-to-left layouts.
 public struct ConnectButtonView: View {
     private let state: ConnectButtonState
     private let face: ConnectButtonFace
@@ -30,14 +30,14 @@ public struct ConnectButtonView: View {
     @Environment(\.accessibilityReduceMotion) private var reducesMotion
     @ScaledMetric(relativeTo: .body) private var unit = 1.0
 
-    /// The button that shows `state`.
+    /// Creates a button that shows `state`.
     ///
     /// - Parameters:
-    ///   - state: What is shown.
-    ///   - locale: The button's own locale; the user's unless stated. Give its tag to the activation's configuration, too.
-    ///   - suggestedEmail: What the email field begins with when the state has no address.
-    ///   - showsFooter: Whether a footer without a failure and without actions is drawn.
-    ///   - send: Takes what the user does.
+    ///   - state: The state to show.
+    ///   - locale: The button's own locale; by default the user's. Give its tag to the activation's configuration, too.
+    ///   - suggestedEmail: The email field's initial text when the state has no address.
+    ///   - showsFooter: Whether to show a footer without a failure or actions.
+    ///   - send: Receives the user's actions.
     public init(
         _ state: ConnectButtonState, locale: ConnectButtonLocale = .user, suggestedEmail: String = "",
         showsFooter: Bool = true, send: @escaping @MainActor (ConnectButtonEvent) -> Void

@@ -7,7 +7,7 @@ struct EmailView: View {
     let failure: ConnectButtonFailure?
     let unit: Double
     let palette: ConnectButtonPalette
-    /// Whether the user can type; not while a finger drags towards it.
+    /// Whether the user can type; false while a finger drags towards it.
     let isReady: Bool
     let send: @MainActor (ConnectButtonEvent) -> Void
 
@@ -25,7 +25,7 @@ struct EmailView: View {
         self.palette = palette
         self.isReady = isReady
         self.send = send
-        // What is typed later is kept, whatever the state says.
+        // What the user types later is kept, whatever the state has.
         _text = State(wrappedValue: email)
     }
 
@@ -43,7 +43,7 @@ struct EmailView: View {
             .buttonStyle(ConfirmStyle(palette: palette))
             .accessibilityLabel(Text(verbatim: face.emailConfirm))
         }
-        // A field that is filled in already does not raise the keyboard (4.5).
+        // A prefilled field does not raise the keyboard (4.5).
         .onAppear { isFocused = isReady && text.isEmpty }
         .accessibilityAction(.escape, cancel)
     }
@@ -84,7 +84,7 @@ struct EmailView: View {
     }
 }
 
-/// The email field comes when the morph is nearly done.
+/// Fades the email field in near the end of the transition.
 struct FieldFading: ViewModifier, Animatable {
     var fraction: Double
 

@@ -1,7 +1,7 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The footer: a sentence, an error, or *works with*, which opens the About page; and what can be done.
+/// The footer: a sentence, an error, or *works with*, which opens the About page; and the available actions.
 struct FooterView: View {
     let face: ConnectButtonFace
     let unit: Double
@@ -44,7 +44,7 @@ struct FooterView: View {
     private var text: some View { RunsText(runs: face.footer) }
 }
 
-/// Runs of text, the word mark heavy.
+/// Text runs, the word mark in heavy weight.
 struct RunsText: View {
     let runs: [TextRun]
 
@@ -60,7 +60,7 @@ struct RunsText: View {
 }
 
 extension ConnectButtonLook.Input {
-    /// What a tap on the pill is.
+    /// The event of a tap on the pill.
     var event: ConnectButtonEvent? {
         switch self {
         case .turnOn: .turnOn

@@ -1,12 +1,12 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The knob with the service's icon. On the way to the email field it becomes the confirm button.
+/// The knob with the service's icon. It turns into the confirm button of the email field.
 struct KnobView: View, Animatable {
     let service: ConnectButtonService?
     let palette: ConnectButtonPalette
     let unit: Double
-    /// How far the pill has become the email field.
+    /// The progress of the transition into the email field.
     var fraction: Double
 
     nonisolated var animatableData: Double {

@@ -1,10 +1,10 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The pill: grounds, progress, label, knob, email field, answers, check mark.
+/// The pill: background, progress, label, knob, email field, choices, check mark.
 ///
-/// What moves, moves by the shared arithmetic of ``EmailMorph``, ``CheckMark``, ``RefusalShake`` and ``KnobDrag``; with Reduce
-/// Motion it is there immediately.
+/// Animations use the shared arithmetic of ``EmailMorph``, ``CheckMark``, ``RefusalShake`` and ``KnobDrag``; with Reduce
+/// Motion, changes appear immediately.
 struct PillView: View {
     let state: ConnectButtonState
     let face: ConnectButtonFace
@@ -12,13 +12,13 @@ struct PillView: View {
     let suggestedEmail: String
     let send: @MainActor (ConnectButtonEvent) -> Void
 
-    /// The part of a change that a finger has done, or `nil`.
+    /// The progress of a drag, or `nil`.
     @State private var dragged: Double?
-    /// How far the pill has become the email field.
+    /// The progress of the transition into the email field.
     @State private var morph: Double
-    /// Grows by one with every refused address.
+    /// Increases by one with every refused address.
     @State private var shakes = 0.0
-    /// The step that is shown now: what an animation does at its end is about this one, not about the one it began with.
+    /// The step shown now: an animation's completion applies to this one, not to the one it started with.
     @State private var step: ConnectButtonState.Step
     @State private var isCelebrating = false
     @State private var isPressed = false
@@ -40,7 +40,7 @@ struct PillView: View {
         self.unit = unit
         self.suggestedEmail = suggestedEmail
         self.send = send
-        // A field that is there from the first look on has nothing to grow out of.
+        // A field that is visible from the start has no transition.
         _morph = State(wrappedValue: ConnectButtonLook(state.step).input == .email ? 1 : 0)
         _step = State(wrappedValue: state.step)
     }
@@ -52,7 +52,7 @@ struct PillView: View {
         ConnectButtonPalette(state.connection?.connecting.brand ?? ConnectButtonPalette.fallback, scheme: scheme)
     }
     var body: some View {
-        // Long words make the pill higher: they are measured out of sight.
+        // Long labels make the pill higher: they are measured in a hidden view.
         measure
             .frame(maxWidth: .infinity, minHeight: geometry.height * unit)
             .fixedSize(horizontal: false, vertical: true)
@@ -99,7 +99,7 @@ struct PillView: View {
         .clipShape(pill)
     }
 
-    // MARK: What happens
+    // MARK: Transitions
 
     private func arrive(from before: ConnectButtonState.Step, at now: ConnectButtonState.Step) {
         step = now
@@ -139,7 +139,7 @@ struct PillView: View {
         }
     }
 
-    /// The email field; a finger that drags towards it shows it coming.
+    /// The email field; visible while a finger drags towards it.
     private var emailField: some View {
         EmailView(
             face: face, failure: state.failure, unit: unit, palette: palette,
@@ -149,7 +149,7 @@ struct PillView: View {
         .modifier(FieldFading(fraction: morph))
     }
 
-    /// The two answers; the one that changes nothing stands out, as in the web component.
+    /// The two choices; the one that changes nothing is prominent, as in the web component.
     private var choices: some View {
         HStack(spacing: geometry.knobInset * unit) {
             ForEach(face.choices, id: \.kind) { choice in
@@ -170,7 +170,7 @@ struct PillView: View {
         .accessibilityAction(.escape) { send(.keep) }
     }
 
-    /// A switch to assistive technology; while the service is waited for, and for set-up, a button.
+    /// A switch to assistive technology; a button while waiting for the service, and for set-up.
     @ViewBuilder private var control: some View {
         let button = Button(action: tap) {
             ZStack {
@@ -226,12 +226,12 @@ struct PillView: View {
 
     // MARK: The knob
 
-    /// How far the knob travels, in points to the right.
+    /// The knob's travel, in points to the right.
     private func way(in width: Double) -> Double {
         (isMirrored ? -1 : 1) * (width - (geometry.knobDiameter + 2 * geometry.knobInset) * unit)
     }
 
-    /// A finger that begins at the knob moves it; one that begins beside it scrolls the page.
+    /// A drag that begins at the knob moves it; one that begins beside it scrolls the page.
     private func knob(way: Double) -> some View {
         let isOn = look.knob == .end
         let place = isCelebrating ? 0.5 : dragged.map { isOn ? 1 - $0 : $0 } ?? (isOn ? 1 : 0)
@@ -261,13 +261,13 @@ struct PillView: View {
             }
     }
 
-    /// Shows a part of the change, of the way to the email field too when that is where it leads.
+    /// Shows a partial change, including the transition to the email field where that is the next step.
     private func scrub(to fraction: Double) {
         dragged = fraction
         if state.next == .email { morph = fraction }
     }
 
-    /// Goes on to the end that the release decides, and lets go there.
+    /// Animates to the end that the release decides.
     private func release(_ release: KnobDrag.Release) {
         let duration = state.next == .email ? motion.emailMorph : motion.change
         let spring = Animation.interpolatingSpring(
@@ -281,7 +281,7 @@ struct PillView: View {
         if release.completes { tap() }
     }
 
-    /// When it is over the knob glides from the centre to its end, and the mark goes along and fades.
+    /// Afterwards, the knob glides from the centre to its end, and the mark moves with it and fades.
     private func checkMark(way: Double) -> some View {
         CheckMarkView(ink: palette.ink, unit: unit) {
             withAnimation(.easeInOut(duration: motion.change)) { isCelebrating = false }

@@ -1,9 +1,9 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The feedback of a press (F061). The system waits with it where something scrolls, and takes it back when the finger leaves.
+/// The feedback of a press (F061). In a scroll view, the system delays it and cancels it when the finger leaves.
 struct PressedStyle: ButtonStyle {
-    /// Who else is to feel it: the whole pill. Without it the button itself does.
+    /// The binding that shows the press on the whole pill; without it, only the button does.
     var isPressed: Binding<Bool>?
 
     init(isPressed: Binding<Bool>? = nil) {
@@ -19,7 +19,7 @@ struct PressedStyle: ButtonStyle {
     }
 }
 
-/// The button that confirms the address: pressed it has a colour of its own, and its glyph fades (IFTTT dossier 4.3).
+/// The confirm button: it has a pressed colour of its own, and its glyph fades (IFTTT dossier 4.3).
 struct ConfirmStyle: ButtonStyle {
     let palette: ConnectButtonPalette
 

@@ -1,13 +1,13 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// The bar under the label: a part, a countdown, or, while an answer is waited for, a bar that fills and waits.
+/// The bar under the label: a fraction, a countdown, or a bar that fills while waiting for an answer.
 struct ProgressBar: View {
     let progress: ConnectButtonProgress
     let undo: ConnectButtonUndo?
-    /// How much is filled while an answer is waited for.
+    /// How much is filled while waiting for an answer.
     let fill: Double
-    /// What it is the progress of.
+    /// The accessibility label.
     let label: String
     let color: Color
     let reducesMotion: Bool
@@ -45,7 +45,7 @@ struct ProgressBar: View {
     }
 }
 
-/// Goes back and forth between full and partial opacity for as long as it is on.
+/// Alternates between full and partial opacity while it is on.
 struct Breathing: ViewModifier {
     let isOn: Bool
 

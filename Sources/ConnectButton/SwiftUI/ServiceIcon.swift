@@ -1,8 +1,8 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// A service's icon; its first letter until the icon is there, and when it never comes. A lost icon is asked for twice
-/// again (W30).
+/// A service's icon, or its first letter until the icon is loaded. A failed download is retried twice
+/// (W30).
 struct ServiceIcon: View {
     let service: ConnectButtonService?
 
@@ -12,13 +12,13 @@ struct ServiceIcon: View {
     var body: some View {
         AsyncImage(url: service?.icon) { phase in
             switch phase {
-            // As it is delivered (dossier 1.4).
+            // Drawn as delivered (dossier 1.4).
             case .success(let image): image.resizable().scaledToFit()
             case .failure: letter.task { await tryAgain() }
             default: letter
             }
         }
-        // Another identity is another request.
+        // A new identity starts a new request.
         .id(attempt)
         .onChange(of: service?.icon) { attempt = 0 }
     }
@@ -30,7 +30,7 @@ struct ServiceIcon: View {
         attempt += 1
     }
 
-    /// Has an icon in the system's cache before it is looked at (F059).
+    /// Loads an icon into the system's cache in advance (F059).
     static func prefetch(_ service: ConnectButtonService?) async {
         guard let icon = service?.icon else { return }
         _ = try? await URLSession.shared.data(from: icon)

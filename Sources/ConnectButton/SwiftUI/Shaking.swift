@@ -1,9 +1,9 @@
 #if canImport(SwiftUI) && !os(tvOS) && !os(watchOS)
 import SwiftUI
 
-/// Shakes once with every refusal (F015): ``RefusalShake`` says where the pill is.
+/// Shakes with every refusal (F015), by the offsets of ``RefusalShake``.
 struct Shaking: ViewModifier, Animatable {
-    /// How often it has shaken; between two whole numbers it does.
+    /// How often it has shaken; fractions are in between.
     var shakes: Double
     let unit: Double
 

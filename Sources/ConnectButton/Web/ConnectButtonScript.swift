@@ -4,12 +4,12 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The web component `<connect-button>` as a server hands it out: one JavaScript module without dependencies.
+/// The web component `<connect-button>`: one JavaScript module without dependencies.
 public enum ConnectButtonScript {
     /// The module's bytes; serve them as `text/javascript`.
     public static let javaScript = Data(PackageResources.connect_button_js)
 
-    /// Rules for the page's own style sheet: they reserve the button's room before the module is there, so that nothing moves.
+    /// Rules for the page's style sheet: they reserve the button's space until the module is loaded, so that nothing moves.
     public static var reservation: String {
         let (geometry, type) = (ConnectButtonGeometry.standard, ConnectButtonType.standard)
         let footer = type.footer * type.footerLineHeight * geometry.footerLines
@@ -27,7 +27,7 @@ public enum ConnectButtonScript {
         value == value.rounded() ? String(Int(value)) : String((value * 10).rounded() / 10)
     }
 
-    /// What the module carries of the catalogue and of the tokens, between its two marks.
+    /// The words and tokens that the module embeds, between its two marks.
     static func embedded() throws -> String {
         let words = Dictionary(
             uniqueKeysWithValues: ConnectButtonLocale.allCases.map { locale in

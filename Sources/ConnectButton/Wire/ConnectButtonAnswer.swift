@@ -4,37 +4,37 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What the server answers to `GET {base}/{connection}` and to `POST {base}/{connection}/events`, and what it sends as the
-/// `data` of each server-sent event of `GET {base}/{connection}/changes`.
+/// The server's answer to `GET {base}/{connection}` and to `POST {base}/{connection}/events`, and the `data` of each
+/// server-sent event of `GET {base}/{connection}/changes`.
 ///
-/// The component takes it as hostile: it opens ``open`` only when it is an `https` URL or loopback, and draws text as text.
+/// The component does not trust it: it opens ``open`` only if it is an `https` or loopback URL, and draws text as text.
 public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
-    /// Counts the changes of this session's state; a message names the one it is about. A component ignores an answer that
-    /// is older than what it shows.
+    /// Counts the changes of this session's state; a message names the revision that it is about. A component ignores an older
+    /// answer than the one it shows.
     public var revision: Int
     /// The anti-forgery token for the next message, bound to the session.
     public var token: String
     /// The locale of ``face``.
     public var locale: ConnectButtonLocale
-    /// What is shown.
+    /// The state to show.
     public var state: ConnectButtonState
-    /// What it says.
+    /// The texts of the state.
     public var face: ConnectButtonFace
-    /// Whether this page is to send the user on now: the answer to ``ConnectButtonEvent/proceed`` has ``open``.
+    /// Whether this page is to redirect the user now: the answer to ``ConnectButtonEvent/proceed`` has ``open``.
     public var canOpen = false
-    /// Where the user is to go now. Only the answer to ``ConnectButtonEvent/proceed`` has it, and only once.
+    /// The URL that the user goes to. Only the answer to ``ConnectButtonEvent/proceed`` has it, and only once.
     public var open: URL?
-    /// Whether the user agreed to be counted; without it the component tells nobody what concerns the view alone (W24).
+    /// Whether the user consented to analytics; otherwise the component reports no analytics events (W24).
     public var isCounted = false
 
-    /// An answer that says `state` in `locale`.
+    /// Creates an answer with the texts of `state` in `locale`.
     ///
     /// - Parameters:
-    ///   - state: What is shown.
+    ///   - state: The state to show.
     ///   - locale: The locale of the texts.
     ///   - revision: The state's revision in this session.
     ///   - token: The anti-forgery token.
-    ///   - open: Where the user is to go now.
+    ///   - open: The URL that the user goes to.
     public init(
         _ state: ConnectButtonState, in locale: ConnectButtonLocale, revision: Int, token: String, open: URL? = nil
     ) {
@@ -46,14 +46,14 @@ public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
         self.open = open
     }
 
-    /// The answer's bytes: JSON on one line, as both a response and a server-sent event need it.
+    /// The encoded answer: JSON on one line, as server-sent events need it.
     ///
-    /// They have no `<`, so a page may hold them in a `<script type="application/json">` as they are: no name that a
-    /// service or a user chose ends the element.
+    /// It contains no `<`, so a page can embed it in a `<script type="application/json">`: no name of a service or a user can
+    /// end the element.
     public func body() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // In JSON it stands in strings alone, where an escape says the same.
+        // In JSON, `<` occurs in strings only, where an escape is equivalent.
         return Data(String(decoding: try encoder.encode(self), as: UTF8.self).replacing("<", with: #"\u003c"#).utf8)
     }
 }

@@ -1,4 +1,4 @@
-/// What a state says in one locale, and which of the user's answers it offers. Both renderings draw these texts and none of their own.
+/// The texts and actions of a state in one locale. Both renderings draw these texts and none of their own.
 public struct ConnectButtonFace: Sendable, Hashable, Codable {
     /// The text on the pill.
     public let label: String
@@ -6,15 +6,15 @@ public struct ConnectButtonFace: Sendable, Hashable, Codable {
     public let name: String
     /// The text that fades in while the knob is dragged.
     public let toggled: String
-    /// What changed, for a live region; empty when there is nothing to say.
+    /// What changed, for a live region; empty when there is nothing to announce.
     public let announcement: String
     /// The text under the pill.
     public let footer: [TextRun]
-    /// How the footer is set.
+    /// The style of the footer.
     public let tone: Tone
-    /// What the user can do under the pill, in order.
+    /// The actions under the pill, in order.
     public let actions: [Action]
-    /// The answers on the pill, in order; of ``ConnectButtonState/Step/confirmDisconnect`` alone.
+    /// The choices on the pill, in order; only for ``ConnectButtonState/Step/confirmDisconnect``.
     public let choices: [Action]
     /// The email field's name and hint.
     public let emailField: String
@@ -23,7 +23,7 @@ public struct ConnectButtonFace: Sendable, Hashable, Codable {
     /// The About page, once the connection is known.
     public let about: About?
 
-    /// How the footer is set.
+    /// The style of the footer.
     public enum Tone: String, Sendable, Hashable, Codable {
         /// A sentence.
         case plain
@@ -33,7 +33,7 @@ public struct ConnectButtonFace: Sendable, Hashable, Codable {
         case error
     }
 
-    /// Something that the user can do.
+    /// An action of the user.
     public struct Action: Sendable, Hashable, Codable {
         /// What it does.
         public enum Kind: String, Sendable, Hashable, Codable {
@@ -48,7 +48,7 @@ public struct ConnectButtonFace: Sendable, Hashable, Codable {
 
         /// What it does.
         public let kind: Kind
-        /// What it is called.
+        /// The action's title.
         public let title: String
     }
 
@@ -63,10 +63,10 @@ public struct ConnectButtonFace: Sendable, Hashable, Codable {
         public let close: String
     }
 
-    /// What `state` says in `locale`.
+    /// Creates the texts of `state` in `locale`.
     ///
     /// - Parameters:
-    ///   - state: What is shown.
+    ///   - state: The state.
     ///   - locale: The button's locale.
     public init(_ state: ConnectButtonState, in locale: ConnectButtonLocale) {
         let writer = FaceWriter(state: state, locale: locale)
@@ -85,7 +85,7 @@ public struct ConnectButtonFace: Sendable, Hashable, Codable {
 }
 
 extension ConnectButtonFace.Action.Kind {
-    /// The event that the action is, or `nil` for what concerns no server.
+    /// The action's event, or `nil` for an action that is not sent to a server.
     public var event: ConnectButtonEvent? {
         switch self {
         case .retry: .retry

@@ -4,8 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One of the 22 locales that the button speaks (IFTTT dossier 8). It belongs to a button, not to the process, and is passed on
-/// to IFTTT's pages so that they speak the same (F104, W22).
+/// One of the button's 22 locales (IFTTT dossier 8). It belongs to a button, not to the process, and is passed to IFTTT's
+/// pages so that they use the same one (F104, W22).
 public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterable {
     case americanEnglish = "en-US"
     case britishEnglish = "en-GB"
@@ -33,10 +33,10 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
     /// The locale's tag (BCP 47).
     public var tag: String { rawValue }
 
-    /// The locale that serves a reader of `identifier`, or `nil` when none does.
+    /// The locale that matches `identifier`, or `nil`.
     ///
-    /// Both spellings are read, `zh-Hant-TW` and `pt_PT.UTF-8@euro`; case does not matter. Where a language is here twice, script
-    /// and region decide as in Unicode's CLDR: `es-MX` reads `es-419`, `pt` reads `pt-BR`, `zh-HK` reads `zh-Hant`.
+    /// Accepts tags and POSIX names, such as `zh-Hant-TW` and `pt_PT.UTF-8@euro`, in any case. Where a language has two locales,
+    /// script and region decide as in Unicode's CLDR: `es-MX` gives `es-419`, `pt` gives `pt-BR`, `zh-HK` gives `zh-Hant`.
     ///
     /// - Parameter identifier: A tag or a POSIX locale name, from anywhere.
     public init?(matching identifier: String) {
@@ -53,12 +53,12 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
         }
     }
 
-    /// The best locale for what the user prefers, American English when nothing fits.
+    /// The best locale for the user's preferences, American English when none matches.
     ///
     /// - Parameters:
-    ///   - preferences: Tags or POSIX locale names, the best first. A button's own locale goes before the user's.
-    ///   - passedOver: Takes each preference before the one that serves, or all when none does: there are no words in it. For
-    ///     logs (dossier 6.12).
+    ///   - preferences: Tags or POSIX locale names, the best first. Put a button's own locale before the user's.
+    ///   - passedOver: Receives each preference without a locale, up to the first match. For logs
+    ///     (dossier 6.12).
     public init(preferred preferences: [String], passedOver: (String) -> Void = { _ in }) {
         for preference in preferences {
             if let locale = ConnectButtonLocale(matching: preference) {
@@ -70,8 +70,8 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
         self = .americanEnglish
     }
 
-    /// The locale of this device's user: of the preferred languages the first that fits (dossier 0). On a server it is the
-    /// process's own, and of no visitor.
+    /// The locale of this device's user: the first of the preferred languages that matches (dossier 0). On a server it is the
+    /// process's own, not a visitor's.
     ///
     /// Give its ``tag`` to the activation's configuration and the value itself to the view, so that the button and IFTTT's
     /// pages speak the same.
@@ -84,30 +84,30 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
         ConnectButtonLocale(preferred: languages.isEmpty ? [current] : languages)
     }
 
-    /// The best locale for an `Accept-Language` header (RFC 9110, 12.5.4), American English when nothing fits.
+    /// The best locale for an `Accept-Language` header (RFC 9110, 12.5.4), American English when none matches.
     ///
     /// - Parameters:
-    ///   - header: The header's value, or `nil`. Of a long one only the first 32 ranges count.
-    ///   - override: The button's own locale, which wins.
+    ///   - header: The header's value, or `nil`. At most its first 32 ranges are read.
+    ///   - override: The button's own locale, which takes precedence.
     public init(acceptLanguage header: String?, override: String? = nil) {
         let ranges = (header ?? "").prefix(2000).split(separator: ",").prefix(32).map { range in
             let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
             let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
             return (tag: parts.first ?? "", quality: quality)
         }
-        // Sorting is stable by hand: of equals the first is preferred.
+        // Makes the sort stable: of equal qualities, the first is preferred.
         let sorted = ranges.enumerated().filter { $0.element.quality > 0 }.sorted {
             ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset)
         }
         self.init(preferred: [override].compactMap(\.self) + sorted.map(\.element.tag))
     }
 
-    /// Where English is written as in the United States (CLDR: what does not descend from `en-001`).
+    /// Regions with American spelling (CLDR: those that do not descend from `en-001`).
     private static let americanRegions: Set<String> = [
         "us", "as", "gu", "mh", "mp", "ph", "pr", "um", "vi", "840",
     ]
 
-    /// What descends from `es-419` in CLDR.
+    /// Descendants of `es-419` in CLDR.
     private static let latinAmericanRegions: Set<String> = [
         "419", "ar", "bo", "br", "bz", "cl", "co", "cr", "cu", "do", "ec", "gt", "hn", "mx", "ni", "pa", "pe", "pr",
         "py",
@@ -115,14 +115,14 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
     ]
 }
 
-/// The parts of a tag that decide: language, script, region, in lower case.
+/// The subtags that decide: language, script, region, in lower case.
 private struct LanguageTag {
     let language: String
     var script: String?
     var region: String?
 
-    /// What is before a POSIX encoding or modifier, in subtags of 1 to 8 letters and digits. Extensions and private use
-    /// are not read.
+    /// Parses the part before a POSIX encoding or modifier, in subtags of 1 to 8 letters and digits. Ignores extensions and
+    /// private use.
     init?(_ identifier: String) {
         guard identifier.utf8.count <= 128 else { return nil }
         let name = identifier.prefix { $0 != "." && $0 != "@" }
@@ -130,7 +130,7 @@ private struct LanguageTag {
         guard let first = subtags.first, (2...3).contains(first.utf8.count), first.utf8.allSatisfy(Self.isLetter),
             subtags.allSatisfy({ (1...8).contains($0.utf8.count) && $0.utf8.allSatisfy(Self.isLetterOrDigit) })
         else { return nil }
-        // `zh-yue`: an extended language stands for itself.
+        // `zh-yue`: an extended language replaces the language.
         language = first == "zh" && subtags.dropFirst().first == "yue" ? "yue" : first
         for subtag in subtags.dropFirst() {
             if subtag.utf8.count == 1 { break }

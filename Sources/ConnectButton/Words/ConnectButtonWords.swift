@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The texts of the button. One catalogue, `Strings.xcstrings`, is embedded in the code and speaks for both renderings.
+/// The button's texts. One catalogue, `Strings.xcstrings`, is embedded in the code and serves both renderings.
 enum ConnectButtonWords: String, Sendable, CaseIterable {
     case loading
     case connect
@@ -58,7 +58,7 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
     case interrupted
     case cancelled
 
-    /// What the web component carries itself: it has to say this before, or without, any answer of a server.
+    /// The words that the web component embeds: it shows them before, or without, an answer of the server.
     static let carried: [ConnectButtonWords] = [
         .loading, .worksWith, .tryAgain, .offline, .unavailable, .tooMany, .unknownConnection,
         .notAllowed, .connectAny,
@@ -69,14 +69,14 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
         Self.fill(Catalogue.entry(self, locale)?.form(.other) ?? rawValue, arguments.map(Self.isolated))
     }
 
-    /// The text for a whole number, in the form that the number takes.
+    /// The text for a whole number, in the number's plural form.
     func text(in locale: ConnectButtonLocale, count: Int) -> String {
         let category = PluralCategory(count, in: locale)
         return Self.fill(Catalogue.entry(self, locale)?.form(category) ?? rawValue, [String(count)])
     }
 
-    /// A text from outside between FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE, so that a name in another script moves
-    /// nothing around it. Characters that would end the isolate, or steer the direction themselves, are taken out.
+    /// Wraps an untrusted text in FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE, so that a name in another script does not
+    /// reorder the text around it. Removes characters that would end the isolate or change the direction.
     static func isolated(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         scalars.append("\u{2068}")
@@ -88,7 +88,7 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
         return String(scalars)
     }
 
-    /// Fills in one pass, so that a placeholder inside an argument is only text.
+    /// Replaces in one pass, so that a placeholder inside an argument stays text.
     private static func fill(_ text: String, _ arguments: [String]) -> String {
         var (result, rest) = ("", text[...])
         while let start = rest.firstIndex(of: "%") {
@@ -110,7 +110,7 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
 }
 
 extension ConnectButtonFailure.Kind {
-    /// What the user is told.
+    /// The text for the user.
     var words: ConnectButtonWords {
         switch self {
         case .offline: .offline
@@ -129,7 +129,7 @@ extension ConnectButtonFailure.Kind {
     }
 }
 
-/// The embedded catalogue, read once. A test proves that every word is there in every locale.
+/// The embedded catalogue, decoded once. A test checks that every word exists in every locale.
 enum Catalogue {
     static func entry(_ words: ConnectButtonWords, _ locale: ConnectButtonLocale) -> Localization? {
         let entry = texts[words.rawValue]

@@ -1,4 +1,4 @@
-/// Finds the texts of a state.
+/// Composes the texts of a state.
 struct FaceWriter {
     let state: ConnectButtonState
     let locale: ConnectButtonLocale
@@ -9,7 +9,7 @@ struct FaceWriter {
 
     var label: String { label(of: state.step) }
 
-    /// What is to come is told by the state; without a word of it, turning on verifies and turning off asks.
+    /// The label of the next step; if the state does not name it, turning on verifies and turning off asks.
     var toggled: String {
         switch state.step {
         case .connect: label(of: state.next ?? .verifying)
@@ -39,7 +39,7 @@ struct FaceWriter {
         }
     }
 
-    /// With the service's name, where the label lacks it: of two buttons on a page, which is "Connected"?
+    /// Includes the service's name where the label lacks it, so that two buttons on a page can be told apart.
     var name: String {
         switch state.step {
         case .hidden, .connect, .goingToService, .confirmDisconnect: label
@@ -53,7 +53,7 @@ struct FaceWriter {
         }
     }
 
-    /// A failure or the label; the footer when it says something of its own.
+    /// A failure or the label, and the footer when it has a message of its own.
     var announcement: String {
         if let failure = state.failure { return say(failure.kind.words) }
         switch state.step {
@@ -86,7 +86,7 @@ struct FaceWriter {
         return namesAccount ? markingAround(text) : TextRun.marking(text)
     }
 
-    /// Whether the footer tells whose account is being made.
+    /// Whether the footer names the account that is being created.
     private var namesAccount: Bool {
         switch state.step {
         case .creatingAccount: true
@@ -95,7 +95,7 @@ struct FaceWriter {
         }
     }
 
-    /// The word mark is ours; in a user's address it is not.
+    /// Marks the word mark in our text, but not in a user's address.
     private func markingAround(_ text: String) -> [TextRun] {
         text.split(separator: "\u{2068}", maxSplits: 1, omittingEmptySubsequences: false).enumerated().flatMap {
             index, part in
@@ -116,20 +116,20 @@ struct FaceWriter {
 
     var actions: [ConnectButtonFace.Action] {
         var actions: [ConnectButtonFace.Action] = []
-        // With the email field in sight, confirming again is the retry.
+        // While the email field is visible, confirming again is the retry.
         if let failure = state.failure, failure.kind.isRetryable, state.step != .email {
             actions.append(action(.retry))
         }
         if state.undo != nil { actions.append(action(.undo)) }
-        // The pill opens the set-up, so turning off has a place of its own.
+        // The pill opens the set-up, so turning off needs an action of its own.
         if state.step == .pending, state.connection != nil { actions.append(action(.disconnect)) }
         if state.isCancellable { actions.append(action(.cancel)) }
         if offersAbout { actions.append(action(.about)) }
         return actions
     }
 
-    /// Whether the About page is one of the actions: where it can be opened (dossier 4.4), and the footer, which says something of
-    /// its own, does not.
+    /// Whether the About page is one of the actions: where it is available (dossier 4.4) and the footer does not link to it,
+    /// because it shows a message.
     private var offersAbout: Bool {
         guard state.connection != nil, tone != .lead, state.undo == nil else { return false }
         switch state.step {
@@ -167,7 +167,7 @@ struct FaceWriter {
             store: say(.store), legal: runs.filter { !$0.text.isEmpty }, close: say(.close))
     }
 
-    /// The word mark leads in all locales, so only the first is one; a service may be called so, too.
+    /// The word mark comes first in all locales, so only the first match is one; a service can have the same name.
     private func titleRuns(_ connection: ConnectButtonConnection) -> [TextRun] {
         let text = ConnectButtonWords.aboutTitle.text(
             in: locale, connection.primary.shortName, connection.connecting.shortName)

@@ -1,4 +1,4 @@
-/// Which form of a text a whole number takes (Unicode CLDR, cardinal rules for integers of the 22 locales).
+/// The plural form of a whole number (Unicode CLDR, cardinal rules for integers of the 22 locales).
 enum PluralCategory: String, Sendable, Hashable, CaseIterable {
     case one
     case few

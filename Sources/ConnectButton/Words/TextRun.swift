@@ -1,30 +1,30 @@
-/// A stretch of text in one style. Texts are made of runs, never of markup.
+/// A text in one style. Texts consist of runs, never of markup.
 public struct TextRun: Sendable, Hashable, Codable {
-    /// How a run is set.
+    /// The style of a run.
     public enum Style: String, Sendable, Hashable, Codable {
         case plain
         /// The word mark, heavy.
         case mark
-        /// A link; what it opens is known from where it is.
+        /// A link; its target depends on its place.
         case link
     }
 
     /// The text.
     public let text: String
-    /// How it is set.
+    /// The style.
     public let style: Style
 
-    /// A stretch of text in one style.
+    /// Creates a run.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - style: How it is set.
+    ///   - style: The style.
     public init(_ text: String, _ style: Style = .plain) {
         self.text = text
         self.style = style
     }
 
-    /// `template` in runs, with its word marks heavy. A text without one is a single plain run.
+    /// Splits a text into runs, with word marks in heavy weight. A text without one is a single plain run.
     static func marking(_ text: String) -> [TextRun] {
         var runs: [TextRun] = []
         for (index, part) in text.split(separator: "IFTTT", omittingEmptySubsequences: false).enumerated() {

@@ -49,7 +49,7 @@ private final class ContentSieve: Sendable {
 
     private struct Held {
         var bytes: [UInt8] = []
-        var isPassing = false
+        var isTransient = false
     }
 
     /// The longest message that can mean "unauthorized"; ``Service/demand(in:)`` looks at no longer one.
@@ -64,11 +64,11 @@ private final class ContentSieve: Sendable {
     func admit(_ piece: [UInt8], of head: HTTPResponse) throws(TransportError) -> [[UInt8]] {
         let isSuccess = head.status.kind == .successful
         let (passed, isTooLong) = held.withLock { held -> ([[UInt8]], Bool) in
-            if held.isPassing { return ([piece], false) }
+            if held.isTransient { return ([piece], false) }
             held.bytes += piece
             guard isSuccess else { return ([], held.bytes.count > Self.longestFailure) }
             guard held.bytes.count > Self.longestMessage else { return ([], false) }
-            defer { held = Held(isPassing: true) }
+            defer { held = Held(isTransient: true) }
             return ([held.bytes], false)
         }
         guard !isTooLong else { throw .tooLarge(host: host, limit: Self.longestFailure) }

@@ -6,81 +6,81 @@ import OAuth
 public import ServiceLifecycle
 import Synchronization
 
-/// Counts what users do to Connect Buttons, for those who agreed, and not a thing of the others (dossier 7; 10.2, W24).
+/// Counts what consenting users do with Connect Buttons, and nothing of the others (dossier 7; 10.2, W24).
 ///
 /// ```swift
 /// let analytics = ConnectAnalytics(in: vault, appName: "Grocery Express")
-/// settings.analytics = analytics                    // of the buttons
-/// try await analytics.allow(for: userID)            // when the user said yes
-/// application.addServices(analytics)                // sends
+/// settings.analytics = analytics                    // connects it to the buttons
+/// try await analytics.allow(for: userID)            // after the user agreed
+/// application.addServices(analytics)                // sends events in the background
 /// ```
 ///
-/// **Consent** is given and taken back by user, with the app's own identifier of the user. It is a record in the vault,
-/// so all processes agree on it. Without it there is no identifier, in no header and no address; nothing is kept, nothing
-/// is sent, and the button's component tells nothing. Taking it back removes identifier and events in one step; only a
-/// request that is under way still arrives. Giving it again makes a new identifier.
+/// **Consent** is stored per user, under the app's own identifier of the user. It is a record in the vault, so all processes
+/// agree on it. Without consent there is no anonymous ID in any header or URL, nothing is stored or sent, and the button's
+/// component reports nothing. Withdrawing consent deletes ID and events in one step; only a request in flight still
+/// arrives. Consenting again creates a new ID.
 ///
-/// **Events** rest in that record, too, so they survive the process: at most 100 of a user, then the oldest goes. They
-/// are sent while a process runs this as a service: a user's when five wait, everybody's every 30 seconds, and
-/// everything that this process knows of when it shuts down gracefully. A request has at most ten events of one user, and
-/// each process makes one request at a time. What is refused or lost stays; after a failure nothing is sent until the
-/// next 30 seconds are over. An event is sent once, unless the answer to its request is lost, or the vault cannot be
-/// written after it: then it is sent again.
+/// **Events** are stored in that record, so they survive the process: at most 100 per user, the oldest dropped first. They
+/// are sent while a process runs this service: a user's when five are pending, everybody's every 30 seconds, and all
+/// that this process knows of at graceful shutdown. A request carries at most ten events of one user, and each process
+/// sends one request at a time. Rejected or lost events stay; after a failure, nothing is sent until the next interval.
+/// An event is sent once, unless the response is lost or the vault cannot be written afterwards: then it is
+/// sent again.
 ///
-/// **Memory**: this process remembers of at most 4096 users that something waits, and holds the events of one request. What
-/// it has forgotten, and what a process that died has left behind, is found by the keys in the vault, which are then all
-/// listed: when the service starts, and whenever there were more.
+/// **Memory**: this process remembers at most 4096 users with pending events, and holds the events of one request.
+/// Events of other users, and of processes that died, are found by listing the vault's keys: when the service starts, and
+/// after the list was full.
 ///
-/// Nothing that a user does fails because of counting: what cannot be counted is logged by its reason, and forgotten.
+/// No action of a user fails because of analytics: errors are logged, and the event is dropped.
 ///
-/// A class, since all routes that count share what is known to wait.
+/// A class, because all routes that count share the list of pending users.
 public final class ConnectAnalytics: ServiceLifecycle.Service {
-    /// How long events of a user wait at most while ``run()`` runs and the service answers.
+    /// The longest time that events wait while ``run()`` runs and IFTTT accepts them.
     public static let interval = Duration.seconds(30)
 
-    /// The app's name, as IFTTT is told where a button was shown.
+    /// The app's name in events.
     public let appName: String?
 
-    /// Where the events go.
+    /// The hosts that receive events.
     let hosts: Hosts
     private let users: CountedUsers
     private let api: ConnectAPI
     private let random: RandomSource
     private let log: Logger
-    /// How often one user's page may say something: far more than a person can do.
+    /// Limits events per user, far above what a person can do.
     private let pace = RateLimit(Rate(30, oneEach: .seconds(2)))
     private let state = Mutex(State())
 
     private struct State {
         var due = DueUsers()
-        /// Whether everybody's turn has come.
+        /// Whether the interval has passed, so that every user's events are due.
         var isTime = true
-        /// Whether a request failed since it was everybody's turn.
+        /// Whether a request failed since the last interval began.
         var isResting = false
-        /// Ends a pause; there while the service runs.
+        /// Ends a pause; set while the service runs.
         var wakeUp: AsyncStream<Void>.Continuation?
     }
 
-    /// What came of a turn of one user.
+    /// The result of sending one user's events.
     private enum Turn {
-        /// A request was accepted; so many events still wait.
+        /// A request was accepted; these events are still pending.
         case sent(remaining: AnalyticsQueue)
         /// Another process is sending.
         case busy
         case nothing
-        /// IFTTT cannot be reached, or does not take the events.
+        /// IFTTT is unreachable or rejects the events.
         case failed
-        /// The user's record cannot be used now.
+        /// The user's record cannot be read or written.
         case unreadable
     }
 
-    /// Prepares counting. Nobody is counted before ``allow(for:)``, in this process or in another one.
+    /// Creates the service. It counts no user before ``allow(for:)``, in this process or another one.
     ///
     /// - Parameters:
-    ///   - vault: where consents and events rest; all processes share it.
+    ///   - vault: stores consents and events; shared by all processes.
     ///   - appName: the app's name.
-    ///   - connections: what IFTTT is reached through; no token goes with the events.
-    ///   - log: where warnings go; no event and no identifier ever does.
+    ///   - connections: the connection to IFTTT; events carry no token.
+    ///   - log: receives warnings; never an event or an ID.
     public init(
         in vault: any Vault, appName: String? = nil, through connections: ConnectController.Connections = .init(),
         log: Logger = Logger(label: "handshake.server")
@@ -95,34 +95,34 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
 
     // MARK: Consent
 
-    /// The user agrees to be counted.
+    /// Records the user's consent.
     ///
-    /// - Throws: ``HandshakeServerError/vault(_:)``, and `CancellationError`; the user is then asked again.
+    /// - Throws: ``HandshakeServerError/vault(_:)``, and `CancellationError`; the consent is then not stored.
     public func allow(for user: String) async throws {
         try await consenting { try await users.add(CountedUser.key(user), random: random) }
     }
 
-    /// The user does not agree, or no longer: identifier and events are removed.
+    /// Withdraws the user's consent: deletes ID and events.
     ///
-    /// - Throws: ``HandshakeServerError/vault(_:)``, and `CancellationError`; the user is then counted as before.
+    /// - Throws: ``HandshakeServerError/vault(_:)``, and `CancellationError`; the consent then stays.
     public func refuse(for user: String) async throws {
         _ = try await consenting { _ = try await users.vault.remove(CountedUser.key(user)) }
         state.withLock { $0.due.forget(CountedUser.key(user)) }
     }
 
-    /// Whether the user agreed.
+    /// Whether the user consented.
     ///
     /// - Throws: ``HandshakeServerError/vault(_:)``.
     public func isAllowed(for user: String) async throws -> Bool {
         try await consenting { try await users[CountedUser.key(user)] != nil }
     }
 
-    /// The identifier under which a user is counted; nil without consent, and while that cannot be known.
+    /// The anonymous ID of a user; nil without consent, and while the vault cannot be read.
     func anonymousID(of user: String) async -> AnonymousID? {
         do {
             return try await users[CountedUser.key(user)]?.queue.anonymousID
         } catch {
-            log.warning("whether a user is counted cannot be known", metadata: ["reason": "\(type(of: error))"])
+            log.warning("the consent of a user could not be read", metadata: ["reason": "\(type(of: error))"])
             return nil
         }
     }
@@ -137,12 +137,12 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
 
     // MARK: Events
 
-    /// Counts an event, if the user agreed.
+    /// Counts an event if the user consented.
     ///
     /// - Returns: whether it was counted.
     @discardableResult
     func record(_ event: AnalyticsEvent, for user: String) async -> Bool {
-        // Who did not agree costs one look, and holds nobody up.
+        // Without consent this costs one look-up and delays no request.
         guard await anonymousID(of: user) != nil else { return false }
         let key = CountedUser.key(user)
         do {
@@ -150,12 +150,12 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
             note(key, queue)
             return true
         } catch {
-            log.warning("an event was not counted", metadata: ["reason": "\(type(of: error))"])
+            log.warning("an event could not be stored", metadata: ["reason": "\(type(of: error))"])
             return false
         }
     }
 
-    /// Whether a user's page may say something now.
+    /// Whether the rate limit allows another event of a user.
     func mayCount(_ user: String) -> Bool {
         pace.take(user, now: users.time.now()) == nil
     }
@@ -169,9 +169,9 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
 
     // MARK: Sending
 
-    /// Sends until the task is cancelled or its service group shuts down gracefully; then once more what waits.
+    /// Sends events until the task is cancelled or its service group shuts down gracefully; then sends pending events once.
     ///
-    /// Runs once at a time; a second run does nothing until it is told to end.
+    /// Only one run is active; a second one does nothing until it ends.
     public func run() async throws {
         let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let isFirst = state.withLock { state in
@@ -183,7 +183,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         guard isFirst else { return try await gracefulShutdown() }
         defer { state.withLock { $0.wakeUp = nil } }
         await withGracefulShutdownHandler {
-            // Whatever earlier processes have left behind.
+            // Finds events of earlier processes.
             await self.round()
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.tick() }
@@ -205,7 +205,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         }
     }
 
-    /// Everything that this process knows of, as long as IFTTT takes it.
+    /// Sends everything that this process knows of, until a request fails.
     private func finish() async {
         while !Task.isCancelled {
             state.withLock { $0.isTime = true }
@@ -213,9 +213,9 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         }
     }
 
-    /// One request for each user whose turn it is, one after the other, until one fails.
+    /// Sends one request for each due user, one after the other, until one fails.
     ///
-    /// - Returns: whether something was sent, and nothing failed.
+    /// - Returns: whether something was sent and nothing failed.
     @discardableResult
     private func round() async -> Bool {
         var (keys, isTime, isIncomplete) = state.withLock { state -> ([VaultKey], Bool, Bool) in
@@ -234,10 +234,10 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
                 if queue.count > 0 { note(key, queue) }
             case .busy: state.withLock { $0.due.note(key, isReady: false) }
             case .nothing: break
-            // It is no other user's fault. The next list has the record again, unless it is damaged.
+            // Other users' events are not affected. The next listing has the record again, unless it is damaged.
             case .unreadable: state.withLock { $0.due.isIncomplete = true }
             case .failed:
-                // The one that failed comes last: it may be the only one that does.
+                // The failed user goes last, because it may be the only one that fails.
                 state.withLock { state in
                     state.isResting = true
                     for key in keys[(index + 1)...] + [key] { state.due.note(key, isReady: false) }
@@ -248,15 +248,15 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
         return isAnySent
     }
 
-    /// Those on the list, and whoever the vault has besides.
+    /// The known users, and all others in the vault.
     private func everybody(_ known: [VaultKey]) async -> [VaultKey] {
-        // Before the look: what comes too late for it makes the list incomplete again.
+        // Cleared before listing: what is added during it makes the list incomplete again.
         state.withLock { $0.due.isIncomplete = false }
         do {
             return known + Set(try await users.vault.keys(of: .analytics).keys).subtracting(known)
         } catch {
             state.withLock { $0.due.isIncomplete = true }
-            log.warning("what waits to be sent cannot be listed", metadata: ["reason": "\(type(of: error))"])
+            log.warning("pending events cannot be listed", metadata: ["reason": "\(type(of: error))"])
             return known
         }
     }
@@ -284,7 +284,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
             try await api.report(batch)
             return true
         } catch {
-            log.notice("events were not accepted", metadata: ["reason": "\(type(of: error))"])
+            log.notice("IFTTT rejected events", metadata: ["reason": "\(type(of: error))"])
             return false
         }
     }

@@ -5,20 +5,20 @@ import Handshake
 import IFTTTConnect
 import OAuth
 
-/// Counting what happens to the buttons.
+/// Analytics of the buttons.
 extension ConnectSessions {
-    /// Counts what an activation reports.
+    /// Counts an event of an activation.
     ///
-    /// That its connection is shown is left out: the activation of a server loads when somebody asks for it. The component
-    /// says when a person sees it (``ConnectButtonEvent/shown``).
+    /// Leaves out impressions of the connection: on a server, the activation loads before the user sees the button. The
+    /// component reports when it becomes visible (``ConnectButtonEvent/shown``).
     func count(_ event: AnalyticsEvent, _ place: Place) async {
         guard !(event.name == .impression && event.object?.type == "connection") else { return }
         await settings.analytics?.record(event, for: place.user.id)
     }
 
-    /// Takes in what a page says that is only counted. The session stays as it is, whichever revision the page shows.
+    /// Counts an event that a page reports. The session does not change, whichever revision the page shows.
     ///
-    /// - Returns: whether it was counted. When it was not, the page need not say more.
+    /// - Returns: whether it was counted. If not, the page need not report more.
     /// - Throws: ``RequestRefusal`` for a token that is not this session's.
     func count(_ message: ConnectButtonMessage, at place: Place) async throws -> Bool {
         guard let session = try await vault.record(place.key).flatMap(ConnectSession.init(stored:)),
@@ -30,12 +30,12 @@ extension ConnectSessions {
         return await analytics.record(event, for: place.user.id)
     }
 
-    /// The identifier of a user who agreed to be counted.
+    /// The anonymous ID of a consenting user.
     func anonymousID(of place: Place) async -> AnonymousID? {
         await settings.analytics?.anonymousID(of: place.user.id)
     }
 
-    /// What a page is told: also whether it is to say what is only counted.
+    /// The answer for a page, including whether to report analytics events.
     func answer(
         _ session: ConnectSession, _ place: Place, to page: String?, in locale: ConnectButtonLocale, open: String? = nil
     ) async -> ConnectButtonAnswer {

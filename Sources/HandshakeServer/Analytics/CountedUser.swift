@@ -10,20 +10,20 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a server keeps of a user who agreed to be counted. It rests sealed in the vault, and to remove it is to take the
-/// consent back: identifier and events go with it, for every process.
+/// The analytics record of a consenting user, stored encrypted in the vault. Deleting it withdraws the consent: ID and
+/// events go with it, for every process.
 struct CountedUser: Sendable, Codable {
-    /// Seconds for which a process may be at work on a request before others take it for dead.
+    /// Seconds after which other processes consider a sending process dead.
     static let lease = 60.0
 
     var version = 1
     var queue: AnalyticsQueue
-    /// Until when somebody is sending, in seconds since 1970.
+    /// The end of the sender's lease, in seconds since 1970.
     private var lease: Double?
 
-    /// What there is to send.
+    /// The result of claiming events to send.
     enum Claim: Sendable {
-        /// This process alone sends it now.
+        /// This process holds the lease.
         case taken(AnalyticsQueue.Batch)
         /// Another process is sending.
         case busy
@@ -34,7 +34,7 @@ struct CountedUser: Sendable, Codable {
         self.queue = queue
     }
 
-    /// Reads a record; nil for what is none of this version, which is no consent that anybody could rely on.
+    /// Reads a record; nil for another version, which counts as no consent.
     init?(stored bytes: [UInt8]) {
         guard let user = try? JSONDecoder().decode(CountedUser.self, from: Data(bytes)), user.version == 1 else {
             return nil
@@ -46,9 +46,9 @@ struct CountedUser: Sendable, Codable {
         Array(try JSONEncoder().encode(self))
     }
 
-    /// Takes what is to be sent next, for this process alone.
+    /// Claims the next events for this process.
     ///
-    /// A lease that was taken in the future is of a clock that was set back.
+    /// A lease that begins in the future is from a clock that was set back.
     ///
     /// - Parameter now: seconds since 1970.
     mutating func claim(now: Double) -> Claim {
@@ -58,15 +58,15 @@ struct CountedUser: Sendable, Codable {
         return .taken(batch)
     }
 
-    /// Says how it went: what was sent is forgotten, and the rest stays.
+    /// Records the result: sent events are deleted, the others stay.
     mutating func settle(_ batch: AnalyticsQueue.Batch, isSent: Bool) {
-        // The consent was taken back and given again meanwhile: the lease is another request's.
+        // Consent was withdrawn and given again meanwhile: the lease belongs to another request.
         guard batch.anonymousID == queue.anonymousID else { return }
         if isSent { queue.remove(batch) }
         lease = nil
     }
 
-    /// Where a user's record is.
+    /// The vault key of a user's record.
     static func key(_ user: String) -> VaultKey {
         VaultKey(.analytics, [Base64URL.encode(SHA256.hash(data: Array(user.utf8)))])
     }

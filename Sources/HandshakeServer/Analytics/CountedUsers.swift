@@ -3,7 +3,7 @@ import Handshake
 import IFTTTConnect
 import OAuth
 
-/// The records of users who agreed to be counted, in the vault.
+/// The analytics records of consenting users in the vault.
 struct CountedUsers: Sendable {
     let vault: any Vault
     let time: TimeSource
@@ -12,7 +12,7 @@ struct CountedUsers: Sendable {
         get async throws { try await vault.record(key).flatMap(CountedUser.init(stored:)) }
     }
 
-    /// Begins a record, unless there is one.
+    /// Creates a record unless there is one.
     func add(_ key: VaultKey, random: RandomSource) async throws {
         try await vault.update(key) { record in
             guard await record.contents.flatMap(CountedUser.init(stored:)) == nil,
@@ -22,9 +22,9 @@ struct CountedUsers: Sendable {
         }
     }
 
-    /// Takes an event in.
+    /// Appends an event.
     ///
-    /// - Returns: what waits then; nil for a user who did not agree.
+    /// - Returns: the pending events; nil without consent.
     func append(_ event: AnalyticsEvent, to key: VaultKey) async throws -> AnalyticsQueue? {
         let now = time.now()
         return try await changing(key) { user in
@@ -33,17 +33,17 @@ struct CountedUsers: Sendable {
         }
     }
 
-    /// Takes what is to be sent next, for this process alone.
+    /// Claims the next events for this process.
     func claim(_ key: VaultKey) async throws -> CountedUser.Claim {
-        // Of most whom the vault knows, nothing waits.
+        // Most users in the vault have no pending events.
         guard try await self[key]?.queue.batch != nil else { return .nothing }
         let now = time.now()
         return try await changing(key) { $0.claim(now: now) } ?? .nothing
     }
 
-    /// Says how it went.
+    /// Records the result of a request.
     ///
-    /// - Returns: what waits then; nil when the consent was taken back meanwhile.
+    /// - Returns: the pending events; nil when consent was withdrawn meanwhile.
     func settle(_ batch: AnalyticsQueue.Batch, of key: VaultKey, isSent: Bool) async throws -> AnalyticsQueue? {
         try await changing(key) { user in
             user.settle(batch, isSent: isSent)
@@ -51,7 +51,7 @@ struct CountedUsers: Sendable {
         }
     }
 
-    /// Changes a record that is there: nothing brings a consent back that was taken back meanwhile.
+    /// Changes an existing record, and never restores a consent that was withdrawn meanwhile.
     private func changing<Result: Sendable>(
         _ key: VaultKey, _ change: @Sendable (inout CountedUser) -> Result
     ) async throws -> Result? {

@@ -1,29 +1,29 @@
 #if Server
 import Handshake
 
-/// Of whom events wait, as far as this process knows: a list of bounded length, in the order in which they came.
+/// A bounded list of users with pending events, in order of arrival.
 ///
-/// It is a hint. The events are in the vault, and whoever is not on the list is found there.
+/// It is a hint: the events are in the vault, where users beyond the bound are found.
 struct DueUsers: Sendable {
-    /// The most users that are remembered; of more, the vault is asked.
-    static let most = 4096
+    /// The most users in the list; beyond it, the vault is listed.
+    static let capacity = 4096
 
-    /// Whether there may be others in the vault: at first, and after the list was full.
+    /// Whether the vault may have others: initially, and after the list was full.
     var isIncomplete = true
     private var keys: [VaultKey] = []
     private var isReady: [VaultKey: Bool] = [:]
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// Notes that events of a user wait.
+    /// Adds a user with pending events.
     ///
     /// - Parameters:
-    ///   - key: whose.
-    ///   - isReady: whether they are so many that they are to be sent without waiting longer.
+    ///   - key: the key of the user's record.
+    ///   - isReady: whether enough events are pending to send them immediately.
     mutating func note(_ key: VaultKey, isReady ready: Bool) {
         if let known = isReady[key] {
             isReady[key] = known || ready
-        } else if keys.count < Self.most {
+        } else if keys.count < Self.capacity {
             keys.append(key)
             isReady[key] = ready
         } else {
@@ -36,9 +36,9 @@ struct DueUsers: Sendable {
         keys.removeAll { $0 == key }
     }
 
-    /// Takes the users off the list whose turn it is.
+    /// Removes and returns the users whose events are due.
     ///
-    /// - Parameter all: everybody; otherwise those alone of whom enough waits.
+    /// - Parameter all: all users; otherwise only those with enough pending events.
     mutating func take(all: Bool) -> [VaultKey] {
         let taken = all ? keys : keys.filter { isReady[$0] == true }
         keys = all ? [] : keys.filter { isReady[$0] != true }

@@ -2,19 +2,19 @@
 import Handshake
 import Synchronization
 
-/// What goes on behind the answers to users' messages, by session.
+/// Tasks that continue after a user's message was answered, by session.
 ///
-/// A class, since requests count together.
+/// A class, because requests share the count.
 final class BackgroundWork: Sendable {
     private struct Work {
         var count = 0
-        /// Those who wait until the session's work has ended.
+        /// Callers that wait for the end of the session's work.
         var waiting: [AsyncStream<Never>.Continuation] = []
     }
 
     private let running = Mutex<[VaultKey: Work]>([:])
 
-    /// Does something in a task of its own; it ends when it is done, not when the caller does.
+    /// Runs a body in an unstructured task, which outlives the caller.
     func begin(_ key: VaultKey, _ body: @escaping @Sendable () async -> Void) {
         running.withLock { $0[key, default: Work()].count += 1 }
         Task {
@@ -29,7 +29,7 @@ final class BackgroundWork: Sendable {
         }
     }
 
-    /// Waits until nothing goes on for a session.
+    /// Waits until a session has no work.
     func end(of key: VaultKey) async {
         let (end, continuation) = AsyncStream<Never>.makeStream()
         running.withLock { running in

@@ -12,11 +12,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Answers as server-sent events (HTML, section 9.2), for a bounded number of listeners and a bounded time.
+/// Server-sent events (HTML, section 9.2) for a bounded number of listeners and a bounded time.
 ///
-/// Every stream looks at the vault itself: a change is seen whichever process made it.
+/// Each stream polls the vault, so it sees changes by any process.
 ///
-/// A class, since streams count together.
+/// A class, because streams share the count.
 final class ChangeStreams: Sendable {
     private struct Open {
         var all = 0
@@ -30,32 +30,32 @@ final class ChangeStreams: Sendable {
         self.limits = limits
     }
 
-    /// What a stream shows.
+    /// What a stream sends.
     struct Sight: Sendable {
-        /// Whose it is: another session than the first one is another user's, or a new beginning.
+        /// The session: when it differs from the first one, the user changed or the session was restarted.
         let session: String
         let revision: Int
-        /// Whether nothing is under way: then a change comes from outside, and seldom.
+        /// Whether nothing is in progress, so that changes are rare.
         var isResting = false
-        /// Made only when the revision is one that was not shown yet.
+        /// Creates the answer, only for a revision that was not sent yet.
         let answer: @Sendable () async throws -> Data
     }
 
     /// What a stream watches.
     struct Subject: Sendable {
         let user: String
-        /// How it stands now; nil when there is nothing to show, or no more.
+        /// The present state; nil when there is nothing to show, or no longer.
         let look: @Sendable () async throws -> Sight?
-        /// Whether the user is still the one of the browser that listens.
+        /// Whether the listening browser still has the same user.
         let isPresent: @Sendable () async -> Bool
     }
 
-    /// A stream.
+    /// Opens a stream.
     ///
     /// - Parameters:
     ///   - subject: what it watches.
-    ///   - time: what pauses are measured on.
-    /// - Throws: 429 when the user has too many, 503 when this process has.
+    ///   - time: measures the pauses.
+    /// - Throws: 429 when the user has too many streams, 503 when the process has.
     func response(watching subject: Subject, time: TimeSource) throws(RequestRefusal) -> Response {
         try enter(subject.user)
         var headers = Response.quiet
@@ -68,7 +68,7 @@ final class ChangeStreams: Sendable {
 
     private func enter(_ user: String) throws(RequestRefusal) {
         let refusal = open.withLock { open -> RequestRefusal? in
-            guard open.all < limits.most else {
+            guard open.all < limits.maximum else {
                 return RequestRefusal(.serviceUnavailable, "unavailable", "Too many streams are open", retryAfter: 30)
             }
             guard open.byUser[user, default: 0] < limits.maximumPerUser else {
@@ -81,8 +81,8 @@ final class ChangeStreams: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Whether those where something is under way may soon find no place: then whoever rests makes room.
-    fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.most / 2 } }
+    /// Whether streams of resting buttons must end to make room for active ones.
+    fileprivate var isCrowded: Bool { open.withLock { $0.all > limits.maximum / 2 } }
 
     fileprivate func leave(_ user: String) {
         open.withLock { open in
@@ -93,9 +93,9 @@ final class ChangeStreams: Sendable {
     }
 }
 
-/// A place among the streams, given back when nobody holds it any more: also when the stream was never read.
+/// A place among the streams; released on deinitialisation, also when the stream was never read.
 ///
-/// A class, since it is the end of its life that counts.
+/// A class, because it needs a deinitialiser.
 private final class Seat: Sendable {
     let streams: ChangeStreams
     private let user: String
@@ -131,15 +131,15 @@ private struct Changes: AsyncSequence, Sendable {
             self.changes = changes
         }
 
-        /// The next answer, or a comment after a silence; nil when the stream has lived its time, its user has gone, or what
-        /// it showed is no more.
+        /// The next answer, or a comment after a silence; nil at the end of the stream's lifetime, when its user has logged
+        /// out, or when the session has ended.
         mutating func next() async throws -> ByteBuffer? {
             while true {
                 if let age {
                     guard try await pause(at: age) else { return nil }
                 }
                 age = age ?? .zero
-                // Where nothing can be seen nothing is to be waited for: the component then asks from time to time.
+                // When the vault cannot be read, the stream ends; the component polls instead.
                 guard let sight = try? await changes.subject.look(), sight.session == shown?.session ?? sight.session
                 else { return nil }
                 isResting = sight.isResting
@@ -155,12 +155,12 @@ private struct Changes: AsyncSequence, Sendable {
             }
         }
 
-        /// Waits until it is time to look again; false when it never will be.
+        /// Waits for the next poll; false when the stream ends.
         private mutating func pause(at age: Duration) async throws -> Bool {
             let limits = changes.limits
-            // A server that closes does not wait for those who only listen.
+            // On shutdown, listeners do not delay the server.
             guard age < limits.lifetime, !Task.isShuttingDownGracefully else { return false }
-            // Whoever has begun to listen has just asked how it stands, and IFTTT is being asked.
+            // The state was requested a moment ago, and IFTTT is being asked: poll often.
             let rests = isResting && age >= limits.attention
             guard !rests || !changes.seat.streams.isCrowded else { return false }
             let wanted = rests ? limits.restingInterval : limits.interval
@@ -177,7 +177,7 @@ private struct Changes: AsyncSequence, Sendable {
 }
 
 extension HTTPField.Name {
-    /// Tells a proxy in front not to hold the events back.
+    /// Tells a reverse proxy not to buffer events.
     fileprivate static let xAccelBuffering = HTTPField.Name("X-Accel-Buffering") ?? .cacheControl
 }
 #endif

@@ -14,8 +14,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The server's half of `<connect-button>`: what the component asks for, and the address to which IFTTT sends users
-/// back.
+/// The server side of `<connect-button>`: the component's endpoints, and the callback to which IFTTT sends users back.
 ///
 /// ```swift
 /// let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) { request, _ in
@@ -29,14 +28,14 @@ import Foundation
 /// | `GET connect-button.js` | the component |
 /// | `GET :connection` | the state, as `ConnectButtonAnswer` |
 /// | `POST :connection/events` | what the user did, as `ConnectButtonMessage` |
-/// | `POST :connection/counts` | what is only counted, of users who agreed (``ConnectAnalytics``) |
+/// | `POST :connection/counts` | analytics events of consenting users (``ConnectAnalytics``) |
 /// | `GET :connection/changes` | answers as server-sent events |
-/// | `GET return` | takes IFTTT's redirect and sends the browser on, without it, to ``ConnectButtonSettings/page`` |
-/// | `GET return/refused` | says that a redirect was not this user's; the browser is sent there without it |
+/// | `GET return` | handles IFTTT's redirect, then redirects to ``ConnectButtonSettings/page`` without its parameters |
+/// | `GET return/refused` | shows that a redirect belongs to another user |
 ///
-/// All state is in the vault: any number of processes serve the same users beside each other, and a process that is
-/// restarted while a user is at IFTTT knows that user's redirect. Who the user is, is the app's to say; a redirect
-/// counts only for the user who was sent away (RFC 6749, section 10.12; dossier 10.2, W9).
+/// All state is in the vault: any number of processes serve the same users, and a process that restarts while a user is
+/// at IFTTT still accepts the redirect. The app says who the user is; a redirect counts only for the user who started
+/// the attempt (RFC 6749, section 10.12; dossier 10.2, W9).
 public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     let sessions: ConnectSessions
     private let gate: Gate
@@ -54,38 +53,38 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
 
     private var settings: ConnectButtonSettings { sessions.settings }
 
-    /// Prepares routes.
+    /// Creates the routes.
     ///
     /// - Parameters:
-    ///   - settings: what the buttons are about.
-    ///   - accounts: where user tokens rest, with one client of `Service/ifttt`: that client's service says where IFTTT is. The
-    ///     users' sessions rest in the same vault; all processes share it.
-    ///   - log: where warnings go; no secret and no query ever does.
-    ///   - user: who sends a request, by the app's own session; nil when no user is signed in. It is asked **again, with the same
-    ///     request and the same context**, for as long as a stream of changes is open
-    ///     (``ConnectButtonSettings/Streams/userInterval``): look the session up that the request's cookie names. What a
-    ///     middleware has put into the context says who the user was, and would never log anybody out.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for settings that cannot work, for accounts without a
-    ///   client of IFTTT, and for analytics that go to another IFTTT.
+    ///   - settings: the connections, and what the routes need of the app.
+    ///   - accounts: stores user tokens; has one client of `Service/ifttt`, whose service has IFTTT's URLs. The users'
+    ///     sessions are stored in the same vault, shared by all processes.
+    ///   - log: receives warnings; never a secret or a query.
+    ///   - user: the user of a request, by the app's own session; nil when no user is signed in. It is called **repeatedly with
+    ///     the same request and context** while a stream of changes is open (``ConnectButtonSettings/Streams/userInterval``):
+    ///     look up the session of the request's cookie. A user that a middleware has put into the context would never be
+    ///     logged out.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for invalid settings, for accounts without a client of
+    ///   IFTTT, and for analytics that are sent to another IFTTT.
     public init(
         _ settings: ConnectButtonSettings, accounts: Handshake, log: Logger = Logger(label: "handshake.server"),
         user: @escaping @Sendable (Request, Context) async throws -> ConnectButtonUser?
     ) throws(HandshakeServerError) {
         sessions = try ConnectSessions(settings: settings, accounts: accounts, log: log)
         gate = Gate(address: settings.address)
-        reader = ContentReader(time: settings.time, patience: settings.patience)
+        reader = ContentReader(time: settings.time, timeout: settings.requestTimeout)
         streams = ChangeStreams(settings.streams)
         messages = RateLimit(settings.limits.messages)
         self.user = user
-        failures = FailureAnswers(what: "a Connect Button's request", log: log)
+        failures = FailureAnswers(what: "a Connect Button request", log: log)
         let body = ConnectButtonScript.javaScript
         script = Script(body: body, tag: "\"\(Base64URL.encode(SHA256.hash(data: body)))\"")
     }
 
-    /// Adds the routes to a router, or to the group whose path is that of ``ConnectButtonSettings/address``.
+    /// Adds the routes to a router, or to the group with the path of ``ConnectButtonSettings/address``.
     public func add(to router: some RouterMethods<Context>) {
         router.get("connect-button.js") { request, _ in component(request) }
-        router.get("return") { request, context in await comeBack(request, context) }
+        router.get("return") { request, context in await handleRedirect(request, context) }
         router.get("return/refused") { _, _ in Self.refused() }
         router.get(":connection") { request, context in
             await failures.answering { try await state(try await place(request, context), request) }
@@ -107,14 +106,14 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// The answer that a page can hold itself, so that its button is drawn without asking first (dossier 13, F003):
-    /// as JSON in a `<script type="application/json">` inside the element.
+    /// The answer to embed in a page, so that its button is drawn without a request (dossier 13, F003): put it as JSON in a
+    /// `<script type="application/json">` inside the element.
     ///
     /// - Parameters:
-    ///   - user: who the page is for.
-    ///   - connection: which connection.
+    ///   - user: the page's user.
+    ///   - connection: the connection.
     ///   - locale: the locale of the button.
-    /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
+    /// - Throws: ``HandshakeServerError``, also for a connection without an offer.
     public func answer(
         for user: ConnectButtonUser, connection: ConnectionID, in locale: ConnectButtonLocale
     ) async throws -> ConnectButtonAnswer {
@@ -123,44 +122,43 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Tells a button that the app has configured a connection that was turned on without configuration (dossier
-    /// 2.9). The page sees it by itself.
+    /// Reports that the app has configured a connection that was turned on without configuration (dossier 2.9). Open pages
+    /// see it by themselves.
     ///
-    /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
+    /// - Throws: ``HandshakeServerError``, also for a connection without an offer.
     public func configurationSaved(_ connection: ConnectionID, for user: ConnectButtonUser) async throws {
         try await placing(user, connection) { place in _ = try await sessions.configured(place) }
     }
 
-    /// Asks IFTTT again how a connection stands, and tells the pages that are open: for a webhook that says that it was turned
-    /// on, changed or turned off (``ConnectWebhook/Event``).
+    /// Fetches a connection from IFTTT again and updates open pages. Call it for a webhook about a connection
+    /// (``ConnectWebhook/Event``).
     ///
-    /// IFTTT is asked behind the caller; what it answers is known a moment later, and an open page hears it within
-    /// ``ConnectButtonSettings/Streams/restingInterval``. Nothing happens for a user who has seen no button of the connection.
+    /// The request runs in the background; an open page shows the result within
+    /// ``ConnectButtonSettings/Streams/restingInterval``. Does nothing for a user who has seen no button of the connection.
     ///
     /// - Parameters:
-    ///   - connection: which connection.
-    ///   - user: whose. A webhook names users as the partner's user-information endpoint does; find the app's own identifier.
-    /// - Throws: ``HandshakeServerError``; for a connection without an offer, that it has none.
+    ///   - connection: the connection.
+    ///   - user: the user. A webhook carries the identifier of the partner's user-information endpoint; map it to the app's own.
+    /// - Throws: ``HandshakeServerError``, also for a connection without an offer.
     public func refresh(_ connection: ConnectionID, for user: ConnectButtonUser) async throws {
-        try await placing(user, connection) { place in try await sessions.lookAnew(at: place) }
+        try await placing(user, connection) { place in try await sessions.refetch(at: place) }
     }
 
-    /// Removes everything that these routes keep of a user: the sessions of all connections, those that are no longer
-    /// offered among them, the user token, and the consent to be counted with what was counted. For an account of the app
-    /// that is deleted.
+    /// Deletes everything that these routes store about a user: the sessions of all connections, including those no longer
+    /// offered, the user token, the analytics consent and the pending events. Call it when the user's account in the app is
+    /// deleted.
     ///
-    /// It holds in every process that shares the vault. What another process is at work on for the user comes to its end
-    /// at IFTTT, and its answer is stored nowhere; the user's change streams end when they look next
-    /// (``ConnectButtonSettings/Streams/interval``). A page that is still open and still signed in begins a new session, so
-    /// end the user's log-in before.
+    /// It holds for every process that shares the vault. Work in progress in another process completes at IFTTT, but its
+    /// result is not stored; the user's streams of changes end at their next poll (``ConnectButtonSettings/Streams/interval``).
+    /// A page that is still open and signed in starts a new session, so end the user's log-in first.
     ///
-    /// It turns nothing off at IFTTT, and voids no token there: the user's connections go on, as they do when an app is
-    /// removed from a phone. A disconnection that could still be taken back is not done any more. To turn off, call
-    /// `ConnectAPI/disable(_:)` with ``userTokens(for:)`` before. Accounts of other services, and what
-    /// ``SignInRoutes`` has begun, are `Handshake`'s.
+    /// It disables nothing at IFTTT and revokes no token there: the user's connections stay on, as when an app is removed
+    /// from a phone. A disconnection that could still be undone is not carried out. To turn connections off, call
+    /// `ConnectAPI/disable(_:)` with ``userTokens(for:)`` before. Accounts of other services and pending attempts of
+    /// ``SignInRoutes`` belong to `Handshake`.
     ///
-    /// - Parameter user: whom; only the identifier counts. Who is not known is forgotten already.
-    /// - Throws: ``HandshakeServerError``. What could be removed is; call it again for the rest.
+    /// - Parameter user: the user; only the identifier counts. Idempotent.
+    /// - Throws: ``HandshakeServerError`` after deleting all that can be deleted; call it again for the rest.
     public func forget(_ user: ConnectButtonUser) async throws {
         try await Self.placing { try await sessions.forget(user) }
     }
@@ -186,17 +184,17 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Where a user's token rests, for the calls that the app itself makes: `ConnectAPI(.stored(…))`.
+    /// The user's token for API calls by the app: `ConnectAPI(.stored(…))`.
     public func userTokens(for user: ConnectButtonUser) -> UserTokens {
         sessions.tokens(of: user)
     }
 
-    // MARK: What the component asks for
+    // MARK: Endpoints of the component
 
     private func component(_ request: Request) -> Response {
         var headers: HTTPFields = [
             .contentType: "text/javascript; charset=utf-8", .eTag: script.tag, .xContentTypeOptions: "nosniff",
-            // Asked for again each time, and sent again only when it is another: an old script never meets a new server.
+            // Revalidated each time, so that an old script never meets a new server.
             .cacheControl: "public, no-cache",
         ]
         headers[.crossOriginResourcePolicy] = "same-origin"
@@ -210,7 +208,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
 
     private func place(_ request: Request, _ context: Context) async throws -> ConnectSessions.Place {
         guard let offer = offer(context.parameters.get("connection")) else {
-            throw RequestRefusal(.notFound, "not_found", "There is no button for this connection")
+            throw RequestRefusal(.notFound, "not_found", "This app has no Connect Button for this connection")
         }
         guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
         return ConnectSessions.Place(user: user, offer: offer)
@@ -226,12 +224,12 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         return .json(try await sessions.answer(session, place, to: page(of: request), in: locale).body())
     }
 
-    /// Which page asks (``ConnectButtonMessage/page``).
+    /// The page that asks (``ConnectButtonMessage/page``).
     private func page(of request: Request) -> String? {
         request.uri.queryParameters["page"].flatMap { $0.utf8.count <= 64 ? String($0) : nil }
     }
 
-    /// The button's own locale, else what the browser asks for.
+    /// The button's own locale, otherwise the browser's.
     private func locale(of request: Request) -> ConnectButtonLocale {
         let own = request.uri.queryParameters["locale"].map { String($0) }
         return ConnectButtonLocale(acceptLanguage: request.headers[.acceptLanguage], override: own)
@@ -246,7 +244,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         return .json(try answer.body())
     }
 
-    /// Counting is apart from the events: no revision, no lock of the session, and an answer without content.
+    /// Analytics events have no revision, take no lock of the session, and get an empty answer.
     private func count(_ place: ConnectSessions.Place, _ request: Request) async throws -> Response {
         let message = try await message(of: request, isOnlyCounted: true)
         let isCounted = try await sessions.count(message, at: place)
@@ -256,7 +254,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private func message(of request: Request, isOnlyCounted: Bool) async throws -> ConnectButtonMessage {
         let content = try await reader.content(of: request, type: "application/json", limit: ConnectButtonMessage.limit)
         guard let message = try? ConnectButtonMessage(body: content), message.event.isOnlyCounted == isOnlyCounted
-        else { throw RequestRefusal(.badRequest, "malformed", "This is no message of a Connect Button") }
+        else { throw RequestRefusal(.badRequest, "malformed", "The content is not a message of a Connect Button") }
         return message
     }
 
@@ -264,7 +262,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         _ place: ConnectSessions.Place, _ request: Request, _ context: Context
     ) throws -> Response {
         let (locale, page) = (locale(of: request), page(of: request))
-        // What is asked again later needs no content.
+        // The user closure is called again later, without content.
         let request = Request(head: request.head, body: RequestBody(buffer: ByteBuffer()))
         let subject = ChangeStreams.Subject(user: place.user.id) {
             guard let session = try await sessions.peek(at: place) else { return nil }
@@ -274,30 +272,30 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
                 try await sessions.answer(session, place, to: page, in: locale).body()
             }
         } isPresent: {
-            // Who cannot be recognised is nobody; the component asks, and is told what is wrong.
+            // Without a user the stream ends; the component's next request is told why.
             (try? await user(request, context))?.id == place.user.id
         }
         return try streams.response(watching: subject, time: settings.time)
     }
 
-    // MARK: Coming back
+    // MARK: Callback
 
-    /// IFTTT's redirect. Whatever it says and whoever brings it, the browser is sent on immediately to an address without it,
-    /// so that no token stays in a page, a history entry or a referrer. Only where the vault fails it stays, and may be
-    /// tried again.
-    private func comeBack(_ request: Request, _ context: Context) async -> Response {
+    /// Handles IFTTT's redirect. Whatever it contains, the browser is immediately redirected to a URL without its
+    /// parameters, so that no token stays in a page, a history entry or a referrer. Only when the vault fails the URL stays,
+    /// so that a reload can retry.
+    private func handleRedirect(_ request: Request, _ context: Context) async -> Response {
         await failures.answering(navigation: request) {
             guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {
                 return .seeOther(refusedPath)
             }
             let page = (offer.page ?? settings.page).rawValue
-            // The link of a mail, opened in another browser: there the page asks for the log-in.
+            // A link from a mail, opened in another browser: the page asks the user to log in.
             guard let user = try await user(request, context) else { return .seeOther(page) }
-            // The registered address, not the one that the request names: an attacker can write any Host field.
+            // Built from the registered URL, because an attacker can write any Host field.
             let url = settings.callbackURL + "?" + (request.uri.query ?? "")
-            let step = try await sessions.comeBack(url, at: ConnectSessions.Place(user: user, offer: offer))
+            let step = try await sessions.handleRedirect(url, at: ConnectSessions.Place(user: user, offer: offer))
             switch step.refusal {
-            // A reload, or the link of a mail that was opened twice: the page says how it stands.
+            // A reload, or a mail's link that was opened twice: the page shows the state.
             case nil, .noPendingAttempt: return .seeOther(page)
             case .foreign, .unreadable, .stateMissing, .otherAttempt: return .seeOther(refusedPath)
             }

@@ -3,94 +3,91 @@ public import Handshake
 public import IFTTTConnect
 public import OAuth
 
-/// What a server's Connect Buttons are about and what they need of the app.
+/// The connections of a server's Connect Buttons, and what they need of the app.
 public struct ConnectButtonSettings: Sendable {
-    /// Where the routes are reached, such as `https://groceries.example/connect`. Register its `/return` at IFTTT.
+    /// The public URL of the routes, such as `https://groceries.example/connect`. Register its `/return` at IFTTT.
     public let address: PublicAddress
-    /// Where users get back to when IFTTT has sent them to the return route.
+    /// The page that users return to from IFTTT.
     public var page: LocalPath
-    /// The connections, each with what it is about. Buttons of other connections are answered with 404.
+    /// The connections with a button. Others are answered with 404.
     public let offers: [ConnectButtonOffer]
-    /// How requests reach it.
+    /// The HTTP transport to IFTTT.
     public var transport: any Transport
     public var time: TimeSource
     public var random: RandomSource
-    /// A one-time code of the app's own OAuth server for a signed-in user, which spares that user the partner's
-    /// log-in page; nil leaves it to that page. It is asked for when the user is sent away.
+    /// A one-time code of the app's own OAuth server for a signed-in user, which skips the partner's log-in page; nil shows
+    /// that page. Called when the user goes to IFTTT.
     public var oauthCode: @Sendable (_ user: String) async throws -> Secret?
-    /// Where a user's token comes from. `TokenDelivery/partnerServer(_:)` has the app exchange it with its
-    /// service key (``UserTokenRoutes``), and is asked each time.
+    /// How a user's token is obtained. With `TokenDelivery/partnerServer(_:)` the app exchanges it with its service key
+    /// (``UserTokenRoutes``); it is called each time.
     public var tokenDelivery: @Sendable (_ user: String) -> TokenDelivery
-    /// What unlocks an unpublished service.
+    /// The invite code of an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
-    /// Is told how each attempt ended, after it was stored: once, or not at all when the process dies in between. The
-    /// browser waits for it, so let it only note what is to be done.
+    /// Called after an attempt's outcome was stored: once, or never when the process dies in between. The browser waits for
+    /// it, so only record what is to be done.
     public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
-    /// Counts what users do to the buttons, those who agreed; nil counts nothing.
+    /// Counts what consenting users do; nil counts nothing.
     public var analytics: ConnectAnalytics?
-    /// How old what IFTTT said may be before it is asked again behind the answer to a page that is opened; zero asks every time.
+    /// The age from which cached state is refreshed in the background when a page opens; zero refreshes every time.
     public var freshness: Duration
-    /// How long the content of a message may take to arrive; from a millisecond to an hour.
-    public var patience: Duration
-    /// Server-sent events: how often the vault is looked at, after which silence something is sent, and how long one
-    /// stream lives.
+    /// The timeout for receiving a message; from a millisecond to an hour.
+    public var requestTimeout: Duration
+    /// The intervals and limits of server-sent events.
     public var streams: Streams
-    /// How often a user may do what is expensive.
+    /// Rate limits for expensive requests.
     public var limits: Limits
 
-    /// How often each user may do what is expensive. It is counted in each process; what is refused is
-    /// answered with 429 and when to try again, and has changed nothing.
+    /// Rate limits per user and process. A refused request is answered with 429 and `Retry-After`, and changes
+    /// nothing.
     public struct Limits: Sendable, Hashable {
-        /// Messages, of all buttons together: 30 at once and one each second unless stated.
+        /// Messages of all buttons together. Default: a burst of 30, then one each second.
         public var messages = Rate(30, oneEach: .seconds(1))
-        /// Questions whether an address has an IFTTT account: 5 at once and one each minute unless stated. Whoever is
-        /// signed in could otherwise find out whose addresses have one.
+        /// Look-ups whether an email address has an IFTTT account. Default: a burst of 5, then one each minute. Without a
+        /// limit, a signed-in user could test other people's addresses.
         public var accountLookUps = Rate(5, oneEach: .seconds(60))
 
         public init() {}
     }
 
-    /// What streams of changes may cost. Every time is from a millisecond to a day, every number at least one.
+    /// The limits of streams. Every time is from a millisecond to a day, every number at least one.
     public struct Streams: Sendable, Hashable {
-        /// How often the vault is looked at, so that changes made by another process are seen.
+        /// How often the vault is polled for changes by other processes.
         public var interval: Duration = .milliseconds(200)
-        /// The same while nothing is under way: how soon an open page hears what was changed at IFTTT itself.
+        /// The same while nothing is in progress: how soon an open page shows a change made at IFTTT.
         public var restingInterval: Duration = .seconds(3)
-        /// For how long a new stream looks at the vault as often as if something were under way: what was known when the page was
-        /// opened may be too old, and IFTTT is being asked.
+        /// How long a new stream polls at ``interval``: the state at its start may be stale, and IFTTT is being asked.
         public var attention: Duration = .seconds(15)
-        /// After which silence a comment is sent, so that nothing between takes the stream for dead.
+        /// The silence after which a comment is sent, so that proxies do not close the stream.
         public var heartbeat: Duration = .seconds(15)
-        /// After which time a stream ends; the component then asks from time to time.
+        /// How long a stream lives; the component then polls.
         public var lifetime: Duration = .seconds(300)
-        /// How often the app is asked whether the user of a stream is still the one of its browser; a stream whose user
-        /// has logged out, or is somebody else, ends then.
+        /// How often the app is asked for the browser's user; the stream ends when the user has logged out or changed.
         public var userInterval: Duration = .seconds(10)
-        /// How many streams one user may have in this process.
+        /// The most streams per user and process.
         public var maximumPerUser = 8
-        /// How many streams this process has.
-        public var most = 1024
+        /// The most streams per process.
+        public var maximum = 1024
 
         public init() {}
     }
 
-    /// Settings with defaults for everything that the app can leave out.
+    /// Creates settings with defaults for everything optional.
     ///
     /// - Parameters:
-    ///   - address: where the routes are reached from outside.
+    ///   - address: the public URL of the routes.
     ///   - offers: the connections.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for one that is given twice,
-    ///   for a time to take back that is none, and for a lifetime of attempts that is none.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for no connection, for a connection that comes twice,
+    ///   and for an undo time or an attempt lifetime out of range.
     public init(at address: PublicAddress, offering offers: [ConnectButtonOffer]) throws(HandshakeServerError) {
         guard !offers.isEmpty, Set(offers.map(\.connection)).count == offers.count else {
-            throw .configuration(member: "offers", problem: "one for each connection, and at least one")
+            throw .configuration(member: "offers", problem: "there must be at least one, and only one for each connection")
         }
         guard offers.allSatisfy({ (.seconds(60) ... .seconds(30 * 86_400)).contains($0.attemptLifetime) }) else {
-            throw .configuration(member: "attemptLifetime", problem: "it is from a minute to 30 days")
+            throw .configuration(member: "attemptLifetime", problem: "it must be from a minute to 30 days")
         }
         for case .undoable(let seconds) in offers.map(\.disconnection) where !(seconds.isFinite && seconds >= 0) {
-            // No session could be stored with it.
-            throw .configuration(member: "disconnection", problem: "\(seconds) is no time to take something back")
+            // A session with such a number could not be encoded.
+            throw .configuration(member: "disconnection", problem: "\(seconds) seconds is not a valid time to undo")
         }
         self.address = address
         self.offers = offers
@@ -103,50 +100,50 @@ public struct ConnectButtonSettings: Sendable {
         inviteCode = { nil }
         ended = { _, _, _ in }
         freshness = .seconds(10)
-        patience = .seconds(10)
+        requestTimeout = .seconds(10)
         streams = Streams()
         limits = Limits()
     }
 
-    /// What nobody could work with.
+    /// Checks the ranges of all settings.
     func check() throws(HandshakeServerError) {
         let (times, days) = (Duration.milliseconds(1) ... .seconds(86_400), Duration.zero ... .seconds(365 * 86_400))
         guard days.contains(freshness) else {
-            throw .configuration(member: "freshness", problem: "it is from zero to a year")
+            throw .configuration(member: "freshness", problem: "it must be from zero to a year")
         }
-        guard times.contains(patience), patience <= .seconds(3600) else {
-            throw .configuration(member: "patience", problem: "it is from a millisecond to an hour")
+        guard times.contains(requestTimeout), requestTimeout <= .seconds(3600) else {
+            throw .configuration(member: "requestTimeout", problem: "it must be from a millisecond to an hour")
         }
         let pauses = [
             streams.interval, streams.restingInterval, streams.attention, streams.heartbeat, streams.lifetime,
             streams.userInterval,
         ]
-        guard pauses.allSatisfy(times.contains), streams.most >= 1, streams.maximumPerUser >= 1 else {
+        guard pauses.allSatisfy(times.contains), streams.maximum >= 1, streams.maximumPerUser >= 1 else {
             throw .configuration(
-                member: "streams", problem: "every time is from a millisecond to a day, every number at least one")
+                member: "streams", problem: "every time must be from a millisecond to a day, every number at least one")
         }
     }
 
-    /// The address that is to be registered at IFTTT.
+    /// The redirect URI to register at IFTTT.
     ///
-    /// It takes the redirects of users whom a button has sent away, and no others. A `ConnectURL` that stands in a mail or a web page has
-    /// no attempt, so its redirect is none that is waited for: give it a page of the app's own to come back to.
+    /// It accepts redirects of attempts that a button started, and no others. A `ConnectURL` in a mail or a web page belongs
+    /// to no attempt: give it a page of the app's own as its callback.
     public var callbackURL: String { "\(address)/return" }
 }
 
-/// A connection that a server has a button for.
+/// A connection with a button.
 public struct ConnectButtonOffer: Sendable, Hashable {
     public let connection: ConnectionID
-    /// Whether the service's configuration page is left out; the app then has one of its own.
+    /// Whether to skip the service's configuration page; the app then has one of its own.
     public var skipsConfiguration = false
-    /// Where users get back to; nil is ``ConnectButtonSettings/page``.
+    /// The page that users return to; nil is ``ConnectButtonSettings/page``.
     public var page: LocalPath?
-    /// The app's own set-up of a connection that is turned on without configuration: "Finish setup" leads there. Without it the page
-    /// listens to the component's `setup` event.
+    /// The app's set-up page for a connection that was turned on without configuration: "Finish setup" leads there. Without
+    /// it, the page handles the component's `setup` event.
     public var setUpPage: LocalPath?
-    /// What turning off asks of the user.
+    /// How the user confirms turning the connection off.
     public var disconnection = ConnectActivation.Disconnection.confirmed
-    /// How long IFTTT's redirect is waited for: an hour unless stated. It may come by mail; from a minute to 30 days.
+    /// How long an attempt waits for IFTTT's redirect, which may come by mail; from a minute to 30 days. Default: an hour.
     public var attemptLifetime = Duration.seconds(3600)
 
     public init(_ connection: ConnectionID) {
@@ -156,16 +153,16 @@ public struct ConnectButtonOffer: Sendable, Hashable {
 
 /// A user who is signed in to the app.
 public struct ConnectButtonUser: Sendable, Hashable {
-    /// The app's own identifier. Everything that is kept for the user is kept under it.
+    /// The app's own identifier. All records of the user are stored under it.
     public let id: String
-    /// What the email field begins with; nothing is sent before the user confirms it.
+    /// The email field's initial text; sent only after the user confirms it.
     public var suggestedEmail: String
 
     /// - Parameters:
     ///   - id: the app's own identifier.
-    ///   - suggestedEmail: what the email field begins with.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty identifier: all users without one would have
-    ///   the same session, and the same token.
+    ///   - suggestedEmail: the email field's initial text.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty identifier: all users without one would share
+    ///   a session and a token.
     public init(id: String, suggestedEmail: String = "") throws(HandshakeServerError) {
         guard !id.isEmpty else { throw .configuration(member: "user", problem: "the identifier is empty") }
         self.id = id

@@ -11,8 +11,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a server keeps of one user and one connection: the activation and what a page needs of it. It rests sealed in
-/// the vault, where every process finds it.
+/// The session of one user and one connection: the activation, and what pages need of it. Stored encrypted in the vault,
+/// for all processes.
 struct ConnectSession: Sendable, Codable, Equatable {
     var version = 1
     var activation: ConnectActivation
@@ -20,29 +20,29 @@ struct ConnectSession: Sendable, Codable, Equatable {
     var revision = 1
     /// The revision before the present one, when no more than a notice has ended since: what a page says of it still counts.
     var revisionBeforeNoticeEnded: Int?
-    /// The anti-forgery token: only this user's page can read an answer to this user.
+    /// The anti-forgery token: only this user's page can read it.
     let token: String
-    /// Until when a process is at work on what the activation has asked for, in seconds since 1970.
+    /// The end of the lease of the process that works on the session, in seconds since 1970.
     var lease: Double?
     var deadline: Due?
-    /// When IFTTT was asked last, in seconds since 1970.
+    /// The last request to IFTTT, in seconds since 1970.
     var lookedAt: Double = 0
-    /// When the user did something last, in seconds since 1970.
+    /// The user's last action, in seconds since 1970.
     var touchedAt: Double
-    /// The page on which the user did something last: only there the email address is asked for, and only it is sent on.
+    /// The page of the user's last action: only it asks for the email address, and only it is redirected.
     var page: String?
-    /// Where that page is to send the user; it is handed out once. It carries a one-time code.
+    /// The URL to which that page sends the user; handed out once, because it carries a one-time code.
     var destination: String?
-    /// The revision with which what is under way began: whoever saw that or a later one may cancel it.
+    /// The revision with which the running work began: messages about it or a later one may cancel the work.
     var underwaySince: Int?
-    /// The digests of the user tokens that IFTTT has refused, the newest last, so that they are not tried again.
+    /// The digests of user tokens that IFTTT rejected, newest last, so that they are not used again.
     var refusedTokens: [String]?
 
     struct Due: Sendable, Codable, Equatable {
         let deadline: ConnectActivation.Deadline
         /// Seconds since 1970.
         let at: Double
-        /// How many seconds it was to last; nil in records from before that was kept.
+        /// Its length in seconds; nil in older records.
         var seconds: Double?
     }
 
@@ -54,7 +54,7 @@ struct ConnectSession: Sendable, Codable, Equatable {
 
     /// Reads a record.
     ///
-    /// - Returns: nil for one of another version, which is then begun again: what counts is at IFTTT.
+    /// - Returns: nil for another version, which is started again: IFTTT has the state that counts.
     init?(stored bytes: [UInt8]) {
         guard let session = try? JSONDecoder().decode(ConnectSession.self, from: Data(bytes)), session.version == 1
         else { return nil }
@@ -65,7 +65,7 @@ struct ConnectSession: Sendable, Codable, Equatable {
         Array(try JSONEncoder().encode(self))
     }
 
-    /// Whether the activation waits for an answer that some process has to bring.
+    /// Whether the activation waits for an answer from IFTTT or the app.
     var isWaiting: Bool {
         switch activation.state {
         case .loading, .verifying, .creatingAccount, .connecting, .disconnecting: true
@@ -73,37 +73,37 @@ struct ConnectSession: Sendable, Codable, Equatable {
         }
     }
 
-    /// Whether nothing is under way and nothing will change by itself.
+    /// Whether nothing is in progress and nothing will change by itself.
     var isResting: Bool {
         guard deadline == nil, !isWaiting else { return false }
         if case .goingToService = activation.state { return false }
         return true
     }
 
-    /// Whether whoever was at work on it has died. One that was taken in the future is of a clock that was set back.
+    /// Whether the process that worked on it has died. A lease that begins in the future is from a clock that was set back.
     func isOrphaned(now: Double) -> Bool {
         guard isWaiting else { return false }
         guard let lease else { return true }
         return now > lease || lease > now + 2 * ConnectSessions.lease
     }
 
-    /// Whether the time of a deadline has come. A clock may wake a moment early; one that was set back until before the
-    /// beginning makes nobody wait for longer than was said.
+    /// Whether a deadline has passed. A timer can fire a moment early; a clock that was set back to before the deadline's
+    /// start does not extend it.
     func isDue(now: Double) -> Bool {
         guard let deadline else { return false }
         return now >= deadline.at - 0.05 || deadline.seconds.map { deadline.at - now > $0 + 1 } ?? false
     }
 
-    /// Whether a message is about what is still so.
+    /// Whether a message about this revision is still valid.
     func isCurrent(_ revision: Int) -> Bool {
         revision == self.revision || revision == revisionBeforeNoticeEnded
     }
 
-    /// Notes a change that a page can see.
+    /// Records a change that a page can see.
     ///
     /// - Parameters:
-    ///   - before: what it saw before.
-    ///   - isEndOfNotice: whether time alone has taken a notice away, so that the user may do what could be done before.
+    ///   - before: the state that the page saw before.
+    ///   - isEndOfNotice: whether only a notice expired, so that the user's options are unchanged.
     mutating func noteChange(from before: ConnectButtonState, isEndOfNotice: Bool = false) {
         guard ConnectButtonState(activation) != before else { return }
         revisionBeforeNoticeEnded = isEndOfNotice ? revision : nil
@@ -111,12 +111,12 @@ struct ConnectSession: Sendable, Codable, Equatable {
         if before.step.isResting { underwaySince = revision }
     }
 
-    /// Whether a message about this revision may end what is under way.
+    /// Whether a message about this revision may cancel the running work.
     func mayInterrupt(_ revision: Int) -> Bool {
         underwaySince.map { ($0...self.revision).contains(revision) } ?? false
     }
 
-    /// Whether the user is asked for an address on another page than this one.
+    /// Whether the email address is entered on another page than this one.
     func asksForEmail(elsewhereThan page: String?) -> Bool {
         guard case .enteringEmail = activation.state else { return false }
         return page == nil || page != self.page
@@ -126,13 +126,13 @@ struct ConnectSession: Sendable, Codable, Equatable {
         refusedTokens?.contains(Self.digest(token)) ?? false
     }
 
-    /// Remembers a token that is not to be used again; eight are enough for the two that a user can have at a time.
+    /// Remembers a rejected token; a user has at most two at a time, so eight are enough.
     mutating func refuse(_ token: UserToken) {
         guard !hasRefused(token) else { return }
         refusedTokens = (refusedTokens ?? []).suffix(7) + [Self.digest(token)]
     }
 
-    /// A token that IFTTT itself has given is good.
+    /// Accepts a token that IFTTT has issued.
     mutating func welcome(_ token: UserToken) {
         refusedTokens?.removeAll { $0 == Self.digest(token) }
     }
@@ -141,14 +141,14 @@ struct ConnectSession: Sendable, Codable, Equatable {
         Base64URL.encode(SHA256.hash(data: Array(token.secret.reveal().utf8)))
     }
 
-    /// What a page is told.
+    /// The answer for a page.
     ///
     /// - Parameters:
-    ///   - page: which page; nil for one that has none of its own.
+    ///   - page: the page; nil for one without an identifier.
     ///   - locale: the locale of the page.
     ///   - now: seconds since 1970.
-    ///   - open: where the user is to go.
-    ///   - setUp: where a pending connection is configured.
+    ///   - open: the URL to which the user goes.
+    ///   - setUp: the page that configures a pending connection.
     func answer(
         to page: String?, in locale: ConnectButtonLocale, now: Double, open: String? = nil, setUp: String? = nil
     ) -> ConnectButtonAnswer {
@@ -156,11 +156,11 @@ struct ConnectSession: Sendable, Codable, Equatable {
             due.deadline.name == .undo ? min(max(due.at - now, 0), due.seconds ?? .infinity) : nil
         }
         var shown = activation
-        // An address is typed on one page: the others show what they can still do.
+        // The address is entered on one page: the others show what they can still do.
         if asksForEmail(elsewhereThan: page) { _ = shown.handle(.cancel) }
         var state = ConnectButtonState(shown, undoRemaining: remaining)
         if state.step == .pending { state.setUpURL = setUp.flatMap { URL(string: $0) } }
-        // What IFTTT does with the account once the user is there, nobody knows here.
+        // What the user does at IFTTT is unknown here.
         if state.step == .goingToService, destination == nil, open == nil { state.email = nil }
         var answer = ConnectButtonAnswer(
             state, in: locale, revision: revision, token: token, open: open.flatMap { URL(string: $0) })
@@ -170,7 +170,7 @@ struct ConnectSession: Sendable, Codable, Equatable {
 }
 
 extension ConnectButtonState.Step {
-    /// Whether nothing is under way that a user could cancel.
+    /// Whether nothing is in progress that a user could cancel.
     fileprivate var isResting: Bool {
         switch self {
         case .hidden, .loading, .loadingFailed, .connect, .connected, .pending, .disconnected: true

@@ -5,18 +5,18 @@ import IFTTTConnect
 import Logging
 import OAuth
 
-/// Asking IFTTT and the app what an activation wants to know.
+/// Answers the questions of an activation, with IFTTT and the app.
 extension ConnectSessions {
-    /// How long a question may take: whoever asks it is still alive when its lease ends.
+    /// The timeout of a question, shorter than the lease of the process that asks.
     static let longestQuestion = Duration.seconds(45)
 
-    /// An answer, and the token that the question was asked with.
+    /// An answer, and the token of its request.
     struct Answer: Sendable {
         let answer: ConnectActivation.Answer
         let askedWith: UserToken?
     }
 
-    /// Brings the answer to a question; nil for an effect that is none.
+    /// Gets the answer to a question; nil for an effect without one.
     func answer(to effect: ConnectActivation.Effect, _ place: Place) async -> Answer? {
         let used = UsedToken()
         let api = ConnectAPI(
@@ -32,7 +32,7 @@ extension ConnectSessions {
         to effect: ConnectActivation.Effect, _ place: Place, _ api: ConnectAPI
     ) async -> ConnectActivation.Answer? {
         let id = place.offer.connection
-        // One repetition: a page is waiting, and tries again by itself.
+        // One retry: a page is waiting, and retries by itself.
         let once = ConnectAPI.Repetition(pauses: [.milliseconds(500)], longestPause: .seconds(2))
         switch effect {
         case .fetch(let ticket):
@@ -69,20 +69,20 @@ extension ConnectSessions {
             }
             return .success(value)
         } catch ConnectError.account(let error) {
-            // It may say where the vault is; the page's script is no place for that.
+            // The message can contain the vault's location, which must not reach the page.
             log.error("a user token cannot be used", metadata: ["reason": "\(error)"])
             return .failure(.credentials(error.code))
         } catch let error as ConnectError {
             return .failure(.init(error))
         } catch {
-            // The app's own closures throw what they like; it may hold secrets, so only its type is told.
+            // The app's closures can throw errors with secrets, so only the type is logged.
             return .failure(.credentials("\(type(of: error))"))
         }
     }
 }
 
 extension ConnectActivation.Effect {
-    /// Whether it asks for an answer that somebody has to bring.
+    /// Whether it needs an answer.
     var isQuestion: Bool {
         switch self {
         case .fetch, .gather, .lookUpUser, .lookUpAccount, .enable, .disable: true
@@ -90,7 +90,7 @@ extension ConnectActivation.Effect {
         }
     }
 
-    /// Whether it asks for the connection, which changes nothing.
+    /// Whether it fetches the connection, which changes nothing.
     var isFetch: Bool {
         if case .fetch = self { true } else { false }
     }

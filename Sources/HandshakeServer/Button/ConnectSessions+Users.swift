@@ -2,14 +2,14 @@
 import Handshake
 import IFTTTConnect
 
-/// What is kept of a user.
+/// The records of a user.
 extension ConnectSessions {
-    /// Where a user's token rests.
+    /// The store of a user's token.
     func tokens(of user: ConnectButtonUser) -> UserTokens {
         UserTokens(in: accounts, as: user.id, time: settings.time)
     }
 
-    /// The user's token: the one that rests in the vault, else the app's, unless IFTTT has refused it.
+    /// The user's token: the stored one, otherwise the app's, unless IFTTT has rejected it.
     func token(of place: Place) async throws -> UserToken? {
         if let stored = try await tokens(of: place.user).token() { return stored }
         guard let token = try await settings.tokenDelivery(place.user.id).partnerToken() else { return nil }
@@ -17,10 +17,10 @@ extension ConnectSessions {
         return session?.hasRefused(token) ?? false ? nil : token
     }
 
-    /// Removes what is kept of a user: the sessions first, since only those of a session store a token.
+    /// Deletes the records of a user: the sessions first, because only a session stores a token.
     ///
-    /// It goes on to the end also when whoever asked does not wait, and past what cannot be listed or removed. What was
-    /// counted goes also where nobody counts any more.
+    /// Continues after cancellation, and past records that cannot be listed or deleted. Deletes analytics even when the app no
+    /// longer counts.
     func forget(_ user: ConnectButtonUser) async throws {
         try await Task {
             var failures: [any Error] = []
@@ -38,7 +38,7 @@ extension ConnectSessions {
         }.value
     }
 
-    /// The records of a user's sessions: of the connections that are offered and of those that once were.
+    /// The keys of a user's sessions, including connections that are no longer offered.
     private func sessions(of user: ConnectButtonUser) async throws -> [VaultKey] {
         let digest = Place.digest(of: user)
         return try await vault.keys(of: .activation).keys.filter { $0.components.last == digest }

@@ -7,38 +7,38 @@ import IFTTTConnect
 import Logging
 import OAuth
 
-/// Runs the activations of many users: takes an event in under the vault's lock, does outside of it what the
-/// activation asks for, and takes the answers in.
+/// Runs the activations of many users: applies an event under the vault's lock, performs the activation's effects outside
+/// it, and applies their results.
 ///
-/// Everything is in the vault, so any process can go on with what another one has begun. A process that takes work
-/// over marks it with a lease; when it dies, the next look after the lease brings the activation back to where
-/// the user can decide.
+/// All state is in the vault, so any process can continue the work of another. A process marks its work with a lease; if
+/// it dies, the first request after the lease returns the activation to a state in which the user can
+/// decide.
 struct ConnectSessions: Sendable {
-    /// Seconds for which a process may be at work before others take it for dead.
+    /// Seconds after which other processes consider a working process dead.
     static let lease = 60.0
 
     let settings: ConnectButtonSettings
     let accounts: Handshake
-    /// Where IFTTT is, by the client whose accounts the user tokens are.
+    /// The URLs of IFTTT, from the client of the user tokens.
     let hosts: Hosts
     var vault: any Vault { accounts.vault }
     let log: Logger
     let accountLookUps: RateLimit
-    let looks = UnattendedLooks(most: 256)
+    let fetches = BackgroundFetches(maximum: 256)
     let work = BackgroundWork()
 
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for settings with which nothing works, or which say
-    ///   something else than the accounts.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for invalid settings, or for settings that contradict
+    ///   the accounts.
     init(settings: ConnectButtonSettings, accounts: Handshake, log: Logger) throws(HandshakeServerError) {
         try settings.check()
         let clients = accounts.clients.filter { $0.service.name == Service.ifttt.name }
         guard clients.count == 1, let client = clients.first else {
             throw .configuration(
-                member: "accounts", problem: "they need one client of \(Service.ifttt.name), and have \(clients.count)")
+                member: "accounts", problem: "there must be one client of \(Service.ifttt.name), but there are \(clients.count)")
         }
         let hosts = Hosts(of: client.service)
         guard settings.analytics.map({ $0.hosts == hosts }) ?? true else {
-            throw .configuration(member: "analytics", problem: "they go to another IFTTT than the accounts' client")
+            throw .configuration(member: "analytics", problem: "they are sent to another IFTTT than the one of the accounts' client")
         }
         self.hosts = hosts
         self.settings = settings
@@ -63,32 +63,32 @@ struct ConnectSessions: Sendable {
         }
     }
 
-    /// What came of an event.
+    /// The result of an event.
     struct Step: Sendable {
         var session: ConnectSession
-        /// What is to be done now, in order.
+        /// The effects to perform, in order.
         var effects: [ConnectActivation.Effect]
-        /// Where the user is to go.
+        /// The URL to which the user goes.
         var open: String?
-        /// Why a redirect was not taken.
+        /// Why a redirect was rejected.
         var refusal: RedirectRefusal?
     }
 
-    /// What happens to a session, in one go under the vault's lock.
+    /// A change of a session, applied atomically under the vault's lock.
     struct Turn: Sendable {
         /// The locale of the page.
         var locale: ConnectButtonLocale?
-        /// The token of the session that it is about; nil for whichever there is, made again for who has none.
+        /// The token of the expected session; nil for any, creating one where there is none.
         var session: String?
-        /// Whether the page may be told where to send the user.
+        /// Whether the page may receive the URL to which the user goes.
         var opens: @Sendable (ConnectSession) -> Bool = { _ in false }
-        /// What the question was asked with whose answer this is.
+        /// The token of the request whose answer this is.
         var askedWith: UserToken?
-        /// Takes the event in. What it throws leaves everything as it is.
+        /// Applies the event. If it throws, nothing changes.
         let change: @Sendable (inout ConnectSession) throws -> [ConnectActivation.Effect]
     }
 
-    /// How it stands, from the vault alone; nil when there is no session. What is overdue is done first.
+    /// The state from the vault alone; nil without a session. Applies what is overdue first.
     func peek(at place: Place) async throws -> ConnectSession? {
         guard let session = try await vault.record(place.key).flatMap(ConnectSession.init(stored:)) else { return nil }
         let now = settings.time.now()
@@ -100,14 +100,14 @@ struct ConnectSessions: Sendable {
         }
     }
 
-    /// Takes in what the user did. What follows from it at IFTTT goes on behind the answer.
+    /// Applies the user's action. Its effects at IFTTT run in the background.
     ///
-    /// - Throws: ``RequestRefusal`` for a token that is not this session's, and for a look-up too many.
+    /// - Throws: ``RequestRefusal`` for a token of another session, and beyond the rate limit of look-ups.
     func take(
         _ message: ConnectButtonMessage, at place: Place, in locale: ConnectButtonLocale
     ) async throws -> Step {
         let (now, random) = (settings.time.now(), settings.random)
-        // What is overdue comes first, so that the message is about what the page has shown.
+        // Overdue deadlines come first, so that the message is about what the page shows.
         guard let session = try await peek(at: place), Secret(message.token).matches(Secret(session.token)) else {
             throw RequestRefusal.staleToken
         }
@@ -116,7 +116,7 @@ struct ConnectSessions: Sendable {
         }
         let turn = Turn(locale: locale, session: session.token, opens: opens) { session in
             let interrupts = message.event.isInterruption && session.mayInterrupt(message.revision)
-            // A double tap, or another page: it is about what is no longer so.
+            // A double tap, or another page: the message is about an outdated state.
             guard session.isCurrent(message.revision) || interrupts else { return [] }
             session.touchedAt = now
             if session.destination != nil, opens(session) { return [] }
@@ -135,8 +135,8 @@ struct ConnectSessions: Sendable {
         return try await advance(turn, at: place)
     }
 
-    /// Takes in a redirect.
-    func comeBack(_ url: String, at place: Place) async throws -> Step {
+    /// Applies a redirect.
+    func handleRedirect(_ url: String, at place: Place) async throws -> Step {
         let now = settings.time.now()
         let turn = Turn { session in
             let effects = session.activation.handle(.redirected(url, at: now))
@@ -146,7 +146,7 @@ struct ConnectSessions: Sendable {
         return try await advance(turn, at: place)
     }
 
-    /// Says that the app has configured a pending connection, and waits for what IFTTT says of it.
+    /// Records that the app has configured a pending connection, and awaits IFTTT's answer.
     func configured(_ place: Place) async throws -> ConnectSession {
         try await Task {
             let step = try await self.step(Turn { $0.activation.handle(.configurationSaved) }, at: place)
@@ -155,12 +155,12 @@ struct ConnectSessions: Sendable {
         }.value
     }
 
-    /// Takes an event in, and does all that follows from it behind the caller. It ends when the session does: an answer makes no
+    /// Applies an event, and performs its effects in the background. It ends with the session: an answer never creates a
     /// new one.
     ///
-    /// - Throws: ``RequestRefusal/staleToken`` when the session that the turn is about is no more.
+    /// - Throws: ``RequestRefusal/staleToken`` when the session no longer exists.
     private func advance(_ turn: Turn, at place: Place) async throws -> Step {
-        // What a user has begun is stored also when the page is left.
+        // In an unstructured task: a user's action is stored even when the page is closed.
         let step = try await Task { try await self.step(turn, at: place) }.value
         guard let step else { throw RequestRefusal.staleToken }
         guard step.effects.contains(where: \.isQuestion) else { return step }
@@ -174,13 +174,13 @@ struct ConnectSessions: Sendable {
         return step
     }
 
-    /// Does all that follows from a step.
+    /// Performs the effects of a step.
     func finish(_ first: Step, at place: Place) async throws -> Step {
         var step = first
         var questions = step.effects[...]
         while let effect = questions.popFirst() {
             guard let answer = await answer(to: effect, place) else { continue }
-            // Who was cancelled has no answer.
+            // A cancelled question has no answer.
             try Task.checkCancellation()
             let turn = Turn(session: step.session.token, askedWith: answer.askedWith) {
                 $0.activation.handle(answer.answer)
@@ -192,7 +192,7 @@ struct ConnectSessions: Sendable {
         return step
     }
 
-    /// One turn, under the vault's lock; nil when the session that it is about is no more.
+    /// Applies one turn under the vault's lock; nil when its session no longer exists.
     func step(_ turn: Turn, at place: Place) async throws -> Step? {
         let step = try await vault.update(place.key) { record -> Step? in
             let now = settings.time.now()
@@ -219,9 +219,9 @@ struct ConnectSessions: Sendable {
         return step
     }
 
-    /// The session as stored, or a new one for who has none or has been away for longer than an attempt lives. A button
-    /// that is off takes over what has changed: the page's locale, for IFTTT's pages to come, the app's settings, and the
-    /// user's address.
+    /// The stored session, or a new one when there is none or the user has been away for longer than an attempt lives. A
+    /// button that is off adopts what has changed: the page's locale for IFTTT's pages, the app's settings, and the
+    /// user's email address.
     private func current(
         _ stored: ConnectSession?, _ place: Place, locale: ConnectButtonLocale?, now: Double
     ) throws -> ConnectSession {
@@ -233,14 +233,14 @@ struct ConnectSessions: Sendable {
         }
         let activation = session.activation
         guard session.deadline == nil, !session.isWaiting else { return session }
-        // A clock that was set back ends nothing.
+        // A clock that was set back expires nothing.
         session.touchedAt = min(session.touchedAt, now)
         if now - session.touchedAt > configuration.attemptLifetime {
             session.activation = activation.restarted(configuration, isLoaded: false)
             session.touchedAt = now
             session.revision += 1
         } else if activation.state == .initial,
-            // Beginning again loses the reason that is shown: only the page's locale is worth that.
+            // A restart loses the displayed error: only a new locale is worth that.
             activation.failure == nil
                 ? activation.configuration != configuration : activation.configuration.locale != wanted
         {
@@ -265,7 +265,7 @@ struct ConnectSessions: Sendable {
         return configuration
     }
 
-    /// What time itself has brought about.
+    /// Applies the deadlines that have passed.
     private func catchUp(_ session: inout ConnectSession, now: Double) -> [ConnectActivation.Effect] {
         var effects: [ConnectActivation.Effect] = []
         if session.isOrphaned(now: now) { effects += session.activation.handle(.restored) }
@@ -280,7 +280,7 @@ struct ConnectSessions: Sendable {
         return effects
     }
 
-    /// Does what has to be done before the new state is stored: a token is sealed before anything follows from it.
+    /// Performs effects that come before storing the new state: a token is stored before anything depends on it.
     private func settle(
         _ step: inout Step, _ place: Place, _ stored: ConnectSession?, _ askedWith: UserToken?, now: Double
     ) async throws {
@@ -299,7 +299,7 @@ struct ConnectSessions: Sendable {
             case .cancel: step.session.deadline = nil
             case .open(_, let destination):
                 step.session.destination = destination.url
-                // The page is told, also where it shows the same as before.
+                // The page gets a new revision even when it shows the same as before.
                 if step.session.revision == stored?.revision { step.session.revision += 1 }
             case .refused(let refusal): step.refusal = refusal
             default: break
@@ -313,15 +313,15 @@ struct ConnectSessions: Sendable {
         }
     }
 
-    /// Does what may be done once the new state is stored.
+    /// Performs effects that come after storing the new state.
     private func announce(_ effect: ConnectActivation.Effect, _ place: Place) async {
         switch effect {
         case .deliver(let outcome): await settings.ended(place.user.id, place.offer.connection, outcome)
         case .refused(let refusal):
-            log.notice("a redirect was not taken", metadata: ["reason": "\(refusal.rawValue)"])
+            log.notice("a redirect was rejected", metadata: ["reason": "\(refusal.rawValue)"])
         case .report(let event): await count(event, place)
         case .start(_, let seconds):
-            // When this process ends before, or the app has set longer than a day, the next look does it.
+            // If this process ends earlier, or the deadline is more than a day away, the next request applies it.
             guard (0...86_400).contains(seconds) else { return }
             Task {
                 try await settings.time.clock.sleep(for: .seconds(seconds))

@@ -3,10 +3,10 @@ import Crypto
 import Handshake
 import OAuth
 
-/// Anti-forgery tokens, one for each user and service: only this user's page can read an answer to this user.
+/// Anti-forgery tokens, one for each user and service: only this user's page can read it.
 ///
-/// They are made of a key that rests in the vault, so that all processes agree, and answers that come concurrently have the
-/// same.
+/// They derive from a key in the vault, so that all processes and concurrent requests
+/// agree.
 struct AntiForgeryTokens: Sendable {
     private static let record = VaultKey(.antiForgery, [])
 

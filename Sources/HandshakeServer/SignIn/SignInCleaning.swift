@@ -4,9 +4,9 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Removes unfinished sign-ins, once an hour, while others are begun: only beginning makes more of them.
+/// Deletes expired sign-in attempts, at most once an hour and only while new ones start.
 ///
-/// A class, since requests share the hour.
+/// A class, because requests share the time of the last run.
 final class SignInCleaning: Sendable {
     private static let interval = 3600.0
 
@@ -21,14 +21,14 @@ final class SignInCleaning: Sendable {
         self.log = log
     }
 
-    /// Begins to clean when it is time, and waits for nothing. It ends with the server.
+    /// Starts cleaning if it is due, without waiting. It is cancelled with the server.
     ///
-    /// - Returns: the cleaning, for tests; nil when it is not time.
+    /// - Returns: the task, for tests; nil when it is not due.
     @discardableResult
     func beginIfDue() -> Task<Void, Never>? {
         let now = time.now()
         let isDue = lastBegun.withLock { last in
-            // A clock that was set back waits for no longer than an hour.
+            // A clock that was set back delays cleaning by at most an hour.
             guard last.map({ abs(now - $0) >= Self.interval }) ?? true else { return false }
             last = now
             return true
@@ -38,7 +38,7 @@ final class SignInCleaning: Sendable {
             do {
                 _ = try await cancelWhenGracefulShutdown { try await handshake.removeExpiredSignIns() }
             } catch {
-                log.warning("expired sign-ins were not removed", metadata: ["reason": "\(type(of: error))"])
+                log.warning("expired sign-in attempts were not deleted", metadata: ["reason": "\(type(of: error))"])
             }
         }
     }

@@ -5,8 +5,8 @@ import OAuth
 
 /// The cookie of the sign-in routes (RFC 6265; `oauth-security.md` B): a secret that identifies a browser.
 ///
-/// Over TLS its name begins with `__Host-`, so that no subdomain and no network attacker can set it. All sign-ins of a browser share
-/// it.
+/// Over TLS its name begins with `__Host-`, so that neither a subdomain nor a network attacker can set it. All sign-in
+/// attempts of a browser share it.
 struct SignInCookies: Sendable {
     let address: PublicAddress
     let random: RandomSource
@@ -18,7 +18,7 @@ struct SignInCookies: Sendable {
         request.cookies[name].flatMap { Browser(secret: $0.value) }
     }
 
-    /// A new browser, and the cookie that identifies it.
+    /// Creates a browser and the cookie that identifies it.
     func newBrowser() -> (browser: Browser, cookie: Cookie) {
         let secret = Base64URL.encode(random.bytes(32))
         let cookie = Cookie(name: name, value: secret, path: "/", secure: address.isSecure, sameSite: .lax)
@@ -40,7 +40,7 @@ struct SignInCookies: Sendable {
     }
 }
 
-/// What is noted of a sign-in that was begun: in which browser, and where to go afterwards.
+/// What is stored with a sign-in attempt: the browser, and the page to return to.
 struct SignInNote: Sendable {
     let browser: String
     let page: LocalPath
@@ -49,7 +49,7 @@ struct SignInNote: Sendable {
         (self.browser, self.page) = (browser.digest, page)
     }
 
-    /// Reads a note; nil for none of ours.
+    /// Reads a note; nil if it is malformed.
     init?(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let page = LocalPath(rawValue: String(parts[1])) else { return nil }

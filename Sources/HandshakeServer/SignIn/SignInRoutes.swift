@@ -11,26 +11,26 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Connects the app's users with any OAuth service: begins a sign-in, takes the redirect, signs out.
+/// Connects the app's users to OAuth services: starts a sign-in, handles the redirect, signs out.
 ///
 /// | route | does |
 /// |---|---|
-/// | `GET :service` | `{"connected", "state", "token"}`: how the user's account stands, and the anti-forgery token for disconnecting |
-/// | `GET :service/start?return_to=/PATH` | sends the browser to the service |
-/// | `GET :service/callback` | takes the redirect, stores the grant, sends the browser to `return_to` |
-/// | `POST :service/disconnect` | `{"token"}`: revokes what the service can revoke, and forgets |
+/// | `GET :service` | `{"connected", "state", "token"}`: the account's state, and the anti-forgery token for disconnecting |
+/// | `GET :service/start?return_to=/PATH` | redirects the browser to the service |
+/// | `GET :service/callback` | handles the redirect, stores the grant, redirects the browser to `return_to` |
+/// | `POST :service/disconnect` | `{"token"}`: revokes the grant where the service supports it, and deletes it |
 ///
-/// Grants are kept under the user's identifier. A redirect counts in the browser in which the sign-in was begun and
-/// for the user who began it (RFC 6749, section 10.12); the vault holds what it is checked against, so any process
-/// finishes what another has begun. The browser is sent to the app's own paths alone. Unfinished sign-ins are
-/// removed once an hour, while others are begun.
+/// Grants are stored under the user's identifier. A redirect counts only in the browser in which the attempt started and
+/// for the user who started it (RFC 6749, section 10.12); the attempt is stored in the vault, so any process can complete
+/// it. The browser is redirected to paths of the app only. Expired attempts are deleted once an hour, while new ones
+/// start.
 ///
 /// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`, `ended` (the user
-/// has to connect again) or `signing_out`. The other two routes by `GET` are navigations: what they refuse they tell on a page,
-/// or as JSON where `Accept` asks for that. A sign-in is begun by a link of the app's own pages: the link of another site's is
+/// must connect again) or `signing_out`. The other two `GET` routes are navigations: errors appear as a page, or as JSON
+/// where `Accept` asks for it. A sign-in starts from a link on the app's own pages; links from other sites are
 /// refused.
 ///
-/// The app's own session cookie has to be `SameSite=Lax`, or `None`. With `Strict` no browser sends it along when it comes back
+/// The app's own session cookie must be `SameSite=Lax` or `None`: browsers do not send a `Strict` cookie with the redirect
 /// from the service.
 public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
@@ -47,19 +47,19 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let respond: @Sendable (SignInOutcome, LocalPath, Request) async -> Response?
     private let user: @Sendable (Request, Context) async throws -> String?
 
-    /// Prepares routes.
+    /// Creates the routes.
     ///
     /// - Parameters:
-    ///   - handshake: the clients; the redirect URI of each is `ADDRESS/SERVICE/callback`, that of an only client may
-    ///     be `ADDRESS/callback`.
-    ///   - address: where the routes are reached from outside.
-    ///   - surroundings: time, randomness and where warnings go.
-    ///   - respond: answers a finished sign-in in the app's own words; nil leaves it to this module: a redirect to
-    ///     the page when it succeeded, else a plain page or, where `Accept` asks for it, JSON.
-    ///   - user: who sends a request, by the app's own session; nil when no user is signed in.
+    ///   - handshake: the clients; the redirect URI of each is `ADDRESS/SERVICE/callback`; a single client may use
+    ///     `ADDRESS/callback`.
+    ///   - address: the public URL of the routes.
+    ///   - environment: clock, randomness, log and rate limit.
+    ///   - respond: answers a finished attempt in the app's own design; nil uses the default: a redirect to the page on
+    ///     success, otherwise a plain page or, where `Accept` asks for it, JSON.
+    ///   - user: the user of a request, by the app's own session; nil when no user is signed in.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for a client with another redirect URI.
     public init(
-        _ handshake: Handshake, at address: PublicAddress, surroundings: SignInSurroundings = SignInSurroundings(),
+        _ handshake: Handshake, at address: PublicAddress, environment: SignInEnvironment = SignInEnvironment(),
         respond: @escaping @Sendable (SignInOutcome, LocalPath, Request) async -> Response? = { _, _, _ in nil },
         user: @escaping @Sendable (Request, Context) async throws -> String?
     ) throws(HandshakeServerError) {
@@ -70,20 +70,20 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
                 uri.string == expected || isOnly && uri.string == "\(address)/callback"
             else {
                 throw .configuration(
-                    member: "redirect", problem: "that of \(client.service.name) has to be \(expected)")
+                    member: "redirect", problem: "the one of \(client.service.name) must be \(expected)")
             }
         }
         self.handshake = handshake
         self.address = address
         gate = Gate(address: address)
-        reader = ContentReader(time: surroundings.time, patience: .seconds(10))
-        cookies = SignInCookies(address: address, random: surroundings.random)
-        tokens = AntiForgeryTokens(vault: handshake.vault, random: surroundings.random)
-        cleaning = SignInCleaning(of: handshake, time: surroundings.time, log: surroundings.log)
-        limit = RateLimit(surroundings.limit)
-        time = surroundings.time
-        log = surroundings.log
-        failures = FailureAnswers(what: "a sign-in route", log: surroundings.log)
+        reader = ContentReader(time: environment.time, timeout: .seconds(10))
+        cookies = SignInCookies(address: address, random: environment.random)
+        tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
+        cleaning = SignInCleaning(of: handshake, time: environment.time, log: environment.log)
+        limit = RateLimit(environment.limit)
+        time = environment.time
+        log = environment.log
+        failures = FailureAnswers(what: "a sign-in route", log: environment.log)
         self.respond = respond
         self.user = user
     }
@@ -117,22 +117,22 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Who asks, and about which service.
+    /// The user and the service of a request.
     private struct Visitor {
         let user: String
         let service: Service
-        /// Where its redirects arrive.
+        /// The redirect URI.
         let redirect: String
     }
 
     private func visitor(_ request: Request, _ context: Context) async throws -> Visitor {
-        // The callback without a name is there for an only client, whose name needs no saying.
+        // The callback without a name exists for a single client, whose name is known.
         let only = handshake.clients.count == 1 ? handshake.clients.first?.service.name : nil
         let name = context.parameters.get("service") ?? only
         guard let client = handshake.clients.first(where: { $0.service.name == name }),
             case .uri(let redirect) = client.redirect
         else {
-            throw RequestRefusal(.notFound, "not_found", "There is no such service here")
+            throw RequestRefusal(.notFound, "not_found", "This app has no such service")
         }
         guard let user = try await user(request, context) else { throw RequestRefusal.signInNeeded }
         return Visitor(user: user, service: client.service, redirect: redirect.string)
@@ -152,7 +152,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     private func start(_ request: Request, _ visitor: Visitor) async throws -> Response {
         let wanted = request.uri.queryParameters["return_to"].map { String($0) } ?? "/"
         guard let page = LocalPath(rawValue: wanted) else {
-            throw RequestRefusal(.badRequest, "invalid_parameters", "return_to has to be a path of this app")
+            throw RequestRefusal(.badRequest, "invalid_parameters", "return_to must be a path of this app")
         }
         try limit.check(visitor.user, now: time.now())
         cleaning.beginIfDue()
@@ -167,7 +167,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
     }
 
     private func callback(_ request: Request, _ visitor: Visitor) async throws -> Response {
-        // The registered address, not the one that the request names: an attacker can write any Host field.
+        // Built from the registered URL, because an attacker can write any Host field.
         let url = visitor.redirect + "?" + (request.uri.query ?? "")
         guard let redirect = try? AuthorizationResponse(redirectURL: url), let state = redirect.returnedState,
             let note = try await handshake.note(ofSignIn: state).flatMap(SignInNote.init),
@@ -176,11 +176,11 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let page = note.page
         let outcome: SignInOutcome
         do {
-            // The code is used up with the first try: it is finished also when nobody waits for the answer any more.
+            // The first try spends the authorization code, so the exchange continues when the browser disconnects.
             let finishing = Task { try await handshake.finishSignIn(with: redirect, as: visitor.user).id }
             outcome = .signedIn(try await finishing.value)
         } catch HandshakeError.exchange(.unmatchedRedirect) {
-            // Nothing has changed: it was used before, or is another user's.
+            // Nothing has changed: the redirect was used before, or belongs to another user.
             return Self.notForYou
         } catch let error as HandshakeError {
             log.notice("a sign-in failed", metadata: ["reason": "\(error.code)"])
@@ -215,14 +215,14 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         to outcome: SignInOutcome, _ page: LocalPath, _ service: Service, _ request: Request
     ) -> Response {
         guard case .failed(let error) = outcome else { return .seeOther(page.rawValue) }
-        let refusal = RequestRefusal(error.status, error.code, "The sign-in did not succeed")
+        let refusal = RequestRefusal(error.status, error.code, "Sign-in failed")
         guard !request.asksForJSON else { return refusal.response }
         let html = ResultPage.refused(service: service.displayName, language: .user).html
         return .page(html, styleHash: ResultPage.styleHash, status: error.status)
     }
 }
 
-/// How a sign-in ended.
+/// The outcome of a sign-in attempt.
 public enum SignInOutcome: Sendable {
     /// The grant is stored.
     case signedIn(AccountID)
@@ -230,13 +230,13 @@ public enum SignInOutcome: Sendable {
     case failed(HandshakeError)
 }
 
-/// What sign-in routes need besides.
-public struct SignInSurroundings: Sendable {
+/// What sign-in routes need of their environment.
+public struct SignInEnvironment: Sendable {
     public var time: TimeSource
     public var random: RandomSource
-    /// Where warnings go; no secret and no query ever does.
+    /// Receives warnings; never a secret or a query.
     public var log: Logger
-    /// How often a user may begin a sign-in, counted in each process: 20 at once and one more every three seconds unless stated.
+    /// How often a user may start a sign-in, per process. Default: a burst of 20, then one every three seconds.
     public var limit = Rate(20, oneEach: .seconds(3))
 
     public init(
@@ -249,7 +249,7 @@ public struct SignInSurroundings: Sendable {
 }
 
 extension AccountStatus.State {
-    /// Whether requests can be made with it.
+    /// Whether the account can send requests.
     fileprivate var isUsable: Bool {
         switch self {
         case .signedIn, .refreshUncertain: true

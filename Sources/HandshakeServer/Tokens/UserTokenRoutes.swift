@@ -12,17 +12,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gives a signed-in user's app what only the partner's service key can get: the user token, and a code for a Connect
-/// URL (dossier 2.8).
+/// Gives a signed-in user's app what requires the partner's service key: the user token, and a code for a Connect URL
+/// (dossier 2.8).
 ///
 /// | route | answers |
 /// |---|---|
 /// | `POST user_token` | 200 `{"user_token"}`; 404 when the user has not connected |
-/// | `POST provisional_access_code` | 201 `{"provisional_access_code"}`, good once and for 48 hours |
+/// | `POST provisional_access_code` | 201 `{"provisional_access_code"}`, single-use and valid for 48 hours |
 ///
-/// Whose token it is, the app's own session decides, never the request: otherwise any user is handed the token of any other. Errors
-/// have the shape of the dossier, section 2.4. How often a user may ask is counted in each process; beyond that the answer is
-/// 429, with when to come back.
+/// The app's own session decides whose token it is, never the request: otherwise a user could fetch another user's token.
+/// Errors have the shape of the dossier, section 2.4. Requests per user and process are rate-limited; beyond the limit the
+/// answer is 429 with `Retry-After`.
 public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     private let service: ConnectService
     private let gate: Gate
@@ -32,19 +32,19 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     private let failures: FailureAnswers
     private let partner: @Sendable (Request, Context) async throws -> PartnerUser?
 
-    /// Ten questions at once, and one more every six seconds.
+    /// A burst of ten requests, then one every six seconds.
     public static var standardLimit: Rate { Rate(10, oneEach: .seconds(6)) }
 
-    /// Prepares routes.
+    /// Creates the routes.
     ///
     /// - Parameters:
     ///   - service: calls IFTTT with the service key.
-    ///   - address: where the routes are reached from outside.
+    ///   - address: the public URL of the routes.
     ///   - limit: how often a user may ask.
-    ///   - time: what time it is.
-    ///   - log: where warnings go; no secret ever does.
-    ///   - partner: who sends a request: by the app's session, or by the code of the partner's OAuth server that it
-    ///     carries; nil when that is nobody.
+    ///   - time: the clock.
+    ///   - log: receives warnings; never a secret.
+    ///   - partner: the user of a request, by the app's session or by the code of the partner's OAuth server that it
+    ///     carries; nil for no user.
     public init(
         _ service: ConnectService, at address: PublicAddress, limit: Rate = Self.standardLimit,
         time: TimeSource = .system, log: Logger = Logger(label: "handshake.server"),
@@ -78,7 +78,7 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     }
 
     private static var notConnected: RequestRefusal {
-        RequestRefusal(.notFound, "not_found", "This user has nothing that IFTTT could be shown")
+        RequestRefusal(.notFound, "not_found", "This user has not connected this app to IFTTT")
     }
 
     private func answering(
@@ -98,24 +98,24 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// What the user's app is told. That the key is wrong is this server's affair and not the user's.
+    /// The answer for the user's app. A wrong service key is this server's problem and not the user's.
     private func refusal(for error: ConnectError) -> RequestRefusal {
         log.warning("IFTTT did not exchange a token", metadata: ["reason": "\(error.code)"])
         return switch error.problemKind {
         case .notFound?: RequestRefusal(.notFound, "not_found", "This user is not connected with IFTTT")
-        case .invalidParameters?: RequestRefusal(.unprocessableContent, "invalid_parameters", "IFTTT does not take it")
-        default: RequestRefusal(.badGateway, "downstream_failed", "IFTTT could not be asked", retryAfter: 5)
+        case .invalidParameters?: RequestRefusal(.unprocessableContent, "invalid_parameters", "IFTTT rejected the request")
+        default: RequestRefusal(.badGateway, "downstream_failed", "IFTTT could not be reached", retryAfter: 5)
         }
     }
 }
 
 /// A user as the partner knows them.
 public struct PartnerUser: Sendable {
-    /// The identifier that the partner's user-information endpoint gives.
+    /// The identifier from the partner's user-information endpoint.
     public var id: String
-    /// The partner's token that was granted to IFTTT when the user connected; nil when they have not.
+    /// The partner's token that IFTTT got when the user connected; nil when the user has not connected.
     public var accessToken: Secret?
-    /// Makes a code of the partner's OAuth server for IFTTT; nil when the app has none to give.
+    /// Creates a code of the partner's OAuth server for IFTTT; nil when the app issues none.
     public var oauthCode: @Sendable () async throws -> Secret?
 
     public init(

@@ -2,10 +2,10 @@
 public import IFTTTConnect
 public import OAuth
 
-/// What IFTTT tells the partner's server (dossier 2.11).
+/// A webhook from IFTTT to the partner's server (dossier 2.11).
 public struct ConnectWebhook: Sendable, Hashable {
-    /// `X-Request-ID`, a digest of one that is longer than 256 bytes, or a digest of the content when there was none; the same
-    /// in every attempt to deliver it.
+    /// `X-Request-ID`, a digest of one longer than 256 bytes, or a digest of the content without one; the same in every
+    /// delivery attempt.
     public let requestID: String
     /// Seconds since 1970.
     public let sentAt: Double
@@ -16,14 +16,14 @@ public struct ConnectWebhook: Sendable, Hashable {
     public var timeZone = "Pacific Time (US & Canada)"
     public let event: Event
 
-    /// What has happened.
+    /// The event.
     public enum Event: Sendable, Hashable {
         /// Times are in seconds since 1970; nil when IFTTT gave none.
         case enabled(at: Double?)
         case updated(at: Double?)
         case disabled(at: Double?)
         case fired(Trigger)
-        /// An event that this module does not know, with what it carried: it is no error.
+        /// An event that this module does not know, with its data. It is no error.
         case other(type: String, name: String, data: JSONValue)
     }
 
@@ -34,10 +34,10 @@ public struct ConnectWebhook: Sendable, Hashable {
         public let featureID: String?
         public let userFeatureID: String?
         public let userFeatureTriggerID: String?
-        /// What the trigger saw, by name.
+        /// The ingredients by name.
         public let ingredients: JSONObject
 
-        /// States a trigger, as for the tests of a handler.
+        /// Creates a trigger, for tests of a handler.
         public init(
             id: ComponentSlug, featureID: String? = nil, userFeatureID: String? = nil,
             userFeatureTriggerID: String? = nil,
@@ -51,13 +51,13 @@ public struct ConnectWebhook: Sendable, Hashable {
         }
     }
 
-    /// States a webhook, as for the tests of a handler.
+    /// Creates a webhook, for tests of a handler.
     ///
     /// - Parameters:
-    ///   - event: what has happened.
-    ///   - connection: in which connection.
+    ///   - event: the event.
+    ///   - connection: the connection.
     ///   - user: the partner's own identifier of the user.
-    ///   - requestID: what marks this delivery.
+    ///   - requestID: identifies the delivery.
     ///   - sentAt: when it was sent, in seconds since 1970.
     public init(
         _ event: Event, in connection: ConnectionID, for user: String, requestID: String, sentAt: Double
@@ -69,7 +69,7 @@ public struct ConnectWebhook: Sendable, Hashable {
         self.sentAt = sentAt
     }
 
-    /// The most bytes that a webhook may have.
+    /// The maximum length in bytes.
     public static let limit = 1 << 20
 
     /// Reads a webhook.
@@ -78,8 +78,8 @@ public struct ConnectWebhook: Sendable, Hashable {
     ///   - content: the request's content.
     ///   - type: the first of the path's two last parts, such as `connection`.
     ///   - name: the second, such as `enabled`.
-    ///   - requestID: what marks this delivery.
-    /// - Throws: ``WebhookProblem``: where the content is not what it should be.
+    ///   - requestID: identifies the delivery.
+    /// - Throws: ``WebhookProblem`` for malformed content.
     init(_ content: some Sequence<UInt8>, type: String, name: String, requestID: String) throws(WebhookProblem) {
         guard let root = (try? JSONValue(parsing: Array(content)))?.object else {
             throw WebhookProblem(pointer: "", expected: "a JSON object")
@@ -129,7 +129,7 @@ public struct ConnectWebhook: Sendable, Hashable {
     }
 }
 
-/// A part of a webhook that is not what it should be.
+/// A malformed part of a webhook.
 struct WebhookProblem: Error, Sendable, Equatable {
     /// A JSON pointer (RFC 6901).
     let pointer: String

@@ -3,27 +3,27 @@ import Crypto
 import Handshake
 import IFTTTConnect
 
-/// A webhook as the ledger knows it.
+/// The identity of a webhook in the ledger.
 ///
-/// It is the connection and the request's identifier that make it the same again: not the service key, which may have been
-/// changed meanwhile, and not the time, which an attempt to deliver may bring again. A connection has one partner service
-/// (dossier 0), so the webhooks of two services in one vault are never taken for each other.
+/// Connection and request ID identify a webhook: not the service key, which may have been rotated meanwhile, and not the
+/// time, which can differ between delivery attempts. A connection has one partner service (dossier 0), so webhooks of two
+/// services in one vault cannot be confused.
 struct Delivery: Sendable, Equatable {
-    /// How many records there are.
+    /// The number of records.
     static let records = 4096
 
-    /// Its digest: nobody finds two webhooks that share these bits.
+    /// The digest; finding two webhooks with the same one is infeasible.
     let tag: Tag
     /// The record in which it is remembered.
     let record: VaultKey
-    /// Seconds since 1970 until which it may be taken.
+    /// Until when it is accepted, in seconds since 1970.
     let until: Double
 
     /// - Parameters:
     ///   - webhook: the webhook.
-    ///   - tolerance: seconds for which it may be late.
+    ///   - tolerance: the accepted delay in seconds.
     init(_ webhook: ConnectWebhook, tolerance: Double) {
-        // No identifier of a connection has a zero byte, so no two pairs are one text.
+        // A connection's identifier has no zero byte, so the concatenation is unambiguous.
         let digest = Array(SHA256.hash(data: Array("\(webhook.connection)\0\(webhook.requestID)".utf8)))
         tag = Tag(digest[2...17])
         record = VaultKey(.delivery, [String((Int(digest[0]) << 8 | Int(digest[1])) % Self.records)])
@@ -35,7 +35,7 @@ struct Delivery: Sendable, Equatable {
     }
 }
 
-/// 128 bits that tell one thing from all others: a webhook's digest, or a claimant.
+/// A 128-bit identifier: a webhook's digest, or the holder of a claim.
 struct Tag: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
@@ -44,7 +44,7 @@ struct Tag: Sendable, Hashable {
         (self.high, self.low) = (high, low)
     }
 
-    /// - Parameter bytes: 16 of them.
+    /// - Parameter bytes: 16 bytes.
     init(_ bytes: some Collection<UInt8>) {
         func number(_ bytes: some Collection<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8).prefix(8)))

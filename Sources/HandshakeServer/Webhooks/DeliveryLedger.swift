@@ -4,33 +4,33 @@ import IFTTTConnect
 import Logging
 import OAuth
 
-/// Hands webhooks over, each once: what was taken is in the vault, so that all processes know.
+/// Delivers each webhook once: accepted webhooks are recorded in the vault, for all processes.
 ///
-/// There are 4096 records and never more. A webhook's digest says in which one it stands, so handing one over reads and
-/// writes that record alone, twice, however many are remembered; what is too old to be taken at all is dropped from a record
-/// whenever it is written. While the app is at work on a webhook it is claimed, and the claim is renewed for as long as that
-/// takes. Only a process that dies, or stands still for longer than ``lease``, loses a claim.
+/// There are at most 4096 records. A webhook's digest selects its record, so a delivery reads that record and writes it
+/// twice, however many webhooks are remembered; each write drops expired entries. While the app handles a webhook it is
+/// claimed, and the claim is renewed. Only a process that dies, or is suspended for longer than ``lease``, loses a
+/// claim.
 ///
-/// **Clocks.** A clock that is set back makes nothing new: a webhook that is not remembered, and is no newer than one that
-/// was forgotten from its record, is ``Outcome/forgotten``. It makes the claims of processes that died last longer by as much.
-/// A clock that jumps ahead of the others by more than 40 s may end a claim that another process is at work on; in one process
-/// a webhook that is under way is never begun again.
+/// **Clocks.** A clock that is set back makes no webhook new: one that is not remembered, and no newer than a forgotten one
+/// of its record, is ``Outcome/forgotten``. It prolongs the claims of processes that died by as much. A clock that jumps
+/// ahead of the others by more than 40 s may end a claim of another process; within one process, a webhook in progress is
+/// never started again.
 ///
-/// **Storage.** A vault that cannot be read or written when a webhook is claimed keeps it from being handed over, and the
-/// error is thrown. When the vault cannot be written after the app took the webhook, this process remembers it, and writes it
-/// down when it comes again; another process may be handed it after ``lease``. A record with contents that are none of ours
-/// is begun again: one in 4096 of the latest webhooks may then be handed over again, rather than never.
+/// **Storage.** If the vault cannot be read or written when a webhook is claimed, the webhook is not delivered and the error
+/// is thrown. If the vault cannot be written after the app accepted the webhook, this process remembers it and writes it at
+/// the next delivery attempt; another process may receive it after ``lease``. A damaged record is replaced by an empty one: one in
+/// 4096 of the latest webhooks may then be delivered twice, rather than never.
 struct DeliveryLedger: Sendable {
-    /// Seconds for which a process that does not renew its claim counts as alive.
+    /// Seconds after which a process that does not renew its claim counts as dead.
     static let lease = 60.0
-    /// How often a claim is renewed: one renewal may fail without consequence.
+    /// How often a claim is renewed: a single failed renewal has no effect.
     static let renewal = Duration.seconds(20)
 
     let vault: any Vault
     let time: TimeSource
-    /// Seconds for which a webhook may be late.
+    /// The accepted delay in seconds.
     let tolerance: Double
-    /// How long the app may be at work on one.
+    /// The handler's timeout.
     let handling: Duration
     let log: Logger
     var random = RandomSource.system
@@ -44,23 +44,23 @@ struct DeliveryLedger: Sendable {
         self.log = log
     }
 
-    /// What became of a webhook.
+    /// The result of a delivery.
     enum Outcome: Sendable {
-        /// The app took it, now or before.
+        /// The app accepted it, now or before.
         case taken
-        /// A process is at work on it.
+        /// A process is handling it.
         case busy
         /// Its record is full.
         case full
-        /// It is as old as webhooks that were forgotten: it may have been taken.
+        /// It is as old as forgotten webhooks, so it may have been accepted.
         case forgotten
-        /// The app did not take it; it may come again.
+        /// The handler failed; IFTTT may deliver it again.
         case failed(any Error)
     }
 
-    /// Hands a webhook over, unless it was before.
+    /// Delivers a webhook unless it was delivered before.
     ///
-    /// - Throws: what the vault throws before anything was handed over; `CancellationError`.
+    /// - Throws: what the vault throws before the delivery; `CancellationError`.
     func deliver(
         _ webhook: ConnectWebhook, to handler: @escaping @Sendable (ConnectWebhook) async throws -> Void
     ) async throws -> Outcome {
@@ -93,11 +93,11 @@ struct DeliveryLedger: Sendable {
         return .taken
     }
 
-    /// The app was at work for too long.
+    /// The handler's timeout has passed.
     struct Overdue: Error {}
 
-    /// Runs a body, cancels it when its time is over, and then waits for it no longer: what heeds no cancellation would otherwise
-    /// keep its claim for ever.
+    /// Runs a body with a timeout, and returns after it even when the body ignores cancellation: otherwise it would keep its
+    /// claim without limit.
     private func limited(_ body: @escaping @Sendable () async throws -> Void) async throws {
         typealias End = Result<Void, any Error>
         let (ends, end) = AsyncStream<End>.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -115,7 +115,7 @@ struct DeliveryLedger: Sendable {
             work.cancel()
         }
         defer { alarm.cancel() }
-        // Who is cancelled passes it on, and waits for what comes of it.
+        // On cancellation, cancels the body and still awaits its result.
         let first = Task { await ends.first { _ in true } }
         let result = await withTaskCancellationHandler {
             await first.value
@@ -129,7 +129,7 @@ struct DeliveryLedger: Sendable {
         .init(holder: holder, lease: time.now() + Self.lease)
     }
 
-    /// Runs a body while its claim is renewed.
+    /// Runs a body while renewing its claim.
     private func renewing(_ delivery: Delivery, _ holder: Tag, during body: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await renew(delivery, holder) }
@@ -138,12 +138,12 @@ struct DeliveryLedger: Sendable {
         }
     }
 
-    /// Renews a claim until the task is cancelled or the claim is another's.
+    /// Renews a claim until the task is cancelled or another process has the claim.
     private func renew(_ delivery: Delivery, _ holder: Tag) async {
         while (try? await time.clock.sleep(for: Self.renewal)) != nil {
             do {
                 guard try await update(delivery, { $0.renew(delivery, claim(holder)) }) else {
-                    log.warning("a claim to a webhook was lost: this process stood still, or a clock jumped")
+                    log.warning("a claim to a webhook was lost: this process was suspended, or a clock jumped")
                     return
                 }
             } catch is CancellationError {
@@ -159,7 +159,7 @@ struct DeliveryLedger: Sendable {
             try await shielded(delivery) { $0.finish(delivery, now: time.now()) }
             own.end(delivery)
         } catch {
-            log.error("a webhook that was taken is not written down", metadata: ["reason": "\(type(of: error))"])
+            log.error("an accepted webhook could not be recorded", metadata: ["reason": "\(type(of: error))"])
             own.remember(delivery, now: time.now())
         }
     }
@@ -168,20 +168,20 @@ struct DeliveryLedger: Sendable {
         do {
             try await shielded(delivery) { $0.release(delivery, heldBy: holder) }
         } catch {
-            log.error("a claim to a webhook was not given up", metadata: ["reason": "\(type(of: error))"])
+            log.error("a claim to a webhook could not be released", metadata: ["reason": "\(type(of: error))"])
         }
         own.end(delivery)
     }
 
-    /// Changes a record also when the caller's task was cancelled, because IFTTT hung up or the server is going down: what
-    /// the app did is done.
+    /// Changes a record even when the caller was cancelled, because IFTTT hung up or the server shuts down: the app has
+    /// already acted.
     private func shielded(
         _ delivery: Delivery, _ change: @escaping @Sendable (inout DeliveryRecord) -> Void
     ) async throws {
         try await Task { try await update(delivery, change) }.value
     }
 
-    /// Changes a webhook's record; one that stays as it was is not written.
+    /// Changes a webhook's record. An unchanged record is not written.
     private func update<Result: Sendable>(
         _ delivery: Delivery, _ change: @Sendable (inout DeliveryRecord) -> Result
     ) async throws -> Result {
@@ -196,7 +196,7 @@ struct DeliveryLedger: Sendable {
 }
 
 extension DeliveryLedger.Outcome {
-    /// What is answered without asking the app; nil when it has to be asked.
+    /// The answer that needs no handler; nil when the handler has to run.
     fileprivate init?(_ verdict: DeliveryRecord.Verdict) {
         switch verdict {
         case .new: return nil

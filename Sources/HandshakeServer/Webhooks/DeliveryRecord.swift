@@ -1,32 +1,32 @@
 #if Server
-/// One of the records of a ``DeliveryLedger``: webhooks by their digests, each until nobody would take it any more.
+/// One record of a ``DeliveryLedger``: webhooks by digest, each until it would be rejected as too old.
 ///
-/// All times are seconds since 1970. What is stored is a byte 1, the format; the latest time that was forgotten; and for each webhook its
-/// digest, until when it would be taken, and a byte that says whether its claimant and the claim's lease follow. Digests and claimants are 16
-/// bytes, times 8 (IEEE 754), with the most significant byte first.
+/// All times are seconds since 1970. Format: a byte 1 (the version); the latest forgotten time; then for each webhook its
+/// digest, its expiry, and a byte that says whether claimant and lease follow. Digests and claimants are 16 bytes, times 8
+/// (IEEE 754), most significant byte first.
 struct DeliveryRecord: Sendable, Equatable {
-    /// The most webhooks that one record holds: 25 kB. A day of 20,000 each quarter of an hour is 1.9 million, 469 in a record, and
-    /// by chance 600 in one of them at most; so four times that many in all are room for a day twice as busy.
+    /// The most webhooks per record: 25 kB. 20,000 webhooks each quarter of an hour are 1.9 million a day, 469 per record and by
+    /// chance at most 600 in one; four times 1024 leaves room for a day twice as busy.
     static let capacity = 1024
 
-    /// A process's claim to a webhook while it is handed over.
+    /// A process's claim to a webhook while it is delivered.
     struct Claim: Sendable, Equatable {
-        /// Who: unguessable, new for each claim.
+        /// The holder: unguessable, new for each claim.
         let holder: Tag
-        /// Until when the holder counts as alive.
+        /// When the holder counts as dead.
         let lease: Double
     }
 
     private struct Entry: Equatable {
-        /// Until when the webhook would be taken if it were not here.
+        /// Until when the webhook would be accepted if it were not recorded.
         var until: Double
-        /// Who is at work on it; nil when it was taken.
+        /// The current claim; nil when the webhook was accepted.
         var claim: Claim?
     }
 
     private var entries: [Tag: Entry] = [:]
-    /// The latest `until` of all that was forgotten. A webhook that is not remembered, and is no newer, may be among it: a
-    /// clock that is set back must not make it new.
+    /// The latest `until` of all forgotten webhooks. One that is not remembered and no newer may be among them: a clock that
+    /// is set back must not make it new.
     private var forgotten = 0.0
 
     /// An empty record.
@@ -34,7 +34,7 @@ struct DeliveryRecord: Sendable, Equatable {
 
     private static let format: UInt8 = 1
 
-    /// Reads what is stored. Nothing, and what cannot be read, is an empty record.
+    /// Reads a record. Missing or damaged bytes make an empty one.
     init(stored bytes: [UInt8]?) {
         var reader = Reader(bytes ?? [])
         guard reader.byte() == Self.format, let forgotten = reader.time() else { return }
@@ -52,7 +52,7 @@ struct DeliveryRecord: Sendable, Equatable {
         (self.entries, self.forgotten) = (entries, forgotten)
     }
 
-    /// What is to be stored.
+    /// The encoded record.
     var bytes: [UInt8] {
         var bytes = [Self.format]
         bytes.reserveCapacity(9 + entries.count * 25)
@@ -69,30 +69,30 @@ struct DeliveryRecord: Sendable, Equatable {
         return bytes
     }
 
-    /// How many webhooks it holds.
+    /// How many webhooks it has.
     var count: Int { entries.count }
 
-    /// What is known of a webhook that somebody wants to take.
+    /// The result of claiming a webhook.
     enum Verdict: Sendable, Equatable {
-        /// It is new; the claim stands.
+        /// It is new; the claim is stored.
         case new
-        /// It was taken before.
+        /// It was accepted before.
         case taken
-        /// A process is at work on it.
+        /// A process is handling it.
         case busy
-        /// There is no room to remember it.
+        /// The record is full.
         case full
-        /// It is as old as what was forgotten already.
+        /// It is as old as forgotten webhooks.
         case forgotten
     }
 
-    /// Claims a webhook, unless it was taken or claimed.
+    /// Claims a webhook unless it was accepted or claimed.
     mutating func claim(_ delivery: Delivery, _ claim: Claim, now: Double) -> Verdict {
         var until = delivery.until
         if let known = entries[delivery.tag] {
             until = max(until, known.until)
             guard let current = known.claim else {
-                // Sent again with a later time, it is to be remembered for longer.
+                // Sent again with a later time: remember it for longer.
                 entries[delivery.tag]?.until = until
                 return .taken
             }
@@ -106,28 +106,28 @@ struct DeliveryRecord: Sendable, Equatable {
         return .new
     }
 
-    /// Prolongs a claim.
+    /// Renews a claim.
     ///
-    /// - Returns: whether it still stands.
+    /// - Returns: whether the claim is still valid.
     mutating func renew(_ delivery: Delivery, _ claim: Claim) -> Bool {
         if let known = entries[delivery.tag], known.claim?.holder != claim.holder { return false }
         entries[delivery.tag] = Entry(until: max(delivery.until, entries[delivery.tag]?.until ?? 0), claim: claim)
         return true
     }
 
-    /// Notes that a webhook was taken, whoever has a claim to it now.
+    /// Records that a webhook was accepted, whoever holds a claim.
     mutating func finish(_ delivery: Delivery, now: Double) {
         entries[delivery.tag] = Entry(until: max(delivery.until, entries[delivery.tag]?.until ?? 0), claim: nil)
         forget(now: now)
     }
 
-    /// Gives a claim up; another's stays.
+    /// Releases a claim, unless it is another holder's.
     mutating func release(_ delivery: Delivery, heldBy holder: Tag) {
         guard entries[delivery.tag]?.claim?.holder == holder else { return }
         entries[delivery.tag] = nil
     }
 
-    /// Forgets what would be refused for its age, and is not being worked on.
+    /// Drops expired webhooks that are not in progress.
     private mutating func forget(now: Double) {
         let old = entries.filter { $0.value.until < now && ($0.value.claim?.lease ?? 0) < now }
         for (tag, entry) in old {
@@ -137,7 +137,7 @@ struct DeliveryRecord: Sendable, Equatable {
     }
 }
 
-/// Takes a record's bytes from its beginning to its end. Everything is nil when too few are left.
+/// Reads a record's bytes in order. Everything is nil when too few are left.
 private struct Reader {
     private var rest: ArraySlice<UInt8>
 
@@ -152,7 +152,7 @@ private struct Reader {
         return Tag(high: high, low: low)
     }
 
-    /// A time is a number: what is not would be later than none and earlier than none.
+    /// NaN and infinity are rejected, because they would break comparisons.
     mutating func time() -> Double? {
         guard let time = number().map(Double.init(bitPattern:)), time.isFinite else { return nil }
         return time

@@ -1,25 +1,25 @@
 #if Server
 import Synchronization
 
-/// What one process knows of its webhooks by itself, whatever the vault and the clocks say.
+/// This process's own deliveries, independent of the vault and the clocks.
 ///
-/// A class, since requests share it.
+/// A class, because requests share it.
 final class OwnDeliveries: Sendable {
-    /// The most webhooks that are remembered here because the vault could not be written.
-    static let most = 4096
+    /// The most webhooks that are remembered while the vault cannot be written.
+    static let capacity = 4096
 
     enum Standing: Sendable {
-        /// The app is at work on it.
+        /// The app is handling it.
         case underway
-        /// The app took it, and the vault does not know. The time is in seconds since 1970.
+        /// The app accepted it, but the vault does not have it. The time is in seconds since 1970.
         case unwritten(until: Double)
     }
 
     private let standings = Mutex<[Tag: Standing]>([:])
 
-    /// Begins with a webhook.
+    /// Starts a delivery.
     ///
-    /// - Returns: what is known of it; nil when it is nothing, and the webhook is under way from now on.
+    /// - Returns: the known state; nil when there is none and the delivery has started.
     func begin(_ delivery: Delivery) -> Standing? {
         standings.withLock { standings in
             if let known = standings[delivery.tag] { return known }
@@ -28,19 +28,19 @@ final class OwnDeliveries: Sendable {
         }
     }
 
-    /// The vault knows all that there is to know.
+    /// Removes a delivery whose state the vault has.
     func end(_ delivery: Delivery) {
         standings.withLock { $0[delivery.tag] = nil }
     }
 
-    /// The app took it, and the vault could not be told.
+    /// Remembers an accepted webhook that could not be written to the vault.
     func remember(_ delivery: Delivery, now: Double) {
         standings.withLock { standings in
             let unwritten = standings.compactMap { tag, standing in
                 if case .unwritten(let until) = standing { (tag: tag, until: until) } else { nil }
             }
             for (tag, until) in unwritten where until < now { standings[tag] = nil }
-            if unwritten.count >= Self.most, let oldest = unwritten.min(by: { $0.until < $1.until }) {
+            if unwritten.count >= Self.capacity, let oldest = unwritten.min(by: { $0.until < $1.until }) {
                 standings[oldest.tag] = nil
             }
             standings[delivery.tag] = .unwritten(until: delivery.until)

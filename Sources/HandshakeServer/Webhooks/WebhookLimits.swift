@@ -1,29 +1,29 @@
 #if Server
-/// When webhooks are taken, and how long they may take.
+/// The time limits of webhooks.
 public struct WebhookLimits: Sendable, Hashable {
-    /// How long after it was sent a webhook is taken: a day unless stated, so that what IFTTT delivers again after an outage is not
-    /// lost. Each is remembered for as long, which makes it count once; 20,000 each quarter of an hour fill half of the room. From a
-    /// minute to a week.
+    /// How old a webhook may be, so that IFTTT can deliver it again after an outage. Each is remembered for as long, so that it
+    /// is delivered once; 20,000 each quarter of an hour use half of the room. From a minute to a week. Default: a
+    /// day.
     public var late = Duration.seconds(86_400)
-    /// How far in the future a webhook's time may be, by clocks that differ: five minutes unless stated. From zero to a day.
+    /// How far in the future a webhook's time may be, because clocks differ. From zero to a day. Default: five minutes.
     public var early = Duration.seconds(300)
-    /// How long the content may take to arrive: ten seconds unless stated. From a millisecond to an hour.
-    public var patience = Duration.seconds(10)
-    /// How long the app's handler may be at work: a minute unless stated. Then it is cancelled, and the webhook may come again. From a
-    /// millisecond to an hour.
+    /// The timeout for receiving the content. From a millisecond to an hour. Default: ten seconds.
+    public var requestTimeout = Duration.seconds(10)
+    /// The handler's timeout. After it, the handler is cancelled, and IFTTT may deliver the webhook again. From a millisecond to
+    /// an hour. Default: a minute.
     public var handling = Duration.seconds(60)
 
-    /// The limits that hold unless others are stated.
+    /// Creates the default limits.
     public init() {}
 
     func check() throws(HandshakeServerError) {
         let times = Duration.milliseconds(1) ... .seconds(3600)
         let (lates, earlies) = (Duration.seconds(60) ... .seconds(7 * 86_400), Duration.zero ... .seconds(86_400))
         for (member, value, range) in [
-            ("late", late, lates), ("early", early, earlies), ("patience", patience, times),
+            ("late", late, lates), ("early", early, earlies), ("requestTimeout", requestTimeout, times),
             ("handling", handling, times),
         ] where !range.contains(value) {
-            throw .configuration(member: member, problem: "it is from \(range.lowerBound) to \(range.upperBound)")
+            throw .configuration(member: member, problem: "it must be from \(range.lowerBound) to \(range.upperBound)")
         }
     }
 }

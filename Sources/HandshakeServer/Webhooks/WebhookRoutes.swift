@@ -23,34 +23,34 @@ import Foundation
 /// webhooks.add(to: router)
 /// ```
 ///
-/// A webhook counts when it carries the service key, compared in constant time, and was sent neither too long ago nor too far
-/// in the future by ``WebhookLimits``. Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for content that is no webhook,
-/// 413 beyond 1 MiB, 422 for one that is too old or from the future.
+/// A webhook is accepted when it carries the service key, compared in constant time, and its time is within ``WebhookLimits``.
+/// Refusals have the error shape of the dossier, section 2.4: 401 for the key, 400 for malformed content, 413 beyond 1 MiB,
+/// 422 for one that is too old or from the future.
 ///
 /// ### Once
 ///
-/// A webhook is handed to the app **at most once while the processes that share the vault live**, also when it comes to
-/// several of them concurrently, when the app takes long, and when the service key is changed. One that comes again is answered
-/// with 200; one that the app is still at work on, with 503. It is handed over **again** when
+/// A webhook is delivered to the app **at most once while the processes that share the vault live**, also when several
+/// receive it concurrently, when the handler is slow, and when the service key is rotated. A repeated one is answered with
+/// 200, and with 503 while the handler runs. It is delivered **again** when
 ///
-/// * the handler threw, or did not end in ``WebhookLimits/handling``: the answer is 500, and the webhook may come again. A handler
-///   that is not done in time is cancelled; one that does not heed that may still be at work when the webhook comes again;
-/// * the process died, or stood still for a minute, after the handler began and before the vault knew that it ended;
-/// * the vault could not be written after the handler returned, and the webhook comes to another process a minute later. The
-///   answer is 200 all the same: the app has it.
+/// * the handler threw, or exceeded ``WebhookLimits/handling``: the answer is 500, and IFTTT may deliver it again. A handler
+///   that exceeds the limit is cancelled; if it ignores that, it may still run when the webhook comes again;
+/// * the process died, or was suspended for a minute, after the handler began and before the vault recorded its end;
+/// * the vault could not be written after the handler returned, and another process receives the webhook a minute later. The
+///   answer is 200 nevertheless, because the app has accepted it.
 ///
-/// So a handler that must not act twice, whatever happens, writes ``ConnectWebhook/requestID`` down in the same transaction as
-/// what it does.
+/// A handler that must never act twice stores ``ConnectWebhook/requestID`` in the same transaction as its
+/// effect.
 ///
-/// What makes a webhook the same again is its connection and its `X-Request-ID`, whatever time it carries; without that
-/// field, its whole content. Several services may share a vault, since a connection belongs to one of them. The vault holds 4096
-/// records for all webhooks there are, of 1024 webhooks each, and a webhook is forgotten when it is too old to be taken. There is room for
-/// two million in a day; when a record is full the answer is 503, and the webhook comes again.
+/// Connection and `X-Request-ID` identify a webhook, whatever time it carries; without that field, the whole content does.
+/// Several services may share a vault, because a connection belongs to one of them. The vault holds at most 4096 records of
+/// 1024 webhooks each, and drops webhooks that are too old to be accepted. That is room for two million a day; when a
+/// record is full, the answer is 503 and IFTTT delivers the webhook again.
 ///
-/// ### No order
+/// ### Order
 ///
-/// Handlers run beside each other, in the order in which the webhooks arrive, if any: what says that a connection was turned off may
-/// come before what says that it was turned on. Go by the times that the events carry, or ask IFTTT how it stands.
+/// Handlers run concurrently, so "disabled" may be handled before "enabled". Compare the times of the events, or fetch the
+/// connection from IFTTT.
 public struct WebhookRoutes<Context: RequestContext>: Sendable {
     private let keys: [Secret]
     private let ledger: DeliveryLedger
@@ -59,18 +59,18 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     private let log: Logger
     private let handler: @Sendable (ConnectWebhook) async throws -> Void
 
-    /// Prepares the route.
+    /// Creates the route.
     ///
     /// - Parameters:
-    ///   - serviceKey: what IFTTT proves itself with.
-    ///   - former: the key before, while it is being replaced.
-    ///   - vault: where it is remembered what was taken; all processes share it.
-    ///   - limits: how late and how early a webhook may come, and how long it may take.
-    ///   - time: what time it is.
-    ///   - log: where warnings go; no secret ever does.
-    ///   - handler: takes a webhook. IFTTT waits for it, so let it only note what is to be done.
-    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty key, with which anybody would
-    ///   be IFTTT, and for limits that are none.
+    ///   - serviceKey: the key with which IFTTT authenticates.
+    ///   - former: the previous key, during its rotation.
+    ///   - vault: records accepted webhooks; shared by all processes.
+    ///   - limits: the time limits.
+    ///   - time: the clock.
+    ///   - log: receives warnings; never a secret.
+    ///   - handler: handles a webhook. IFTTT waits for it, so only record what is to be done.
+    /// - Throws: ``HandshakeServerError/configuration(member:problem:)`` for an empty key, which every attacker would know, and
+    ///   for limits out of range.
     public init(
         serviceKey: Secret, former: Secret? = nil, vault: any Vault, limits: WebhookLimits = WebhookLimits(),
         time: TimeSource = .system, log: Logger = Logger(label: "handshake.server"),
@@ -117,20 +117,20 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         } catch let refusal as RequestRefusal {
             return .refused(refusal)
         } catch {
-            log.error("a webhook could not be taken", metadata: ["reason": "\(Swift.type(of: error))"])
+            log.error("a webhook could not be accepted", metadata: ["reason": "\(Swift.type(of: error))"])
             return .refused(RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5))
         }
     }
 
-    /// Before the key is known to be right, nothing of the content is read.
+    /// Checks the key before reading any content.
     private func read(_ request: Request, type: String, event: String) async throws(RequestRefusal) -> ConnectWebhook {
         let given = Secret(request.headers[.serviceKey] ?? "")
-        // Every key is compared, so that the time tells nothing of which it was.
+        // Compares every key, so that the time does not reveal which one matched.
         guard keys.map({ $0.matches(given) }).contains(true) else {
             throw RequestRefusal(
                 .unauthorized, "unauthorized", "The service key is missing or wrong", challenge: "IFTTT-Service-Key")
         }
-        let reader = ContentReader(time: time, patience: limits.patience)
+        let reader = ContentReader(time: time, timeout: limits.requestTimeout)
         let content = try await reader.content(of: request, type: "application/json", limit: ConnectWebhook.limit)
         let webhook: ConnectWebhook
         do {
@@ -138,7 +138,7 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
                 content, type: type, name: event,
                 requestID: Self.identifier(request.headers[.requestID] ?? "", of: content, event: "\(type)/\(event)"))
         } catch {
-            throw RequestRefusal(.badRequest, "malformed", "\(error.pointer) should be \(error.expected)")
+            throw RequestRefusal(.badRequest, "malformed", "\(error.pointer) must be \(error.expected)")
         }
         let age = time.now() - webhook.sentAt
         guard (-(limits.early / .seconds(1))...limits.late / .seconds(1)).contains(age) else { throw Self.notOfNow }
@@ -146,10 +146,10 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     }
 
     private static var notOfNow: RequestRefusal {
-        RequestRefusal(.unprocessableContent, "invalid_parameters", "/sent_at is not of now")
+        RequestRefusal(.unprocessableContent, "invalid_parameters", "/sent_at is too old or in the future")
     }
 
-    /// What marks a delivery: the field's value, a digest of one that is very long, or of event and content without one.
+    /// The identifier of a delivery: the field's value, a digest of a long one, or of event and content without one.
     private static func identifier(_ field: String, of content: Data, event: String) -> String {
         if (1...256).contains(field.utf8.count) { return field }
         return Base64URL.encode(SHA256.hash(data: field.isEmpty ? Data("\(event)\0".utf8) + content : Data(field.utf8)))
@@ -158,12 +158,12 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     private func take(_ webhook: ConnectWebhook) async throws -> Answer {
         switch try await ledger.deliver(webhook, to: handler) {
         case .taken: return .taken
-        case .busy: return .refused(RequestRefusal(.serviceUnavailable, "busy", "It is being taken", retryAfter: 5))
+        case .busy: return .refused(RequestRefusal(.serviceUnavailable, "busy", "This webhook is being handled", retryAfter: 5))
         case .full:
-            return .refused(RequestRefusal(.serviceUnavailable, "unavailable", "Too many webhooks", retryAfter: 60))
+            return .refused(RequestRefusal(.serviceUnavailable, "unavailable", "Too many webhooks are pending", retryAfter: 60))
         case .forgotten: return .refused(Self.notOfNow)
         case .failed(let error):
-            log.error("the app did not take a webhook", metadata: ["reason": "\(type(of: error))"])
+            log.error("the handler of a webhook failed", metadata: ["reason": "\(type(of: error))"])
             return .refused(RequestRefusal.internalError)
         }
     }

@@ -5,13 +5,13 @@ import Hummingbird
 import IFTTTConnect
 import Logging
 
-/// Turns what a route throws into its answer, and into a line of the log where that is this server's affair.
+/// Maps a route's errors to responses, and logs those that the server's operator must fix.
 struct FailureAnswers: Sendable {
-    /// What the log says has failed.
+    /// The operation, for the log.
     let what: String
     let log: Logger
 
-    /// Runs a route's body; what it throws becomes its answer, for a navigation one that people can read.
+    /// Runs a route's body and maps its error to a response; for a navigation, to a page.
     func answering(
         navigation request: Request? = nil, _ body: () async throws -> Response
     ) async -> Response {
@@ -31,7 +31,7 @@ struct FailureAnswers: Sendable {
         case HandshakeError.vault(let error), ConnectError.account(.vault(let error)): return unavailable(error)
         case let error as HandshakeError:
             log.error("\(what) failed", metadata: ["reason": "\(error.code)"])
-            return RequestRefusal(error.status, error.code, "It did not succeed", retryAfter: 5)
+            return RequestRefusal(error.status, error.code, "Sign-in failed", retryAfter: 5)
         default:
             log.error("\(what) failed", metadata: ["reason": "\(type(of: error))"])
             return RequestRefusal.internalError
@@ -45,7 +45,7 @@ struct FailureAnswers: Sendable {
 }
 
 extension HandshakeError {
-    /// The status that tells the browser whose turn it is.
+    /// The status that tells the browser who can fix the error.
     var status: HTTPResponse.Status {
         switch self {
         case .signInAbandoned: .forbidden

@@ -12,31 +12,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a browser's request has to get past before it may change anything.
+/// Checks of a browser's request before it may change anything.
 struct Gate: Sendable {
     let address: PublicAddress
 
-    /// Refuses what another site's page has sent (login and request forgery). Browsers say where a request comes
-    /// from; other programs say nothing and have no cookies to abuse.
+    /// Refuses requests from pages of other sites (login and request forgery). Browsers send the origin of a request; other
+    /// programs have no cookies to abuse.
     func checkSite(of request: Request) throws(RequestRefusal) {
         if let origin = request.headers[.origin], origin != address.origin.description { throw .crossSite }
         if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" { throw .crossSite }
     }
 }
 
-/// Reads the content of requests, so much and so long.
+/// Reads the content of requests, bounded in length and time.
 struct ContentReader: Sendable {
     let time: TimeSource
-    /// How long the content of a request may take to arrive.
-    let patience: Duration
+    /// The timeout for receiving the content.
+    let timeout: Duration
 
     /// Reads the content of a request.
     ///
-    /// - Throws: 415 for another type, 413 for more than `limit` bytes, 408 when it does not come in time.
+    /// - Throws: 415 for another type, 413 for more than `limit` bytes, 408 after the timeout.
     func content(of request: Request, type: String, limit: Int) async throws(RequestRefusal) -> Data {
         let given = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
         guard given.filter({ $0 != " " && $0 != "\t" }) == type else {
-            throw RequestRefusal(.unsupportedMediaType, "unsupported_media_type", "The content has to be \(type)")
+            throw RequestRefusal(.unsupportedMediaType, "unsupported_media_type", "The content must be \(type)")
         }
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
             throw Self.tooLong(limit)
@@ -48,12 +48,12 @@ struct ContentReader: Sendable {
         } catch is NIOTooManyBytesError {
             throw Self.tooLong(limit)
         } catch {
-            throw RequestRefusal(.badRequest, "malformed", "The content did not arrive whole")
+            throw RequestRefusal(.badRequest, "malformed", "The content is incomplete")
         }
     }
 
     private func read(_ body: RequestBody, limit: Int) async throws -> Data {
-        let data = try await within(patience, on: time.clock) { Data(buffer: try await body.collect(upTo: limit)) }
+        let data = try await within(timeout, on: time.clock) { Data(buffer: try await body.collect(upTo: limit)) }
         guard let data else {
             throw RequestRefusal(.requestTimeout, "timeout", "The content did not arrive in time")
         }
@@ -61,7 +61,7 @@ struct ContentReader: Sendable {
     }
 
     private static func tooLong(_ limit: Int) -> RequestRefusal {
-        RequestRefusal(.contentTooLarge, "too_large", "The content may have \(limit) bytes")
+        RequestRefusal(.contentTooLarge, "too_large", "The content is longer than \(limit) bytes")
     }
 }
 

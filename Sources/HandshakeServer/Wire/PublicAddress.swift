@@ -1,19 +1,19 @@
 #if Server
 public import OAuth
 
-/// Where routes are reached from outside.
+/// The public URL of routes.
 ///
-/// The app states it. It is never taken from a request: who sends a `Host` or `X-Forwarded-Host` of their own would
+/// The app states it. It is never taken from a request: an attacker who sends a `Host` or `X-Forwarded-Host` would
 /// otherwise choose where users, and their codes, are sent.
 public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, host and port.
     public let origin: Origin
-    /// The path below which the routes are; it begins with a slash and ends without one, and is empty for the root.
+    /// The path of the routes, with a leading slash and without a trailing one; empty for the root.
     public let path: String
 
-    /// Checks an address.
+    /// Parses a URL.
     ///
-    /// - Parameter text: an `https` address, or `http` on this machine, without a query, such as
+    /// - Parameter text: an `https` URL, or `http` on this machine, without a query, such as
     ///   `https://groceries.example/connect`.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)``.
     public init(_ text: String) throws(HandshakeServerError) {
@@ -24,28 +24,28 @@ public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
             throw .configuration(member: "public address", problem: "\(error)")
         }
         guard address.query == nil, LocalPath(address.path) != nil else {
-            throw .configuration(member: "public address", problem: "it has a query, or a path that is not plain")
+            throw .configuration(member: "public address", problem: "it must not have a query, and its path must be plain")
         }
         origin = address.origin
         path = String(address.path.reversed().drop { $0 == "/" }.reversed())
     }
 
-    /// The address without a slash at its end.
+    /// The URL without a trailing slash.
     public var description: String { origin.description + path }
 
-    /// Whether browsers hold cookies to TLS there.
+    /// Whether cookies can be restricted to TLS.
     var isSecure: Bool { origin.scheme == .https }
 }
 
-/// A path at the app's own origin, with its query: where a browser may be sent without leaving the app.
+/// A path at the app's own origin, with its query: a redirect target that cannot leave the app.
 ///
-/// `//evil.example` and `/\evil.example`, which browsers take for other hosts, are none; neither is anything with a
-/// character that could end a header field.
+/// Rejects `//evil.example` and `/\evil.example`, which browsers resolve to other hosts, and characters that could end a
+/// header field.
 public struct LocalPath: RawRepresentable, Sendable, Hashable {
-    /// The path as it was given.
+    /// The path as given.
     public let rawValue: String
 
-    /// The path; nil when it could lead elsewhere, or is longer than 2048 bytes.
+    /// The path; nil when it could lead to another host, or is longer than 2048 bytes.
     public init?(rawValue: String) {
         let bytes = Array(rawValue.utf8)
         guard bytes.first == 0x2F, bytes.count <= 2048,

@@ -1,23 +1,23 @@
 #if Server
-/// So many at once, and one more after each interval.
+/// A burst, then one more event per interval.
 public struct Rate: Sendable, Hashable {
-    /// How many at once.
+    /// How many events are allowed immediately.
     public let burst: Int
-    /// How long it takes until there is room for one more.
+    /// The time after which one more event is allowed.
     public let interval: Duration
 
     /// - Parameters:
-    ///   - burst: how many at once; at least one.
-    ///   - interval: how long it takes until there is room for one more; from a millisecond to a day.
+    ///   - burst: how many events are allowed immediately; at least one.
+    ///   - interval: the time after which one more is allowed; from a millisecond to a day.
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)``.
     public init(burst: Int, interval: Duration) throws(HandshakeServerError) {
         guard burst >= 1, (.milliseconds(1) ... .seconds(86_400)).contains(interval) else {
-            throw .configuration(member: "rate", problem: "\(burst) at once and one more each \(interval) is none")
+            throw .configuration(member: "rate", problem: "the burst must be at least 1 and the interval from a millisecond to a day, not \(burst) and \(interval)")
         }
         self.init(burst, oneEach: interval)
     }
 
-    /// A rate that stands in the code.
+    /// A rate that is a constant of the code.
     init(_ burst: Int, oneEach interval: Duration) {
         (self.burst, self.interval) = (burst, interval)
     }

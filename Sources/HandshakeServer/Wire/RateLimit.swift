@@ -2,17 +2,17 @@
 import HTTPTypes
 import Synchronization
 
-/// How often a user may do something: a burst, and one more after each interval.
+/// Limits how often a user may do something (token buckets).
 ///
-/// Counted in this process, for at most 4096 names at a time; of more, those who have waited longest are forgotten,
-/// who had most of their room back.
+/// Counts in this process, for at most 4096 names; beyond that, the names that have been idle for longest are dropped,
+/// whose buckets are nearly full again.
 ///
-/// A class, since requests count together.
+/// A class, because requests share the count.
 final class RateLimit: Sendable {
-    private static let most = 4096
+    private static let capacity = 4096
 
     private struct Bucket {
-        /// What is left, as of `at`.
+        /// The tokens left at `at`.
         var room: Double
         var at: Double
     }
@@ -26,29 +26,29 @@ final class RateLimit: Sendable {
         interval = rate.interval / .seconds(1)
     }
 
-    /// Takes room for one, or refuses.
+    /// Takes a token, or throws.
     ///
-    /// - Throws: 429 with when to come back.
+    /// - Throws: 429 with `Retry-After`.
     func check(_ name: String, now: Double) throws(RequestRefusal) {
         guard let seconds = take(name, now: now) else { return }
         throw RequestRefusal(.tooManyRequests, "too_many", "Try again later", retryAfter: seconds)
     }
 
-    /// Takes room for one.
+    /// Takes a token.
     ///
     /// - Parameters:
-    ///   - name: who.
+    ///   - name: the user or address that the limit applies to.
     ///   - now: seconds since 1970.
-    /// - Returns: seconds to wait when there is no room; nil when there was.
+    /// - Returns: seconds to wait when there is no token; nil when one was taken.
     func take(_ name: String, now: Double) -> Int? {
         buckets.withLock { buckets in
             var bucket = buckets[name] ?? Bucket(room: burst, at: now)
-            // A clock that was set back gives nothing and takes nothing.
+            // A clock that was set back adds no tokens.
             bucket.room = min(burst, bucket.room + max(now - bucket.at, 0) / interval)
             bucket.at = now
             defer {
                 buckets[name] = bucket
-                if buckets.count > Self.most { Self.forgetHalf(&buckets) }
+                if buckets.count > Self.capacity { Self.forgetHalf(&buckets) }
             }
             guard bucket.room >= 1 else { return Int(((1 - bucket.room) * interval).rounded(.up)) }
             bucket.room -= 1
@@ -57,7 +57,7 @@ final class RateLimit: Sendable {
     }
 
     private static func forgetHalf(_ buckets: inout [String: Bucket]) {
-        let kept = buckets.sorted { $0.value.at > $1.value.at }.prefix(most / 2)
+        let kept = buckets.sorted { $0.value.at > $1.value.at }.prefix(capacity / 2)
         buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
 }

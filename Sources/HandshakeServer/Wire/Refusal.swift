@@ -10,14 +10,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A request that is not done, and why; its answer has the error shape of the dossier, section 2.4.
+/// The refusal of a request; its response has the error shape of the dossier, section 2.4.
 struct RequestRefusal: Error, Sendable, Equatable {
     let status: HTTPResponse.Status
     let code: String
     let message: String
-    /// Seconds after which it may be tried again.
+    /// Seconds after which the request may be retried.
     var retryAfter: Int?
-    /// What a 401 asks for (RFC 9110, section 11.6.1). Browsers know no such scheme, and so ask their users for no password.
+    /// The challenge of a 401 (RFC 9110, section 11.6.1). Browsers know no such scheme, so they show no password prompt.
     var challenge: String?
 
     init(
@@ -31,7 +31,7 @@ struct RequestRefusal: Error, Sendable, Equatable {
         self.challenge = challenge
     }
 
-    /// The app's own refusal, made in the closure that says who the user is.
+    /// A refusal by the app's own closure.
     init(_ error: any HTTPResponseError & Sendable) {
         self.init(error.status, "refused", "This app does not allow it")
     }
@@ -39,10 +39,10 @@ struct RequestRefusal: Error, Sendable, Equatable {
     static let signInNeeded = RequestRefusal(
         .unauthorized, "unauthorized", "No user is signed in to this app", challenge: "Session")
     static let staleToken = RequestRefusal(
-        .forbidden, "stale_token", "The page is older than the session; ask for the state again")
+        .forbidden, "stale_token", "The page is older than the session; fetch the state again")
     static let crossSite = RequestRefusal(.forbidden, "cross_site", "The request comes from another site")
     static let busy = RequestRefusal(.serviceUnavailable, "unavailable", "Try again later", retryAfter: 5)
-    static let internalError = RequestRefusal(.internalServerError, "internal", "This server could not do it")
+    static let internalError = RequestRefusal(.internalServerError, "internal", "Internal server error")
 
     var response: Response {
         let body: JSONValue = .object([
@@ -51,7 +51,7 @@ struct RequestRefusal: Error, Sendable, Equatable {
         return dressed(.json(Data(body.json.utf8), status: status))
     }
 
-    /// The answer to a navigation: a page for people, unless JSON was asked for.
+    /// The response to a navigation: a page, unless JSON was requested.
     func response(to request: Request) -> Response {
         guard !request.asksForJSON else { return response }
         let page: ResultPage =
@@ -67,14 +67,14 @@ struct RequestRefusal: Error, Sendable, Equatable {
         var response = bare
         if let challenge { response.headers[.wwwAuthenticate] = challenge }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
-        // The rest of a body that is not wanted is not waited for.
+        // Closes the connection instead of reading the rest of the body.
         if [.contentTooLarge, .requestTimeout].contains(status) { response.headers[.connection] = "close" }
         return response
     }
 }
 
 extension Request {
-    /// Whether JSON is wanted rather than a page: browsers that navigate ask for `text/html`.
+    /// Whether JSON was requested rather than a page: navigating browsers accept `text/html`.
     var asksForJSON: Bool {
         let types = headers[values: .accept].flatMap { $0.split(separator: ",") }
             .map { $0.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() }
@@ -83,12 +83,12 @@ extension Request {
 }
 
 extension Response {
-    /// JSON that no cache keeps.
+    /// JSON that is not cached.
     static func json(_ body: Data, status: HTTPResponse.Status = .ok) -> Response {
         content(body, type: "application/json; charset=utf-8", status: status)
     }
 
-    /// A page that loads nothing, links nowhere and is not kept.
+    /// A page that loads nothing, links nowhere and is not cached.
     static func page(_ html: String, styleHash: String, status: HTTPResponse.Status) -> Response {
         var response = content(Data(html.utf8), type: "text/html; charset=utf-8", status: status)
         response.headers[.contentSecurityPolicy] =
@@ -97,7 +97,7 @@ extension Response {
         return response
     }
 
-    /// Sends a browser on, by GET. The address it leaves is not told: it may hold a token.
+    /// Redirects a browser by GET, without a referrer: the URL may contain a token.
     static func seeOther(_ location: String) -> Response {
         var response = Response(status: .seeOther, headers: quiet)
         response.headers[.location] = location
@@ -110,7 +110,7 @@ extension Response {
         return response
     }
 
-    /// What every answer of this module carries.
+    /// The header fields of every response of this module.
     static var quiet: HTTPFields {
         [.cacheControl: "no-store", .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer"]
     }
@@ -122,7 +122,7 @@ extension HTTPField.Name {
     static let serviceKey = known("IFTTT-Service-Key")
     static let requestID = known("X-Request-ID")
 
-    /// A name that is a token as it is written here; nothing from outside gets here.
+    /// A valid field name that is a constant of the code.
     private static func known(_ name: StaticString) -> HTTPField.Name {
         HTTPField.Name("\(name)") ?? .userAgent
     }

@@ -25,11 +25,11 @@ public actor Analytics {
     private var wakeUp: AsyncStream<Void>.Continuation?
 
     /// How many events wait at most.
-    public static let mostWaiting = 100
+    public static let maximumPending = 100
     /// How many waiting events are sent together.
     public static let enoughToSend = 5
     /// How many events one request has at most.
-    public static let mostInOneRequest = 10
+    public static let maximumPerRequest = 10
 
     /// Prepares counting. Nothing is counted before ``allow()``, in this run or in one before.
     ///

@@ -61,7 +61,7 @@ package struct AnalyticsQueue: Sendable, Codable {
     /// Whether so many wait that they are sent without waiting longer.
     package var isReady: Bool { count >= Analytics.enoughToSend }
 
-    /// Takes an event in. Of more than ``Analytics/mostWaiting``, the oldest goes.
+    /// Takes an event in. Of more than ``Analytics/maximumPending``, the oldest goes.
     ///
     /// - Parameters:
     ///   - event: what happened.
@@ -73,10 +73,10 @@ package struct AnalyticsQueue: Sendable, Codable {
         makeRoom()
     }
 
-    /// The oldest events, at most ``Analytics/mostInOneRequest``; nil when none waits.
+    /// The oldest events, at most ``Analytics/maximumPerRequest``; nil when none waits.
     package var batch: Batch? {
         guard !waiting.isEmpty else { return nil }
-        let oldest = waiting.prefix(Analytics.mostInOneRequest)
+        let oldest = waiting.prefix(Analytics.maximumPerRequest)
         return Batch(
             anonymousID: anonymousID, content: .object(["events": .array(oldest.map(\.json))]),
             numbers: Set(oldest.map(\.number)))
@@ -90,7 +90,7 @@ package struct AnalyticsQueue: Sendable, Codable {
     }
 
     private mutating func makeRoom() {
-        if count > Analytics.mostWaiting { waiting.removeFirst(count - Analytics.mostWaiting) }
+        if count > Analytics.maximumPending { waiting.removeFirst(count - Analytics.maximumPending) }
     }
 
     private static func milliseconds(_ seconds: Double) -> Int64 {

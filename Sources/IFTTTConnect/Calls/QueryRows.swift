@@ -3,9 +3,9 @@ public struct QueryRows: AsyncSequence, Sendable {
     public typealias Element = [String: QueryPage.Ingredient]
 
     /// The most pages that are read.
-    static let mostPages = 10_000
+    static let maximumPages = 10_000
     /// The most pages without a row that are read one behind the other.
-    static let mostEmptyPages = 100
+    static let maximumEmptyPages = 100
 
     let first: QueryPage.Request
     let perform: @Sendable (QueryPage.Request) async throws -> QueryPage
@@ -59,7 +59,7 @@ public struct QueryRows: AsyncSequence, Sendable {
                     answer: "perform", member: "next.cursor", expected: "a page that was not read yet",
                     found: "one that was")
             }
-            guard seen.count < QueryRows.mostPages, emptyPages < QueryRows.mostEmptyPages else {
+            guard seen.count < QueryRows.maximumPages, emptyPages < QueryRows.maximumEmptyPages else {
                 return .malformed(
                     answer: "perform", member: "next", expected: "nothing, after so many pages", found: "one more page")
             }

@@ -30,7 +30,7 @@ public struct GeoClue: PositionSource {
     }
 
     private func run(_ report: @escaping @Sendable (PositionUpdate) -> Void) async throws {
-        let kept = KeptConnection(addresses, options: .init(clock: clock))
+        let kept = ReconnectingConnection(addresses, options: .init(clock: clock))
         do {
             try await kept.run(
                 interrupted: { error, _ in

@@ -53,7 +53,7 @@ extension Sequencing {
             try Self.checkComplete(response.head, received: received.withLock { $0 }, host: hosts.api.origin.authority)
         }
         let isUntouched = { received.withLock { $0 == 0 } }
-        try await api.repeating(Exchange.mostRepetitions, while: isUntouched, transfer)
+        try await api.repeating(Exchange.maximumRetries, while: isUntouched, transfer)
     }
 
     private static func checkComplete(_ head: HTTPResponse, received: Int64, host: String) throws(SequencingError) {

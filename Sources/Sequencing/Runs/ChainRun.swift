@@ -50,7 +50,7 @@ public struct ChainRun: AsyncSequence, Sendable {
         private var isOver = false
 
         /// How many polls in a row may fail in passing before the run gives up.
-        private static let mostLostPolls = 3
+        private static let maximumLostPolls = 3
 
         init(_ run: ChainRun) {
             self.run = run
@@ -103,7 +103,7 @@ public struct ChainRun: AsyncSequence, Sendable {
                     for index in open { try await askAlone(index) }
                 }
                 lostPolls = 0
-            } catch let error as SequencingError where error.isLostPoll && lostPolls < Self.mostLostPolls {
+            } catch let error as SequencingError where error.isLostPoll && lostPolls < Self.maximumLostPolls {
                 lostPolls += 1
             }
         }

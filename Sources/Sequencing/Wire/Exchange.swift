@@ -44,7 +44,7 @@ struct Exchange: Sendable {
     }
 
     /// How often an idempotent operation is sent again (dossier 9.4).
-    static let mostRepetitions = 2
+    static let maximumRetries = 2
 
     /// The content of the answer as JSON.
     func json(_ operation: Operation) async throws -> JSONValue {
@@ -54,7 +54,7 @@ struct Exchange: Sendable {
     /// The content of the answer.
     func content(_ operation: Operation) async throws -> [UInt8] {
         let request = try operation.request(at: host)
-        return try await repeating(operation.isIdempotent ? Self.mostRepetitions : 0) {
+        return try await repeating(operation.isIdempotent ? Self.maximumRetries : 0) {
             let response = try await send(request, operation.limits)
             guard operation.accepted(response.head.status) else { throw SequencingError(response) }
             return response.content

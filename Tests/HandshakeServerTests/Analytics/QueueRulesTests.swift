@@ -258,7 +258,7 @@ struct QueueRulesTests {
     func list() {
         var due = DueUsers()
         due.isIncomplete = false
-        let keys = (0..<DueUsers.most).map { CountedUser.key("\($0)") }
+        let keys = (0..<DueUsers.capacity).map { CountedUser.key("\($0)") }
         for key in keys + keys { due.note(key, isReady: false) }
         due.note(keys[7], isReady: true)
         due.note(keys[7], isReady: false)
