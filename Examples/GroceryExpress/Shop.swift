@@ -138,12 +138,12 @@ struct Shop: Sendable {
     func connection(_ id: ConnectionID, of customer: String?) async throws -> Connection {
         let found: Connection
         do {
-            found = try await service.connection(id, for: customer, repeating: .none)
+            found = try await service.connection(id, for: customer, retry: .none)
         } catch let error as ConnectError
             where customer != nil && [.notFound, .unauthorized].contains(error.problemKind)
         {
             // IFTTT does not know a customer who has never turned it on.
-            found = try await service.connection(id, repeating: .none)
+            found = try await service.connection(id, retry: .none)
         }
         described.remember(found)
         return found

@@ -1,43 +1,43 @@
 public import Handshake
 import OAuth
 
-/// What can go wrong between an app and IFTTT; each case says whose turn it is.
+/// The errors of this module.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
 public enum ConnectError: Error, Sendable, Hashable {
-    /// What the caller gave cannot be right. Nothing was sent.
+    /// An argument is invalid. Nothing was sent.
     case input(member: String, problem: String)
 
-    /// The service could not be reached, or did not answer as a peer should.
+    /// The service could not be reached, or violated HTTP.
     case network(TransportError)
 
-    /// The stored account or its vault: what the floor below said.
+    /// The stored account or its vault failed.
     case account(HandshakeError)
 
-    /// The service answered with an error, by its status first and its content then.
+    /// The service answered with an error status.
     case service(Problem)
 
-    /// A successful answer that cannot be understood. `member` is where: `services[1].url` is a place in it.
+    /// A successful answer is malformed. `member` is the place, such as `services[1].url`.
     case malformed(answer: String, member: String, expected: String, found: String)
 
-    /// What the service said with an error status (dossier 2.4). Its words are made harmless and never interpreted.
+    /// The service's error answer (dossier 2.4). Its texts are sanitised and never interpreted.
     public struct Problem: Sendable, Hashable {
         /// The HTTP status.
         public let status: Int
-        /// The service's own word, such as `not_found`; nil when the content was no error object.
+        /// The service's error code, such as `not_found`; nil when the content was no error object.
         public let code: String?
         /// The service's explanation; nil when it gave none.
         public let message: String?
-        /// What is wrong with which part of the request.
+        /// The invalid parts of the request.
         public let details: [Detail]
-        /// How many seconds the service asks to wait, from `Retry-After` in seconds or as a time (RFC 9110, section 10.2.3); nil
-        /// when it asked for nothing that can be read.
+        /// The requested pause in seconds, from `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3); nil without a
+        /// valid one.
         public let retryAfter: Int?
-        /// What the service's people find the request by, from `X-Request-ID` of the answer, else of the request (dossier 2.2);
-        /// nil when neither had one, as apps send none.
+        /// The request ID for IFTTT's support, from `X-Request-ID` of the answer or else of the request (dossier 2.2); nil when
+        /// neither had one. Apps send none.
         public let requestID: String?
 
-        /// States a problem.
+        /// Creates a problem.
         public init(
             status: Int, code: String? = nil, message: String? = nil, details: [Detail] = [], retryAfter: Int? = nil,
             requestID: String? = nil
@@ -50,7 +50,7 @@ public enum ConnectError: Error, Sendable, Hashable {
             self.requestID = requestID
         }
 
-        /// One part of a request that cannot be used.
+        /// An invalid part of a request.
         public struct Detail: Sendable, Hashable {
             /// A JSON pointer into the request, such as `/fields/zone` (RFC 6901); nil when the service named no part.
             public let parameter: String?
@@ -62,19 +62,19 @@ public enum ConnectError: Error, Sendable, Hashable {
             }
         }
 
-        /// What a status means (dossier 2.4).
+        /// The meaning of a status (dossier 2.4).
         public enum Kind: Sendable, Hashable {
-            /// 400: the request itself is wrong.
+            /// 400: the request is malformed.
             case malformedRequest
-            /// 401: no credentials, or none that identify one user.
+            /// 401: no credentials, or none that identify a user.
             case unauthorized
-            /// 403: the credentials are good and do not suffice.
+            /// 403: the credentials are valid but insufficient.
             case forbidden
             /// 404: unknown, or not visible to this caller.
             case notFound
-            /// 422: the parameters cannot be used; ``Problem/details`` says which.
+            /// 422: invalid parameters; ``Problem/details`` names them.
             case invalidParameters
-            /// 429: too often; ``Problem/retryAfter`` may say when to come back (RFC 6585, section 4).
+            /// 429: too many requests; see ``Problem/retryAfter`` (RFC 6585, section 4).
             case tooManyRequests
             /// 502: a service behind IFTTT failed.
             case downstreamFailed
@@ -84,8 +84,8 @@ public enum ConnectError: Error, Sendable, Hashable {
             case other
         }
 
-        /// What the status capabilities. The service's word decides only where the status leaves it open: `unauthorized` with
-        /// status 400 is what it says.
+        /// The meaning of the status. The service's code decides only where the status is ambiguous: `unauthorized` with status
+        /// 400 means just that.
         public var kind: Kind {
             switch (status, code) {
             case (401, _), (400, "unauthorized"): .unauthorized
@@ -101,14 +101,14 @@ public enum ConnectError: Error, Sendable, Hashable {
         }
     }
 
-    /// What kind of refusal the service answered with; nil when there was no answer, or a successful one.
+    /// The kind of error status; nil without an answer, or for a successful one.
     public var problemKind: Problem.Kind? {
         if case .service(let problem) = self { problem.kind } else { nil }
     }
 }
 
 extension ConnectError: CustomStringConvertible {
-    /// A word for programs: where the service answered with one, its own; otherwise a stable one of this kit.
+    /// The service's error code, otherwise a stable one of this kit.
     public var code: String {
         switch self {
         case .input: "invalid_input"
@@ -119,7 +119,7 @@ extension ConnectError: CustomStringConvertible {
         }
     }
 
-    /// What happened, whose fault it is and what to do.
+    /// What happened, why, and what to do.
     public var description: String {
         switch self {
         case .input(let member, let problem): "\(member): \(problem)"
@@ -127,7 +127,7 @@ extension ConnectError: CustomStringConvertible {
         case .account(let error): "\(error)"
         case .service(let problem): "\(problem)"
         case .malformed(let answer, let member, let expected, let found):
-            "the answer of \(answer) cannot be understood: \(member) should be \(expected) but is \(found)"
+            "IFTTT's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)"
         }
     }
 }
@@ -139,8 +139,8 @@ extension ConnectError.Problem: CustomStringConvertible {
         if details.count > places.count { places.append("and \(details.count - places.count) more") }
         return "IFTTT answered with status \(status)" + (words.isEmpty ? "" : ": \(words)")
             + (places.isEmpty ? "" : " (\(places.joined(separator: "; ")))") + "; \(kind.advice)"
-            + (retryAfter.map { ", and not again for \($0) s" } ?? "")
-            + (requestID.map { "; to be found at IFTTT as request \($0)" } ?? "")
+            + (retryAfter.map { "; wait \($0) s" } ?? "")
+            + (requestID.map { "; IFTTT's request ID is \($0)" } ?? "")
     }
 }
 
@@ -158,18 +158,18 @@ extension ConnectError.Problem.Kind {
         }
     }
 
-    /// Whose turn it is.
+    /// What to do.
     var advice: String {
         switch self {
         case .malformedRequest: "the app's request is wrong"
-        case .unauthorized: "the user token or service key is missing, expired or not for this service"
-        case .forbidden: "these credentials do not suffice; a pending connection has to be configured first"
-        case .notFound: "check the identifier, and that these credentials may see it"
-        case .invalidParameters: "change the parameters that it names"
-        case .tooManyRequests: "ask less often"
+        case .unauthorized: "the user token or service key is missing, expired or for another service"
+        case .forbidden: "these credentials are not sufficient; a pending connection must be configured first"
+        case .notFound: "check the identifier, and that these credentials have access"
+        case .invalidParameters: "correct the named parameters"
+        case .tooManyRequests: "send fewer requests"
         case .downstreamFailed: "a service behind IFTTT failed; try again later"
-        case .internalError: "the fault is IFTTT's; try again later"
-        case .other: "the answer is not one that this request can have"
+        case .internalError: "IFTTT failed; try again later"
+        case .other: "the answer is unexpected"
         }
     }
 }
@@ -177,7 +177,7 @@ extension ConnectError.Problem.Kind {
 extension ConnectError: KitError {
     package static func unreachable(_ error: TransportError) -> ConnectError { .network(error) }
 
-    /// Whether a retry may succeed: the peer was not there, said so itself, or what came was not its whole answer.
+    /// Whether a retry may succeed: the peer was unreachable, asked for it, or its answer was incomplete.
     package var isRetryable: Bool {
         switch self {
         case .network(.insecure), .network(.tooLarge): false

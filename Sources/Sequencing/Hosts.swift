@@ -2,9 +2,9 @@ public import Handshake
 public import OAuth
 
 extension Sequencing {
-    /// Where the parts of Sequencing.com are (dossier 0.1).
+    /// The hosts of Sequencing.com (dossier 0.1).
     ///
-    /// A sandbox, or any other stand-in, serves all of them at one origin.
+    /// A sandbox serves all of them at one origin.
     public struct Hosts: Sendable, Hashable {
         /// The web site: accounts, sign-in, Connect-To.
         public let site: EndpointURL
@@ -13,25 +13,25 @@ extension Sequencing {
         /// Beacons.
         public let beacon: EndpointURL
 
-        /// Names each host; only the origins count.
+        /// Creates hosts; only the origins count.
         public init(site: EndpointURL, api: EndpointURL, beacon: EndpointURL) {
             self.site = site.at(path: "/")
             self.api = api.at(path: "/")
             self.beacon = beacon.at(path: "/")
         }
 
-        /// The service itself.
+        /// Sequencing.com itself.
         public static let production = Hosts(
             site: EndpointURL(https: "sequencing.com", path: "/"),
             api: EndpointURL(https: "api.sequencing.com", path: "/"),
             beacon: EndpointURL(https: "beacon.sequencing.com", path: "/"))
 
-        /// A stand-in that serves every part at one origin, such as a sandbox.
+        /// A server with all of them at one origin, such as a sandbox.
         public init(allAt base: EndpointURL) {
             self.init(site: base, api: base, beacon: base)
         }
 
-        /// The hosts of a service description: the vendor's own beacon host beside the vendor's own site, else the site's.
+        /// The hosts of a service: the vendor's beacon host for the vendor's site, otherwise the site's.
         public init(of service: Service) {
             let site = service.authorizationServer.issuer.url
             let production = Hosts.production
@@ -40,10 +40,10 @@ extension Sequencing {
                 beacon: site.origin == production.site.origin ? production.beacon : site)
         }
 
-        /// A path, with its query, at the origin of one of the hosts. `target` begins with a slash and is already encoded.
+        /// A path, with its query, at the origin of a host. `target` begins with a slash and is already encoded.
         static func endpoint(_ host: EndpointURL, _ target: String) throws(SequencingError) -> EndpointURL {
             do {
-                // The origin was accepted when the host was made; plain http stands only where it was allowed.
+                // The origin was validated when the host was created.
                 return try EndpointURL(
                     host.origin.description + target,
                     security: host.origin.scheme == .http ? .allowingInsecureLoopback : .httpsOnly)

@@ -9,25 +9,25 @@ import OAuth
 /// let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: files[0].id)
 /// ```
 ///
-/// A value: it holds no user state of its own, and any number of them live beside each other, each on its own account.
-/// Calls that only read are repeated at most twice after a lost connection or status 502, 503 or 504; calls that start
-/// something are never repeated (dossier 9.4).
+/// A value without state of its own; any number of them can be used concurrently, each with its own account. Reads are
+/// retried at most twice after a lost connection or status 502, 503 or 504; calls that start something are never retried
+/// (dossier 9.4).
 public struct Sequencing: Sendable {
     /// The user's account.
     public let account: Account
-    /// Where the service is.
+    /// The hosts of Sequencing.com.
     public let hosts: Hosts
     /// How jobs are polled.
     public let polling: Polling
 
     let clock: any Clock<Duration>
 
-    /// Opens the service for an account.
+    /// Creates a client for an account.
     ///
     /// - Parameters:
-    ///   - account: an account of `Service.sequencing`, or of the same service elsewhere.
-    ///   - polling: interval and deadline of runs that do not state their own.
-    ///   - clock: what pauses and deadlines are measured on.
+    ///   - account: an account of `Service.sequencing`, or of the same service at another address.
+    ///   - polling: interval and deadline of runs that do not have their own.
+    ///   - clock: measures pauses and deadlines.
     public init(_ account: Account, polling: Polling = Polling(), clock: any Clock<Duration> = ContinuousClock()) {
         self.account = account
         hosts = Hosts(of: account.service)
@@ -35,7 +35,7 @@ public struct Sequencing: Sendable {
         self.clock = clock
     }
 
-    /// Who the user is (dossier 1.9, by `/me` with the token in its header, never in a path).
+    /// The user's identity (dossier 1.9, by `/me` with the token in a header, never in a path).
     ///
     /// - Throws: ``SequencingError/account(_:)``.
     public func identity() async throws -> Identity {
@@ -46,7 +46,7 @@ public struct Sequencing: Sendable {
         }
     }
 
-    /// The way to the API with the account's token.
+    /// The API with the account's token.
     var api: Exchange {
         Exchange(send: { [account] in try await account.send($0, limits: $1) }, host: hosts.api, clock: clock)
     }

@@ -23,13 +23,12 @@ public enum SequencingError: Error, Sendable, Hashable {
     /// A successful answer is malformed. `member` is the place: `[3].Status.IdJob` is a member of a list's element.
     case malformed(answer: String, member: String, expected: String, found: String)
 
-    /// The job ended without success: the chain does not support the file, or could not work on it (dossier 5.12).
+    /// The job ended without success: the chain does not support the file, or failed on it (dossier 5.12).
     case unsuccessful(Report)
 
-    /// The service says that the job failed.
+    /// The service reports that the job failed.
     case failed(JobID)
-
-    /// The service says that the job was cancelled.
+    /// The service reports that the job was cancelled.
     case cancelled(JobID)
 
     /// The job had not ended by the deadline. It continues at the service: resume it by its identifier.
@@ -70,18 +69,18 @@ extension SequencingError: CustomStringConvertible {
             "Sequencing.com answered with status \(status)"
                 + ([code, message].compactMap(\.self).isEmpty ? "" : ": ")
                 + [code, message].compactMap(\.self).joined(separator: ", ")
-        case .unknownChain(let code): "Sequencing.com has no app chain \(code); check its number"
-        case .unknownFile(let id): "Sequencing.com has no file \(id) for this account; list the files and choose one"
+        case .unknownChain(let code): "Sequencing.com has no app chain \(code). Check its number"
+        case .unknownFile(let id): "Sequencing.com has no file \(id) for this account. List the files and choose one"
         case .malformed(let answer, let member, let expected, let found):
             "Sequencing.com's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)"
         case .unsuccessful(let report):
-            "job \(report.job) ended without success: the app chain cannot use this file; choose another"
-        case .failed(let job): "job \(job) failed at Sequencing.com; run the app chain again"
+            "job \(report.job) ended without success: the app chain cannot use this file. Choose another"
+        case .failed(let job): "job \(job) failed at Sequencing.com. Run the app chain again"
         case .cancelled(let job): "job \(job) was cancelled at Sequencing.com"
         case .deadline(let job):
-            "job \(job) had not ended by the deadline; it continues at Sequencing.com, so look for its result later"
+            "job \(job) had not ended by the deadline; it continues at Sequencing.com. Ask for its result later"
         case .answerMissing(let chain, let property):
-            "the report of \(chain) has no property \(property); read its properties instead"
+            "the report of \(chain) has no property \(property). Read its properties instead"
         case .disk(let path, let reason): "\(path) cannot be written: \(reason)"
         }
     }

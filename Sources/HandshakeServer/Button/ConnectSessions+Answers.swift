@@ -33,10 +33,10 @@ extension ConnectSessions {
     ) async -> ConnectActivation.Answer? {
         let id = place.offer.connection
         // One retry: a page is waiting, and retries by itself.
-        let once = ConnectAPI.Repetition(pauses: [.milliseconds(500)], longestPause: .seconds(2))
+        let once = ConnectAPI.RetryPolicy(pauses: [.milliseconds(500)], longestPause: .seconds(2))
         switch effect {
         case .fetch(let ticket):
-            return .fetched(ticket, await result { try await api.connection(id, repeating: once) })
+            return .fetched(ticket, await result { try await api.connection(id, retry: once) })
         case .enable(let ticket): return .enabled(ticket, await result { try await api.enable(id) })
         case .disable(let ticket): return .disabled(ticket, await result { try await api.disable(id) })
         case .gather(let ticket, let need):

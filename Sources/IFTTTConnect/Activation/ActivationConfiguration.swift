@@ -1,28 +1,28 @@
 extension ConnectActivation {
-    /// What an activation is about (dossier 3.1).
+    /// The configuration of an activation (dossier 3.1).
     public struct Configuration: Sendable, Hashable, Codable {
         public var connection: ConnectionID
-        /// Where the user comes back.
+        /// The callback of the attempt.
         public var redirect: CallbackURL
-        /// What the email field begins with; it need not be an address (dossier 10.2, W8).
+        /// The initial text of the email field; need not be a valid address (dossier 10.2, W8).
         public var suggestedEmail: String
-        /// Whether the service's configuration page is left out. The connection is then pending until the app has
+        /// Whether to skip the service's configuration page. The connection is then pending until the app has
         /// configured it.
         public var skipsConfiguration: Bool
-        /// The locale of the service's pages, spelled as it is to be sent; nil leaves it to them.
+        /// The locale of the service's pages, sent as spelled here; nil leaves the choice to them.
         public var locale: String?
-        /// What turning off asks of the user.
+        /// How the user confirms turning the connection off.
         public var disconnection: Disconnection
-        /// Whether the token of a redirect is looked at; as the performer's ``TokenDelivery`` says.
+        /// Whether to read the token of a redirect; follows the performer's ``TokenDelivery``.
         package var takesTokenFromRedirect: Bool
-        /// How many seconds a redirect is waited for; one hour unless stated, because it may come by mail.
+        /// How long an attempt waits for its redirect, in seconds. Default: one hour, because the redirect may come by mail.
         public var attemptLifetime: Double
         public var addresses: ActivationAddresses
         public var identity: SDKIdentity
         /// The app's name, for analytics.
         public var appName: String?
 
-        /// Describes an activation; everything else has its default and can be set.
+        /// Creates a configuration; other members have defaults and can be set.
         public init(
             _ connection: ConnectionID, callback redirect: CallbackURL, suggestedEmail: String = "",
             skipsConfiguration: Bool = false, locale: String? = nil
@@ -40,13 +40,13 @@ extension ConnectActivation {
         }
     }
 
-    /// What turning off asks of the user (dossier 10.2, W1).
+    /// How the user confirms turning the connection off (dossier 10.2, W1).
     public enum Disconnection: Sendable, Hashable, Codable {
-        /// A second, explicit wish.
+        /// The user is asked to confirm.
         case confirmed
-        /// Nothing, but it can be taken back for so many seconds; only then the service is told.
+        /// Without confirmation, but the user can undo it for this time; only then the service is told.
         case undoable(seconds: Double)
-        /// Nothing at all. One tap turns off.
+        /// Immediately: one tap turns it off.
         case immediate
     }
 }

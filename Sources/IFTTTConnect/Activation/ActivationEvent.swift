@@ -1,6 +1,6 @@
-/// What can happen to an activation: events that users, apps and systems send, and answers to what it has asked.
+/// The inputs of an activation: events of the user, the app or the system, and answers to its effects.
 extension ConnectActivation {
-    /// What a user, the app or the system may send.
+    /// An event of the user, the app or the system.
     public enum Event: Sendable {
         // From the view.
 
@@ -8,45 +8,45 @@ extension ConnectActivation {
         case appeared
         /// The user retries loading.
         case retryLoading
-        /// The app asks whether the connection changed; ignored while something is under way.
+        /// The app asks whether the connection changed; ignored while something is in progress.
         case refresh
         /// The user turns it on. The state is new for each attempt; the time is in seconds since 1970.
         case connect(AttemptState, at: Double)
         /// The user confirms the address.
         case confirmEmail(String)
-        /// The user asks to be sent to the service again: with fresh codes, and the same state.
+        /// The user asks to go to the service again: with fresh codes and the same state.
         case reopen
         /// The user cancels. A redirect that comes later is refused.
         case cancel
-        /// The user is back from the service's page without having finished. A redirect that comes later, such as by the link in a
-        /// mail, still counts.
+        /// The user returned from the service's page without finishing. A later redirect, for example through a link in a mail,
+        /// still counts.
         case leftService
         /// The user turns it off.
         case disconnect
-        /// The user confirms that it is to be turned off.
+        /// The user confirms turning it off.
         case confirmDisconnection
-        /// The user keeps it on: declines the confirmation, or takes turning off back.
+        /// The user keeps it on: declines the confirmation, or undoes turning off.
         case keepConnection
         /// The app has configured a pending connection.
         case configurationSaved
 
         // From the system.
 
-        /// The app was opened with a URL, a browser caught a redirect, or a server's route received it: the whole URL and the
+        /// The app was opened with a URL, a browser caught a redirect, or a server's route received it: the full URL and the
         /// time in seconds since 1970.
         case redirected(String, at: Double)
-        /// The app has gone to the background, perhaps because the IFTTT app came up.
+        /// The app entered the background, perhaps because the IFTTT app opened.
         case enteredBackground
-        /// The network is back.
+        /// The network is available again.
         case connectivityReturned
-        /// The user has logged out of the app: everything known in the user's name is forgotten, and pending attempts are
+        /// The user has logged out of the app: everything known about the user is deleted, and pending attempts are
         /// cancelled.
         case signedOut
         /// This machine was stored by a process that has ended.
         case restored
     }
 
-    /// What an effect is answered with. An answer that is no longer waited for changes nothing.
+    /// The answer to an effect. An outdated answer changes nothing.
     public enum Answer: Sendable {
         case gathered(Ticket, Result<AttemptContext, Failure>)
         case fetched(Ticket, Result<Connection, Failure>)
@@ -61,31 +61,31 @@ extension ConnectActivation {
         case deadlinePassed(Deadline)
     }
 
-    /// Identifies a question, so that its answer is told from others.
+    /// Identifies a question, so that its answer can be matched.
     public struct Ticket: Sendable, Hashable, Codable {
         let number: UInt64
     }
 
-    /// The end of a state that passes by itself.
+    /// A deadline of a temporary state.
     public struct Deadline: Sendable, Hashable, Codable {
         public let name: Name
         let number: UInt64
 
         public enum Name: String, Sendable, Hashable, Codable {
-            /// The notice that an address is none has been seen.
+            /// The notice about an invalid address ends.
             case invalidEmailNotice = "invalid_email_notice"
-            /// Turning off can no longer be taken back.
+            /// Turning off can no longer be undone.
             case undo
-            /// The notice that it is off has been seen.
+            /// The notice that it is off ends.
             case disconnectedNotice = "disconnected_notice"
         }
     }
 
-    /// Who the user of a token is (dossier 2.7).
+    /// The user of a token (dossier 2.7).
     public enum UserLookUp: Sendable, Hashable {
         /// A user with this login.
         case login(String)
-        /// None: the token is expired, revoked, or belongs to no user.
+        /// None: the token is expired or revoked, or belongs to no user.
         case noUser
         case couldNotAsk(Failure)
     }

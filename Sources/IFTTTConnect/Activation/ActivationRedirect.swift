@@ -1,19 +1,19 @@
 import OAuth
 
-/// What a redirect says (dossier 3.7).
+/// The content of a redirect (dossier 3.7).
 struct ActivationRedirect: Sendable, Equatable {
-    /// The state that came back; nil when none did.
+    /// The state; nil when it is missing.
     let state: String?
     let nextStep: NextStep
 
     enum NextStep: Sendable, Equatable {
-        /// The connection is on; the token where one came along.
+        /// The connection is on; with the token if there is one.
         case complete(UserToken?)
         case accountCreationFailed
-        /// The service's own word for another error; nil when it gave none.
+        /// Another error, with the service's error type if there is one.
         case failed(String?)
         case configurationCancelled
-        /// A step that is not known, or none.
+        /// An unknown step, or none.
         case unknown(String?)
 
         init(_ values: [String: String]) {
@@ -26,7 +26,7 @@ struct ActivationRedirect: Sendable, Equatable {
                 } else if let token = UserToken(Secret(text)) {
                     self = .complete(token)
                 } else {
-                    // What cannot be a token was not made by the service.
+                    // The service would not send an invalid token.
                     self = .unknown(step)
                 }
             case "error":
@@ -39,16 +39,16 @@ struct ActivationRedirect: Sendable, Equatable {
     }
 }
 
-/// Why a URL was not taken for the answer to an activation. Nothing has changed.
+/// Why a URL was rejected as the redirect of an activation. Nothing has changed.
 public enum RedirectRefusal: String, Error, Sendable, Hashable, Codable {
-    /// It goes to another address: it is not this kit's to handle (dossier 5).
+    /// It is not this kit's callback: the app handles it (dossier 5).
     case foreign
-    /// It cannot be decoded, or says something twice.
+    /// It cannot be decoded, or a parameter is duplicated.
     case unreadable
-    /// It carries no state: its maker does not know this attempt.
+    /// It has no state: it was not made for this attempt.
     case stateMissing = "state_missing"
-    /// Its state is another attempt's: an earlier one of this button, or another button's.
+    /// Its state belongs to another attempt, of this button or another one.
     case otherAttempt = "other_attempt"
-    /// No attempt is pending: it was used before, or the user has not been sent anywhere.
+    /// No attempt is pending: the redirect was used before, or the user was not sent anywhere.
     case noPendingAttempt = "no_pending_attempt"
 }

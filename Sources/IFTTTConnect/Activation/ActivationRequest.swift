@@ -1,27 +1,27 @@
 public import OAuth
 
-/// Where the user is sent to turn a connection on, as a value; its addresses are those of dossier 3.4.
+/// The request that turns a connection on, as a value; its URLs are those of dossier 3.4.
 package struct ActivationRequest: Sendable {
     package var connection: ConnectionID
-    /// Where the pages and the app are.
+    /// The URLs of the pages and the app.
     package var addresses: ActivationAddresses
-    /// Where the user comes back, with the attempt's state in it.
+    /// The callback, including the attempt's state.
     package var returnTo: String
     package var identity: SDKIdentity
-    /// The installation's identifier; nil without consent.
+    /// The installation's anonymous ID; nil without consent.
     package var anonymousID: AnonymousID?
-    /// The locale of the pages, spelled as it was given.
+    /// The locale of the pages, spelled as given.
     package var locale: String?
-    /// Whether the service's configuration page is left out.
+    /// Whether to skip the service's configuration page.
     package var skipsConfiguration: Bool
-    /// Who the user is, as far as it is known.
+    /// The user, if known.
     package var user: ActivationUser?
-    /// The one-time code of the partner's own OAuth server, so that the partner's service is connected without a second
+    /// The one-time code of the partner's own OAuth server, which connects the partner's service without a second
     /// log-in.
     package var oauthCode: Secret?
-    /// What unlocks an unpublished service.
+    /// The invite code of an unpublished service.
     package var inviteCode: Secret?
-    /// The mail programs that are installed.
+    /// The installed mail programs.
     package var mailClients: [MailClient]
 
     package init(
@@ -35,14 +35,14 @@ package struct ActivationRequest: Sendable {
         mailClients = []
     }
 
-    /// What the IFTTT app is asked to do.
+    /// The action of the IFTTT app.
     package enum AppAction: String, Sendable, Hashable {
         case activation
         case edit
         case view
     }
 
-    /// The address of the web flow.
+    /// The URL of the web flow.
     package var webURL: String {
         let base = addresses.webFlow(connection)
         switch identity.platform {
@@ -52,7 +52,7 @@ package struct ActivationRequest: Sendable {
         }
     }
 
-    /// The address that opens the IFTTT app; on Android the app claims the web flow's own address.
+    /// The URL that opens the IFTTT app; on Android the app claims the web flow's URL.
     package func appURL(_ action: AppAction = .activation) -> String {
         switch identity.platform {
         case .ios:
@@ -112,33 +112,33 @@ package struct ActivationRequest: Sendable {
     }
 }
 
-/// Where the pages of the activation and the IFTTT app are (dossier 2.1).
+/// The URLs of the activation's pages and of the IFTTT app (dossier 2.1).
 public struct ActivationAddresses: Sendable, Hashable, Codable {
-    /// The site's origin, without a slash at its end.
+    /// The site's origin, without a trailing slash.
     public let site: WebAddress
-    /// What stands before a connection's identifier in an address that opens the IFTTT app.
+    /// The prefix of a connection's identifier in a URL that opens the IFTTT app.
     public let handoffPrefix: String
 
-    /// The service itself.
+    /// IFTTT itself.
     public static let production = ActivationAddresses(
         checkedSite: "https://ifttt.com", handoffPrefix: "ifttt-handoff-v1://connections/")
 
-    /// Another site, such as a sandbox, and where the app is played there.
+    /// Another site, such as a sandbox.
     ///
     /// - Parameters:
-    ///   - site: the address of the site; only its origin counts.
-    ///   - handoffPrefix: what takes the place of the app's scheme; the sandbox has a page for it.
+    ///   - site: the URL of the site; only its origin counts.
+    ///   - handoffPrefix: the prefix that replaces the app's scheme; the sandbox has a page for it.
     public init(site: EndpointURL, handoffPrefix: String = "ifttt-handoff-v1://connections/") {
         self.init(checkedSite: site.origin.description, handoffPrefix: handoffPrefix)
     }
 
     private init(checkedSite: String, handoffPrefix: String) {
-        // An origin is an address of http or https; the other branch only satisfies the compiler's question.
+        // An origin is a valid URL; the fallback only satisfies the type checker.
         site = WebAddress(rawValue: checkedSite) ?? WebAddress(checked: "https://ifttt.com")
         self.handoffPrefix = handoffPrefix
     }
 
-    /// The page that tells of privacy and terms.
+    /// The URL of privacy and terms.
     public var terms: String { site.rawValue + Hosts.termsPath }
 
     func webFlow(_ connection: ConnectionID) -> String { site.rawValue + "/access/api/" + connection.rawValue }
@@ -146,13 +146,13 @@ public struct ActivationAddresses: Sendable, Hashable, Codable {
     func handoff(_ connection: ConnectionID) -> String { handoffPrefix + connection.rawValue }
 }
 
-/// Who is to turn a connection on, as far as it is known before the service's page opens.
+/// The user who turns a connection on, as known before the service's page opens.
 public enum ActivationUser: Sendable, Hashable, Codable {
-    /// A user of IFTTT, known by a token.
+    /// An IFTTT user, identified by a token.
     case username(String)
     /// An address with an IFTTT account.
     case existing(EmailAddress)
-    /// An address without one: the page will make it.
+    /// An address without an account: the page creates one.
     case new(EmailAddress)
 
     var isNew: Bool {

@@ -1,44 +1,44 @@
 extension ConnectActivation {
-    /// Where an activation stands: enough for a button to draw itself (dossier 4.4). Progress is what is really under
-    /// way; nothing waits for show (dossier 10.2, W4 and W5).
+    /// The state of an activation, with everything that a button draws (dossier 4.4). It reflects work in progress; there are
+    /// no waits for show (dossier 10.2, W4 and W5).
     public enum State: Sendable, Hashable, Codable {
         /// Not shown yet.
         case idle
         case loading
         /// The connection could not be loaded; ``ConnectActivation/failure`` says why.
         case loadingFailed
-        /// Off: the user may turn it on. A failure beside it is to be shown with it.
+        /// Off: the user may turn it on. A failure is shown beside it.
         case initial
-        /// The user is asked for an address.
+        /// The user enters an address.
         case enteringEmail(EmailEntry)
-        /// IFTTT is being asked who the user is.
+        /// IFTTT is asked for the user.
         case verifying
-        /// There is no IFTTT account for this address: the page that opens next will make it.
+        /// The address has no IFTTT account: the next page creates one.
         case creatingAccount(EmailAddress)
-        /// The user has been sent to the service, and is waited for.
+        /// The user is at the service.
         case goingToService(Destination.Kind)
-        /// The service is being asked to turn it on, or whether it is.
+        /// The service is asked to turn it on, or whether it is on.
         case connecting
         case connected
-        /// On, but not configured yet: it does nothing until the app has configured it.
+        /// On, but without effect until the app has configured it.
         case pendingConfiguration
-        /// The user is asked whether it shall really be turned off.
+        /// The user is asked to confirm turning it off.
         case confirmingDisconnection
-        /// It will be turned off when so many seconds have passed, unless the user takes it back.
+        /// It will be turned off after this time, unless the user undoes it.
         case undoableDisconnection(seconds: Double)
         case disconnecting
-        /// It is off now; becomes ``initial`` after two seconds, or immediately when the user turns it on again.
+        /// It is off; becomes ``initial`` after two seconds, or immediately when the user turns it on again.
         case disconnected
-        /// It cannot be turned on here: there is neither a browser nor the IFTTT app. A view hides the button, and it is
-        /// there again as soon as a look (``Event/refresh``) finds a way.
+        /// It cannot be turned on here: there is neither a browser nor the IFTTT app. A view hides the button until
+        /// ``Event/refresh`` finds one.
         case unavailable
     }
 
     /// The email field.
     public struct EmailEntry: Sendable, Hashable, Codable {
-        /// What stood in it when it was shown or confirmed last; at most 320 characters. What is being typed is the view's.
+        /// The text when it was last shown or confirmed; at most 320 characters. The view keeps what the user types.
         public let text: String
-        /// Whether it was confirmed and is no address; for two seconds.
+        /// Whether a confirmed text is not a valid address; for two seconds.
         public let isInvalid: Bool
 
         public init(_ text: String, isInvalid: Bool = false) {
@@ -47,27 +47,27 @@ extension ConnectActivation {
         }
     }
 
-    /// Why something did not come about; each case says whose turn it is.
+    /// Why an operation failed.
     public enum Failure: Error, Sendable, Hashable, Codable {
-        /// The service cannot be reached from here: the user's connection, or the service's. Try again.
+        /// The service cannot be reached: the network failed, or the service did. Retry.
         case unreachable
-        /// The service does not accept the user token, and nothing else can be done without one.
+        /// The service rejects the user token.
         case unauthorized
-        /// The service knows no such connection, or does not show it: an unpublished one needs its invite code.
+        /// The connection does not exist, or is not visible: an unpublished one needs its invite code.
         case notFound
-        /// Another error status, with the service's own words, made harmless.
+        /// Another error status, with the service's sanitised message.
         case service(status: Int, code: String?, message: String?)
-        /// An answer that cannot be understood: what it was, for developers.
+        /// A malformed answer: details for developers.
         case unreadableAnswer(String)
-        /// The app's own credential provider failed, or its set-up is wrong: what it was, for developers.
+        /// The app's credential provider failed or is misconfigured: details for developers.
         case credentials(String)
-        /// The service could not make an account.
+        /// The service could not create an account.
         case accountCreationFailed
         /// The user cancelled on the service's configuration page.
         case configurationCancelled
-        /// The service sent the user back with an error: its own word, such as `auth_error`; nil when it gave none.
+        /// The service returned an error, with its error type if there is one, such as `auth_error`.
         case refusedByService(type: String?)
-        /// The redirect says something that is not known.
+        /// The redirect has an unknown step.
         case unknownRedirect
         /// The redirect came after the attempt's lifetime.
         case attemptExpired
@@ -75,23 +75,23 @@ extension ConnectActivation {
         case appNotOpened
         /// The browser could not be opened.
         case browserNotOpened
-        /// The service says otherwise: it was turned on and is not on, or the other way round.
+        /// The service disagrees: the connection was turned on and is not on, or the other way round.
         case notConfirmed(Connection.Status)
     }
 
-    /// How something ended, for the app.
+    /// The outcome of an attempt, for the app.
     public enum Outcome: Sendable, Hashable {
-        /// The connection is on. `isConfirmed` is false when the redirect said so and the service could not be asked.
+        /// The connection is on. `isConfirmed` is false when the redirect said so but the service could not be asked.
         case connected(Connection, isConfirmed: Bool, isPending: Bool)
         case disconnected(Connection)
-        /// The user went back.
+        /// The user cancelled.
         case cancelled
         case failed(Failure)
     }
 }
 
 extension ConnectActivation.Failure: CustomStringConvertible {
-    /// What a failed call means to an activation.
+    /// The failure of a call, from an activation's view.
     public init(_ error: ConnectError) {
         switch error {
         case .network: self = .unreachable
@@ -127,27 +127,27 @@ extension ConnectActivation.Failure: CustomStringConvertible {
         }
     }
 
-    /// What happened, whose fault it is and what to do.
+    /// What happened, why, and what to do.
     public var description: String {
         switch self {
         case .unreachable: "IFTTT cannot be reached. Check the network and try again."
         case .unauthorized: "IFTTT rejected the user token. Connect again."
         case .notFound:
-            "IFTTT shows no such connection. Check its identifier, and the invite code of an unpublished one."
+            "IFTTT has no such connection. Check its identifier and, if it is unpublished, the invite code."
         case .service(let status, let code, let message):
             "IFTTT answered with status \(status)"
-                + [code, message].compactMap(\.self).map { ", \($0)" }.joined() + "; try again later"
+                + [code, message].compactMap(\.self).map { ", \($0)" }.joined() + ". Try again later"
         case .unreadableAnswer(let what): what
         case .credentials(let what): "The app's credentials are not available: \(what)"
         case .accountCreationFailed: "IFTTT could not create an account. Try another address."
         case .configurationCancelled: "The configuration was cancelled at IFTTT."
         case .refusedByService(let type):
-            "IFTTT ended the connection's set-up" + (type.map { " with \($0)" } ?? "") + "; try again"
+            "IFTTT ended the set-up of the connection" + (type.map { " with \($0)" } ?? "") + ". Try again"
         case .unknownRedirect: "IFTTT sent the user back without a result. Try again."
-        case .attemptExpired: "IFTTT's answer came too late. Try again."
+        case .attemptExpired: "The attempt has expired. Try again."
         case .appNotOpened: "The IFTTT app could not be opened. The next try uses the browser."
         case .browserNotOpened: "No browser could be opened."
-        case .notConfirmed(let status): "IFTTT says that the connection is \(status.rawValue); try again"
+        case .notConfirmed(let status): "IFTTT says that the connection is \(status.rawValue). Try again"
         }
     }
 }

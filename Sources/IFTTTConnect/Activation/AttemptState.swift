@@ -1,19 +1,19 @@
 public import OAuth
 
-/// What makes a redirect ours: 256 random bits that go out inside the return address and have to come back (RFC 6749,
+/// The `state` of an attempt: 256 random bits that the callback URL carries and the redirect must return (RFC 6749,
 /// section 10.12; dossier 10.2, W9).
 ///
-/// One value serves one attempt. It is never printed; it is stored with the activation, which has to survive the app
-/// being killed while the browser is open.
+/// A value is used for one attempt and never printed. It is stored with the activation, which must survive the app being
+/// killed while the browser is open.
 public struct AttemptState: Sendable, Hashable, Codable {
     private let text: String
 
-    /// Draws a value.
+    /// Creates a random value.
     public init(random: RandomSource = .system) {
         text = Base64URL.encode(random.bytes(32))
     }
 
-    /// The characters that stand in the return address: letters, digits, hyphens and underscores.
+    /// The characters in the callback URL: letters, digits, hyphens and underscores.
     func reveal() -> String { text }
 
     /// Compares in time that depends on the lengths only.
@@ -32,14 +32,14 @@ extension AttemptState: CustomStringConvertible, CustomDebugStringConvertible, C
 
 /// An IFTTT user token: for one user of one partner service (dossier 0).
 ///
-/// Not encodable, so that it cannot rest anywhere by accident; its place is a vault.
+/// Not `Codable`, so that it cannot be stored outside a vault by accident.
 public struct UserToken: Sendable {
-    /// The token, for the one place that has to send or seal it.
+    /// The token, for sending or encrypted storage.
     public let secret: Secret
 
-    /// Checks a token from outside.
+    /// Validates a token.
     ///
-    /// - Returns: nil when it is empty, longer than 4096 bytes, or has a character that cannot stand in a header field.
+    /// - Returns: nil when it is empty, longer than 4096 bytes, or has a character that is invalid in a header field.
     public init?(_ secret: Secret) {
         let bytes = secret.reveal().utf8
         guard (1...4096).contains(bytes.count), bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }

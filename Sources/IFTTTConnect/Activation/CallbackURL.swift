@@ -1,37 +1,37 @@
 import OAuth
 
-/// Where the browser or the IFTTT app brings the user back: the redirect that is registered at IFTTT (dossier 3.7 and 5).
+/// The redirect URI that is registered at IFTTT (dossier 3.7 and 5).
 ///
-/// An app's own scheme (`gardenapp://connect_callback`) or an `https` address that the app has claimed. Prefer the second:
-/// any other app on the device may claim the same scheme, and would then be handed the redirect with its user token.
-/// No check on our side can help against that.
+/// An app's private-use scheme (`gardenapp://connect_callback`) or a claimed `https` URL. Prefer the latter: any other app
+/// on the device can register the same scheme and receive the redirect with its user token. No check in this kit can
+/// prevent that.
 public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
     private let scheme: String
-    /// Authority and path, in the spelling that browsers give them.
+    /// Authority and path, normalised as browsers do.
     private let place: String
     private let items: [QueryItem]
 
-    /// The query item that carries an attempt's ``AttemptState``.
+    /// The query item that carries the attempt's ``AttemptState``.
     static let stateName = "state"
-    /// What the service puts into a redirect, and what this kit does: an app's own address has none of them.
+    /// The query items of redirects, which a callback must not have itself.
     private static let reservedNames: Set<String> = [stateName, "next_step", "error_type", "user_token"]
     private static let refusedSchemes: Set<String> = [
         "javascript", "data", "file", "about", "blob", "vbscript", "mailto", "tel", "ftp", "ws", "wss",
     ]
 
-    /// Checks an address.
+    /// Validates a callback.
     ///
-    /// - Throws: ``ConnectError/input(member:problem:)`` for an address that is not absolute, has characters outside
-    ///   printable ASCII, a fragment or a query item that redirects use themselves, for a scheme that leads to no app,
-    ///   and for `http:` elsewhere than on this machine.
+    /// - Throws: ``ConnectError/input(member:problem:)`` for a URL that is not absolute, has characters outside printable
+    ///   ASCII, a fragment or a query item of redirects, for a scheme that leads to no app, and for `http:` except on
+    ///   loopback.
     public init(_ text: String) throws(ConnectError) {
         func wrong(_ problem: String) -> ConnectError { .input(member: "redirect", problem: problem) }
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C && $0 != 0x23 }),
             let parts = Parts(text[...])
-        else { throw wrong("expected an absolute address of printable ASCII without fragment") }
-        guard !Self.refusedSchemes.contains(parts.scheme) else { throw wrong("nothing comes back to \(parts.scheme):") }
+        else { throw wrong("it must be an absolute URL of printable ASCII without a fragment") }
+        guard !Self.refusedSchemes.contains(parts.scheme) else { throw wrong("the scheme \(parts.scheme): cannot receive redirects") }
         if parts.scheme == "http" || parts.scheme == "https" {
             do {
                 _ = try EndpointURL(text, security: .allowingInsecureLoopback, member: "redirect")
@@ -39,9 +39,9 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
                 throw wrong("\(error)")
             }
         }
-        guard let items = parts.items else { throw wrong("its query cannot be read") }
+        guard let items = parts.items else { throw wrong("its query cannot be decoded") }
         if let taken = items.first(where: { Self.reservedNames.contains($0.name) }) {
-            throw wrong("the query item \(taken.name) belongs to the redirect")
+            throw wrong("the query item \(taken.name) is reserved")
         }
         rawValue = text
         scheme = parts.scheme
@@ -49,30 +49,30 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
         self.items = items
     }
 
-    /// The address in this spelling, or nil when it is none.
+    /// The URL in this spelling, or nil when it is invalid.
     public init?(rawValue: String) {
         guard let address = try? Self(rawValue) else { return nil }
         self = address
     }
 
-    /// The address with an attempt's state behind it: what goes out as `sdk_return_to`.
+    /// The URL with an attempt's state: the value of `sdk_return_to`.
     func carrying(_ state: AttemptState) -> String {
         QueryEncoding.address(rawValue, items: [(Self.stateName, state.reveal())])
     }
 
-    /// The address as a redirect of the floor below, whose rule for private schemes is OAuth's and not IFTTT's: an app's scheme
-    /// here needs no period (dossier 5 and 12).
+    /// The URL as a `RedirectURI`, whose rule for private-use schemes is OAuth's and not IFTTT's: here an app's scheme needs
+    /// no period (dossier 5 and 12).
     var redirectURI: RedirectURI {
         RedirectURI(
             checked: rawValue, kind: scheme == "https" ? .claimed : scheme == "http" ? .loopback : .privateScheme)
     }
 
-    /// Whether a URL comes back to this address, whatever attempt it belongs to. An app asks this to know which of the
-    /// URLs that it is opened with are the kit's.
+    /// Whether a URL is a redirect to this callback, of whatever attempt. An app asks this for each URL that it is opened
+    /// with.
     ///
-    /// Scheme and authority, path, and every query item of the address itself must be there. Scheme and host are compared
-    /// without regard to case, and at `http` and `https` it is the same whether the scheme's own port and the slash behind a host
-    /// alone are written (RFC 3986, sections 6.2.2.1 and 6.2.3); all else is compared character for character.
+    /// Scheme, authority, path and every query item of the callback must match. Scheme and host are case-insensitive, and for
+    /// `http` and `https` the default port and a slash after the host are optional (RFC 3986, sections 6.2.2.1 and 6.2.3);
+    /// everything else is compared exactly.
     public func recognizes(_ url: String) -> Bool {
         guard let parts = Parts(beforeFragment(of: url)), isPlace(parts) else { return false }
         guard let found = parts.items else { return true }
@@ -80,7 +80,7 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
     }
 
     private func isPlace(_ parts: Parts) -> Bool {
-        // Byte for byte: what only looks the same is another place.
+        // Byte by byte: canonically equivalent characters are different URLs.
         parts.scheme == scheme && parts.place.utf8.elementsEqual(place.utf8)
     }
 
@@ -89,10 +89,10 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
         return url[..<(url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex)]
     }
 
-    /// What a redirect to this address says.
+    /// Parses a redirect to this callback.
     ///
-    /// - Throws: ``RedirectRefusal/foreign`` for an address elsewhere, ``RedirectRefusal/unreadable`` when a name that
-    ///   counts comes twice or an escape is broken.
+    /// - Throws: ``RedirectRefusal/foreign`` for another URL, ``RedirectRefusal/unreadable`` for a duplicated parameter or a
+    ///   broken escape.
     func redirect(_ url: String) throws(RedirectRefusal) -> ActivationRedirect {
         guard let parts = Parts(beforeFragment(of: url)), isPlace(parts) else { throw .foreign }
         guard let found = parts.items else { throw .unreadable }
@@ -120,10 +120,10 @@ private struct QueryItem: Sendable, Hashable {
     let value: String
 }
 
-/// An address taken apart: the scheme in lower case, what stands before the query, the query's items.
+/// The parts of a URL: the scheme in lower case, the part before the query, the query.
 private struct Parts {
     let scheme: String
-    /// Authority and path, normalized.
+    /// Authority and path, normalised.
     let place: String
     let query: Substring
 
@@ -140,8 +140,8 @@ private struct Parts {
         query = rest[mark...].dropFirst()
     }
 
-    /// Authority and path in one spelling (RFC 3986, section 6.2): browsers add the slash behind a host and leave out the port
-    /// that a scheme has anyhow.
+    /// Authority and path in one spelling (RFC 3986, section 6.2): browsers add the slash after a host and omit the default
+    /// port.
     private static func normalized(_ place: Substring, _ scheme: String) -> String {
         guard place.hasPrefix("//") else { return String(place) }
         let rest = place.dropFirst(2)
@@ -156,7 +156,7 @@ private struct Parts {
         return "//\(authority)\(path.isEmpty ? "/" : path)"
     }
 
-    /// With the letters of ASCII small, and no others.
+    /// Lower-cases ASCII letters only.
     private static func lowercased(_ text: Substring) -> String {
         String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }

@@ -1,9 +1,8 @@
-/// How a user turns a connection on and off: a pure state machine (dossier 3).
+/// Turns a connection on and off: a pure state machine (dossier 3).
 ///
-/// It is told what happened by ``handle(_:)`` and answers with what is to be done. It owns no timer, no view and no
-/// connection to anything; ``ConnectController`` performs its effects, and anyone else may. All it holds can be stored
-/// (`Codable`), because the app may be killed while the browser is open; give the next process's machine the event
-/// ``Event/restored``.
+/// ``handle(_:)`` takes an event and returns the effects to perform. It has no timer, view or network; ``ConnectController``
+/// performs its effects, but any other performer can. It is `Codable`, because the app may be killed while the browser is
+/// open; send ``Event/restored`` to the decoded machine of the next process.
 ///
 /// ```swift
 /// var activation = ConnectActivation(configuration)
@@ -12,65 +11,62 @@
 /// perform(activation.handle(.redirected(url, at: now)))
 /// ```
 ///
-/// ## Whose redirect it is
+/// ## Checking redirects
 ///
-/// Each attempt goes out with its own 256-bit state inside the return address. A redirect counts when it comes to exactly
-/// the configured address, carries the state of the newest attempt, and that attempt's user has been sent away and has not
-/// come back yet. It counts once. Everything else leaves the machine as it is and is answered with
-/// ``Effect/refused(_:)``.
+/// Each attempt has its own 256-bit state in its callback URL. A redirect counts once, if it matches the configured
+/// callback, carries the state of the newest attempt, and the user of that attempt is at the service. Everything else
+/// changes nothing and returns ``Effect/refused(_:)``.
 ///
-/// This refuses tokens that an attacker injects: one who leads the user to
-/// `gardenapp://…?next_step=complete&user_token=THEIRS`, so that the user's things are from then on done in the
-/// attacker's name, does not know the state. It cannot help when the redirect itself is delivered to another app, which a
-/// private scheme allows on iOS and on Android alike (Android even lets the user be asked which app shall have it); an
-/// `https` address that the app has claimed can. Nor can it hide the token from programs that read the browser's
-/// history: give ``ConnectEnvironment/tokenDelivery`` as ``TokenDelivery/partnerServer(_:)`` and the token of the redirect
-/// is not even looked at.
+/// This rejects injected tokens: an attacker who leads the user to `gardenapp://…?next_step=complete&user_token=THEIRS`, so
+/// that the user's actions run in the attacker's account, does not know the state. It cannot help when the redirect itself
+/// is delivered to another app, which private-use schemes allow on iOS and Android; a claimed `https` URL prevents that. Nor
+/// can it hide the token from programs that read the browser's history: with ``ConnectEnvironment/tokenDelivery`` as
+/// ``TokenDelivery/partnerServer(_:)``, the token of the redirect is ignored.
 public struct ConnectActivation: Sendable, Hashable, Codable {
     public private(set) var configuration: Configuration
 
-    /// What a view shows.
+    /// The state for a view.
     public internal(set) var state = State.idle
 
-    /// What went wrong last; nil as soon as the user goes on. The state says where one stands now: a view shows both,
-    /// and the way to try again is the state's own (``Event/connect(_:at:)``, ``Event/retryLoading`` …).
+    /// The last failure; nil once the user continues. A view shows it beside the state; the way to retry depends on the
+    /// state (``Event/connect(_:at:)``, ``Event/retryLoading`` …).
     public internal(set) var failure: Failure?
 
-    /// The connection as it was last seen; nil until it has been loaded.
+    /// The connection as last fetched; nil until it has been loaded.
     public internal(set) var connection: Connection?
 
-    /// Whether the connection is on without being configured: it does nothing yet (dossier 1.3; 10.2, W15).
+    /// Whether the connection is on but not configured, so that it has no effect yet (dossier 1.3; 10.2, W15).
     public internal(set) var isPendingConfiguration = false
 
-    /// How many addresses were refused so far: a view tells the second refusal of the same address from the first.
+    /// The number of refused addresses, so that a view notices a second refusal of the same address.
     public internal(set) var refusals = 0
 
-    /// The attempt under way: from the user's wish until its redirect, or until another takes its place.
+    /// The current attempt: from the user's action until its redirect, or until another attempt replaces it.
     var attempt: Attempt?
-    /// The answer that is waited for; every other one is too late.
+    /// The answer that is awaited; others are outdated.
     var awaited: Awaited?
-    /// The request to turn on that was sent before the user cancelled; its answer is not ignored.
+    /// The request to turn on that was sent before the user cancelled; its answer still counts.
     var cancelledEnabling: Ticket?
-    /// The deadline that runs.
+    /// The running deadline.
     var deadline: Deadline?
-    /// Whether the service has refused a token and has told nothing of its user since: then no more is known than a look
-    /// without a token, and a service that refuses everything is not asked for ever.
+    /// Whether the service has rejected a token and has returned nothing about its user since: then only a fetch without a
+    /// token remains, and a service that rejects everything is not asked endlessly.
     var hasDroppedToken = false
-    /// What there is to go on with, as of the last look; nil until there was one.
+    /// The capabilities as of the last check; nil before it.
     var capabilities: Capabilities?
-    /// Whether the IFTTT app is said to be there and could not be opened: the next way is the browser's.
+    /// Whether the IFTTT app is installed but could not be opened: the next attempt uses the browser.
     var hasAppFailed = false
     private var lastNumber: UInt64 = 0
 
-    /// Begins with nothing loaded.
+    /// Creates an activation without a connection.
     public init(_ configuration: Configuration) {
         self.configuration = configuration
         connection = nil
     }
 
-    /// Begins with a connection that was loaded before: loading is skipped (dossier 3.1).
+    /// Creates an activation with a prefetched connection, so that loading is skipped (dossier 3.1).
     ///
-    /// - Throws: ``ConnectError/input(member:problem:)`` when it is another one than the configuration's.
+    /// - Throws: ``ConnectError/input(member:problem:)`` when it is not the configuration's connection.
     public init(_ configuration: Configuration, prefetched: Connection) throws(ConnectError) {
         guard prefetched.id == configuration.connection else {
             throw .input(
@@ -81,17 +77,17 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         connection = prefetched
     }
 
-    /// The same activation, restarted with other settings. Answers to questions of this one are ignored by that one.
+    /// The same activation, restarted with other settings. It ignores answers to questions of this one.
     ///
     /// - Parameters:
     ///   - configuration: the settings, of the same connection.
-    ///   - isLoaded: whether the connection stays as it was seen last, and is shown so.
+    ///   - isLoaded: whether the connection stays loaded.
     package func restarted(_ configuration: Configuration, isLoaded: Bool) -> ConnectActivation {
         var restarted = ConnectActivation(configuration)
         restarted.lastNumber = lastNumber
         restarted.refusals = refusals
         restarted.capabilities = capabilities
-        // What was sent before is still answered.
+        // Earlier requests still get their answers.
         restarted.cancelledEnabling = cancelledEnabling
         guard isLoaded, let connection, connection.id == configuration.connection else { return restarted }
         restarted.connection = connection
@@ -102,16 +98,16 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         return restarted
     }
 
-    /// The same activation for a performer that has its tokens from there.
+    /// The same activation, for a performer with this token delivery.
     package func taking(_ tokens: TokenDelivery) -> ConnectActivation {
         var activation = self
         activation.configuration.takesTokenFromRedirect = tokens.isFromRedirect
         return activation
     }
 
-    /// Takes in an event, and returns what is to be done, in this order.
+    /// Applies an event, and returns the effects to perform, in order.
     ///
-    /// An event that does not fit the state changes nothing, such as a second tap.
+    /// An event that does not fit the state, such as a second tap, changes nothing.
     public mutating func handle(_ event: Event) -> [Effect] {
         switch event {
         case .appeared: appear()
@@ -134,7 +130,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         }
     }
 
-    /// Takes in the answer to an effect, and returns what is to be done, in this order.
+    /// Applies the answer to an effect, and returns the effects to perform, in order.
     public mutating func handle(_ answer: Answer) -> [Effect] {
         switch answer {
         case .gathered(let ticket, let context): gathered(ticket, context)
@@ -149,7 +145,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         }
     }
 
-    /// What is waited for, and from whom.
+    /// The awaited answer and its purpose.
     struct Awaited: Sendable, Hashable, Codable {
         let ticket: Ticket
         let purpose: Purpose
@@ -159,42 +155,42 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
             case load
             /// The connection, to see whether it changed.
             case refresh
-            /// The connection, after a redirect said that it is on.
+            /// The connection, after a redirect reported that it is on.
             case confirm
-            /// The connection, after turning off was answered with something else than how it stands.
+            /// The connection, after the answer to turning off contradicted it.
             case confirmOff
-            /// What there is to go on with, to show what can be done.
+            /// The capabilities, to decide what to show.
             case prepare
-            /// The same, to find out who the user is.
+            /// The same, to identify the user.
             case choose
-            /// What the user is sent away with.
+            /// The context, to send the user to the service.
             case leave
-            /// The same, for a user who has been sent before.
+            /// The same, for a user who is sent again.
             case reopen
             case user, account, enable, disable
-            /// The answer to turning off, which the user has taken back meanwhile.
+            /// The answer to turning off, which the user has undone meanwhile.
             case keep
-            /// The connection, after turning off was taken back and its answer was lost.
+            /// The connection, after turning off was undone and its answer was lost.
             case confirmKept
-            /// Turning on again what was turned off before the user took it back.
+            /// Turning on again what was turned off before the user undid it.
             case enableKept
-            /// The user, at the service.
+            /// The user at the service.
             case comingBack
         }
     }
 
-    /// One wish to turn the connection on.
+    /// An attempt to turn the connection on.
     struct Attempt: Sendable, Hashable, Codable {
         let state: AttemptState
-        /// Seconds since 1970 at which the user wished it.
+        /// When the user started it, in seconds since 1970.
         let startedAt: Double
-        /// Who the user is, as far as it is known.
+        /// The user, if known.
         var user: ActivationUser?
         /// Whether the user has been sent to the service.
         var isAway = false
     }
 
-    /// What there is to go on with.
+    /// The capabilities of the app and the device.
     struct Capabilities: Sendable, Hashable, Codable {
         var hasUserToken: Bool
         let isAppInstalled: Bool?
@@ -206,29 +202,29 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
             canOpenPages = context.canOpenPages
         }
 
-        /// Whether a user can be sent anywhere.
+        /// Whether the user can be sent to the service.
         var hasWay: Bool { canOpenPages || isAppInstalled == true }
     }
 
-    // MARK: What every part uses
+    // MARK: Shared by the extensions
 
-    /// A number for the next question; the answer has to bear it.
+    /// Creates the ticket of the next question, which its answer must have.
     mutating func ask(_ purpose: Awaited.Purpose) -> Ticket {
-        // What was stored may hold any number; no two that are waited for are the same.
+        // A stored machine can have any number; pending tickets are never equal.
         lastNumber &+= 1
         let ticket = Ticket(number: lastNumber)
         awaited = Awaited(ticket: ticket, purpose: purpose)
         return ticket
     }
 
-    /// What an answer is for; nil when it is not waited for, or answers something else. It is waited for no longer.
+    /// Returns the purpose of an answer and stops waiting for it; nil when it is not awaited, or has another purpose.
     mutating func take(_ ticket: Ticket, for purposes: Awaited.Purpose...) -> Awaited.Purpose? {
         guard let awaited, awaited.ticket == ticket, purposes.contains(awaited.purpose) else { return nil }
         self.awaited = nil
         return awaited.purpose
     }
 
-    /// Lets go of the token that a question was asked with, which the service does not accept.
+    /// Deletes the token that a question used and the service rejected.
     mutating func drop(_ ticket: Ticket) -> Effect {
         hasDroppedToken = true
         capabilities?.hasUserToken = false
@@ -242,39 +238,39 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         return .start(deadline, seconds: seconds)
     }
 
-    /// Calls off the deadline that runs.
+    /// Cancels the running deadline.
     mutating func endDeadline() -> [Effect] {
         guard let deadline else { return [] }
         self.deadline = nil
         return [.cancel(deadline)]
     }
 
-    /// Goes to a state with a reason that the user is shown, and tells the app.
+    /// Changes to a state with a failure for the user, and tells the app.
     mutating func fail(_ failure: Failure, to state: State) -> [Effect] {
         self.state = state
         self.failure = failure
         return [.deliver(.failed(failure))]
     }
 
-    /// The state in which nothing is under way: on, on and pending, or off.
+    /// The state without work in progress: on, pending, or off.
     var restingState: State {
         guard connection?.status == .enabled else { return .initial }
         return isPendingConfiguration ? .pendingConfiguration : .connected
     }
 }
 
-/// What a view may tell of what is to come.
+/// What a view can show in advance.
 extension ConnectActivation {
-    /// Whether the IFTTT app is installed, as of the last look; nil where that is not known.
+    /// Whether the IFTTT app is installed, as of the last check; nil when unknown.
     public var isAppInstalled: Bool? { capabilities?.isAppInstalled }
 
-    /// Whether turning on asks for an address first, as of the last look: there is no user token and no app (dossier 3.3).
+    /// Whether turning on asks for an address first, as of the last check: there is no user token and no app (dossier 3.3).
     public var asksForEmail: Bool {
         guard let capabilities else { return false }
         return !capabilities.hasUserToken && !goesByApp && capabilities.canOpenPages
     }
 
-    /// Whether the user can cancel what is under way; while the service turns on or off, that is taken back as soon as it answers.
+    /// Whether the user can cancel what is in progress; while the service turns on or off, the change is undone after its answer.
     public var isCancellable: Bool {
         switch state {
         case .enteringEmail, .verifying, .creatingAccount, .goingToService: true
@@ -284,7 +280,7 @@ extension ConnectActivation {
         }
     }
 
-    /// Whose account the service's page makes while the user is there; nil when it makes none.
+    /// The address for which the service's page creates an account; nil when it creates none.
     public var newAccount: EmailAddress? {
         if case .new(let email) = attempt?.user { email } else { nil }
     }

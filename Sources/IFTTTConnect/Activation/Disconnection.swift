@@ -28,7 +28,7 @@ extension ConnectActivation {
             state = restingState
             return endDeadline()
         case .disconnecting:
-            // The request cannot be called back: its answer decides whether there is something to turn on again.
+            // A sent request cannot be cancelled: its answer decides whether to turn the connection on again.
             guard let awaited, awaited.purpose == .disable else { return [] }
             self.awaited = Awaited(ticket: awaited.ticket, purpose: .keep)
             state = .connecting
@@ -38,7 +38,7 @@ extension ConnectActivation {
     }
 
     private mutating func turnOff() -> [Effect] {
-        // A user who turns off does not want an answer that is still on its way to turn on again.
+        // An answer that is still pending must not turn it on again.
         attempt = nil
         state = .disconnecting
         let click = connection.map { [Effect.report(.connectionClicked($0))] } ?? []
@@ -55,14 +55,14 @@ extension ConnectActivation {
             return fail(.notConfirmed(.enabled), to: restingState)
         case .success(let answered) where answered.status == .unknown: return [.fetch(ask(.confirmOff))]
         case .success(let answered): return turnedOff(answered)
-        // What is not there cannot be turned off, however often one tries: how it stands is asked.
+        // A missing connection cannot be turned off, however often it is retried: fetch its state.
         case .failure(.notFound): return [.fetch(ask(.confirmOff))]
         case .failure(.unauthorized): return [drop(ticket)] + stranded()
         case .failure(let reason): return fail(reason, to: restingState)
         }
     }
 
-    /// The user took turning off back while the service was at it: what is off is turned on again.
+    /// The user undid turning off during the request: if it was turned off, turns it on again.
     mutating func keep(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
         case .success(let answered) where isTurnedOn(answered):
@@ -77,7 +77,7 @@ extension ConnectActivation {
         }
     }
 
-    /// How the connection stands, after the answer to turning off was lost.
+    /// The state of the connection, after the answer to turning off was lost.
     mutating func confirmedKept(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
         case .success: return keep(ticket, result)
@@ -92,14 +92,14 @@ extension ConnectActivation {
             state = restingState
             return []
         }
-        // It stays off: the user is told, and so is the app.
+        // It stays off: tell the user and the app.
         let off = connection.map { [Effect.deliver(.disconnected($0))] } ?? []
         guard case .failure(let reason) = result else { return off + fail(.notConfirmed(.disabled), to: restingState) }
         let dropped = reason == .unauthorized ? [drop(ticket)] : []
         return off + dropped + fail(reason, to: restingState)
     }
 
-    /// The service was asked how it stands, since its answer to turning off did not say so.
+    /// The state of the connection, after the answer to turning off did not contain it.
     mutating func confirmedOff(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
         case .success(let fetched) where fetched.status == .enabled:
@@ -119,7 +119,7 @@ extension ConnectActivation {
         return [.deliver(.disconnected(connection)), start(.disconnectedNotice, seconds: 2)]
     }
 
-    /// Nobody can say any more in whose name it is on, or turn it off: the way on is to connect again (dossier 10.2, W10).
+    /// The user of the connection is unknown, so it cannot be turned off here: the user has to connect again (dossier 10.2, W10).
     private mutating func stranded() -> [Effect] {
         forgetUser()
         return fail(.unauthorized, to: restingState)
@@ -137,10 +137,10 @@ extension ConnectActivation {
         return []
     }
 
-    /// Goes on in another process: what was asked there has no answer here, and its deadlines are gone.
+    /// Continues in another process: questions have no answers here, and deadlines are gone.
     ///
-    /// A user who is at the service stays waited for. Everything else goes back to where the user can decide; what may have
-    /// happened at the service meanwhile is looked up.
+    /// A user who is at the service is still awaited. Everything else returns to a state in which the user can decide; what may
+    /// have changed at the service is fetched.
     mutating func restore() -> [Effect] {
         awaited = nil
         cancelledEnabling = nil

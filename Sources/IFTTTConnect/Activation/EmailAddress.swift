@@ -1,11 +1,11 @@
-/// An address of electronic mail, checked for its form (dossier 3.3).
+/// A syntactically valid email address (dossier 3.3).
 ///
-/// White space around it is taken away first, at every place where one comes in: a suggestion with a space behind it is as
-/// good as one that was typed. The whole rest must be one address: `local@label.label`.
+/// Surrounding white space is removed: a suggested address with a trailing space is valid. The rest must be a single
+/// address: `local@label.label`.
 public struct EmailAddress: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
-    /// The address in a text, or nil when the text is anything else than one address.
+    /// The address in a text, or nil when the text is not a single valid address.
     public init?(rawValue: String) {
         guard rawValue.utf8.count <= 1024 else { return nil }
         let text = rawValue.trimmed
@@ -16,7 +16,7 @@ public struct EmailAddress: RawRepresentable, Sendable, Hashable, Codable {
         self.rawValue = text
     }
 
-    /// A dot-atom (RFC 5322, section 3.2.3), letters of every script among it (RFC 6532).
+    /// A dot-atom (RFC 5322, section 3.2.3), including letters of every script (RFC 6532).
     private static func isLocalPart(_ text: Substring) -> Bool {
         guard (1...64).contains(text.utf8.count) else { return false }
         return text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { atom in
@@ -50,9 +50,9 @@ public struct EmailAddress: RawRepresentable, Sendable, Hashable, Codable {
 }
 
 extension String {
-    /// The text without white space around it.
+    /// The text without surrounding white space.
     var trimmed: String {
-        // Nearly every text begins and ends with a visible character of ASCII, and is as it should be.
+        // Fast path: nearly every text begins and ends with a visible ASCII character.
         let visible: ClosedRange<UInt8> = 0x21...0x7E
         guard let first = utf8.first, let last = utf8.last, !visible.contains(first) || !visible.contains(last)
         else { return self }

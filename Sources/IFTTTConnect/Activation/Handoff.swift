@@ -1,10 +1,10 @@
 import OAuth
 
-/// Sending the user to the service, and having the user back (dossier 3.4 to 3.7).
+/// Sending the user to the service, and handling the return (dossier 3.4 to 3.7).
 extension ConnectActivation {
     mutating func leave(with context: AttemptContext) -> [Effect] {
         guard var attempt, let connection else { return [] }
-        // A new account is made by the web flow alone (dossier 3.3).
+        // Only the web flow creates accounts (dossier 3.3).
         let isNew = newAccount != nil
         let kind: Destination.Kind = goesByApp && !isNew || !context.canOpenPages ? .app : .web
         let isFirst = !attempt.isAway
@@ -20,7 +20,7 @@ extension ConnectActivation {
         return kind == .web && isFirst ? [.report(.connectionClicked(connection)), open] : [open]
     }
 
-    /// Sends the user there once more. A code that was used is of no use again, so everything is asked for again.
+    /// Sends the user to the service again. A used code is invalid, so the context is gathered again.
     mutating func reopen() -> [Effect] {
         guard case .goingToService = state, attempt?.isAway ?? false else { return [] }
         failure = nil
@@ -37,7 +37,7 @@ extension ConnectActivation {
         return request
     }
 
-    /// What is the same for all users.
+    /// The parts of a request that are the same for all users.
     private func request(callback returnTo: String) -> ActivationRequest {
         var request = ActivationRequest(
             configuration.connection, at: configuration.addresses, callback: returnTo)
@@ -47,8 +47,8 @@ extension ConnectActivation {
         return request
     }
 
-    /// Where the user manages the connection in the IFTTT app; nil where it is not known that the app is there, or where it has
-    /// no such address (dossier 4.9).
+    /// The URL that manages the connection in the IFTTT app; nil when the app is not known to be installed, or has no such
+    /// URL (dossier 4.9).
     public var appEditURL: String? {
         guard isAppInstalled == true, configuration.identity.platform == .ios else { return nil }
         return request(callback: configuration.redirect.rawValue).appURL(.edit)
@@ -61,15 +61,15 @@ extension ConnectActivation {
         return capabilities?.canOpenPages ?? false ? goOnWithoutApp() : giveUp(.appNotOpened)
     }
 
-    /// The page was closed. The attempt stays: a user who goes on by the link in a mail comes back later.
+    /// The page was closed. The attempt stays pending: the user may continue through a link in a mail.
     mutating func browserClosed(_ ticket: Ticket) -> [Effect] {
         guard case .goingToService = state, take(ticket, for: .comingBack) != nil else { return [] }
         state = restingState
         return [.deliver(.cancelled)]
     }
 
-    /// The IFTTT app came up. If the user comes back without having finished, the button can be pressed again; if the user
-    /// finishes, the redirect still counts.
+    /// The IFTTT app opened. If the user returns without finishing, the button works again; if the user finishes, the
+    /// redirect still counts.
     mutating func enteredBackground() -> [Effect] {
         if state == .goingToService(.app) {
             awaited = nil
@@ -78,7 +78,7 @@ extension ConnectActivation {
         return [.flushReports]
     }
 
-    /// The browser went back to the page that sent the user away.
+    /// The browser navigated back to the page with the button.
     mutating func leaveService() -> [Effect] {
         guard case .goingToService = state else { return [] }
         awaited = nil
@@ -121,7 +121,7 @@ extension ConnectActivation {
         return conclude(attempt, redirect.nextStep, at: time)
     }
 
-    /// The attempt has its answer, whatever that says: no later one counts.
+    /// Ends the attempt: no later redirect counts.
     private mutating func conclude(
         _ attempt: Attempt, _ nextStep: ActivationRedirect.NextStep, at time: Double
     ) -> [Effect] {
@@ -129,9 +129,9 @@ extension ConnectActivation {
         self.attempt = nil
         awaited = nil
         failure = nil
-        // A clock that was set back makes no redirect too late; the state alone has to do then.
+        // A clock that was set back does not expire a redirect; then only the state protects.
         guard time < attempt.startedAt + configuration.attemptLifetime else {
-            // The service may have turned it on all the same.
+            // The service may have turned it on nevertheless.
             return closing + fail(.attemptExpired, to: restingState) + [.fetch(ask(.refresh))]
         }
         switch nextStep {
@@ -151,14 +151,14 @@ extension ConnectActivation {
             capabilities?.hasUserToken = true
         }
         hasAppFailed = false
-        // Whatever was refused before, the user has been at the service since.
+        // Earlier rejections no longer matter: the user has been at the service since.
         hasDroppedToken = false
         if let connection { effects.append(.report(.turnedOn(connection))) }
         state = .connecting
         return effects + [.report(.connectingShown(configuration.connection)), .fetch(ask(.confirm))]
     }
 
-    /// The service was asked whether what the redirect says is so (dossier 10.2, W15).
+    /// Verifies the redirect with the service (dossier 10.2, W15).
     mutating func confirmed(_ ticket: Ticket, _ result: Result<Connection, Failure>) -> [Effect] {
         switch result {
         case .success(let fetched) where fetched.status == .disabled || fetched.status == .neverEnabled:
@@ -175,7 +175,7 @@ extension ConnectActivation {
         }
     }
 
-    /// It is on.
+    /// Completes the attempt.
     mutating func arrive(isConfirmed: Bool) -> [Effect] {
         state = restingState
         failure = nil

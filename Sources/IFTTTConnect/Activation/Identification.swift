@@ -1,11 +1,11 @@
-/// From the user's wish to who the user is (dossier 3.3).
+/// Identifying the user (dossier 3.3).
 extension ConnectActivation {
     mutating func connect(_ attemptState: AttemptState, at time: Double) -> [Effect] {
         guard state == .initial || state == .disconnected, connection != nil else { return [] }
         let effects = endDeadline()
         attempt = Attempt(state: attemptState, startedAt: time)
         failure = nil
-        // The field is there immediately (3.3, case C). Since the last look a token may have come, or the app: it is asked anyhow.
+        // Shows the field immediately (3.3, case C). A token or the app may have appeared since the last check, so gathers anyway.
         let field = asksForEmail ? askForEmail() : []
         if field.isEmpty { state = .verifying }
         return effects + field + [.gather(ask(.choose), .capabilities)]
@@ -18,7 +18,7 @@ extension ConnectActivation {
         guard attempt != nil else { return [] }
         switch result {
         case .failure(let reason) where purpose == .reopen:
-            // A user who is at the service already is waited for as before.
+            // A user who is already at the service is still awaited.
             failure = reason
             return []
         case .failure(let reason): return endDeadline() + giveUp(reason)
@@ -38,7 +38,7 @@ extension ConnectActivation {
         return effects + [.lookUpUser(ask(.user))]
     }
 
-    /// Goes on without a token.
+    /// Continues without a token.
     private mutating func goOnUnknown() -> [Effect] {
         if goesByApp {
             let effects = endDeadline()
@@ -49,8 +49,8 @@ extension ConnectActivation {
         return askForEmail()
     }
 
-    /// The app is not there any more, or the user kept it closed: IFTTT's pages lead to the same end. The reason is shown until
-    /// the user goes on.
+    /// The app was removed, or the user did not allow opening it: IFTTT's pages work as well. The failure is shown until the
+    /// user continues.
     mutating func goOnWithoutApp() -> [Effect] {
         attempt?.isAway = false
         failure = .appNotOpened
@@ -71,7 +71,7 @@ extension ConnectActivation {
             attempt?.user = .username(name)
             return [.gather(ask(.leave), .handoff)]
         case .noUser:
-            // A token that has expired does not block the way, the user is found out otherwise (dossier 10.2, W10).
+            // An expired token does not block the attempt: the user is identified in another way (dossier 10.2, W10).
             return [drop(ticket)] + goOnUnknown()
         case .couldNotAsk(let reason): return giveUp(reason)
         }
@@ -91,14 +91,14 @@ extension ConnectActivation {
         case .failure(.unreachable): return giveUp(.unreachable)
         case .failure(.unauthorized): return [drop(ticket)] + goOnUnknown()
         case .success, .failure:
-            // What cannot be turned on by asking goes through the service's pages.
+            // If the API cannot turn it on, the service's pages can.
             state = .verifying
             return [.lookUpUser(ask(.user))]
         }
     }
 
-    /// The service's answer to turning on came after the user had cancelled: what it turned on is turned off again, or belongs to
-    /// the attempt that the user has started since.
+    /// The answer to turning on arrived after the user cancelled: what was turned on is turned off again, or belongs to the
+    /// attempt that the user has started since.
     private mutating func enabledAfterCancel(_ result: Result<Connection, Failure>) -> [Effect] {
         cancelledEnabling = nil
         let isResting = state == .initial && [nil, .refresh, .prepare].contains(awaited?.purpose)
@@ -141,7 +141,7 @@ extension ConnectActivation {
             attempt?.user = .new(email)
             state = .creatingAccount(email)
             return [.gather(ask(.leave), .handoff)]
-        // The service itself finds that it is none.
+        // The service itself will find that the address is invalid.
         case .couldNotAsk(.service(status: 422, _, _)):
             attempt?.user = nil
             return refuse(email.rawValue)
@@ -151,15 +151,15 @@ extension ConnectActivation {
         }
     }
 
-    /// Says that what was entered is no address.
+    /// Reports an invalid address.
     private mutating func refuse(_ text: String) -> [Effect] {
-        // What was stored may hold any number.
+        // A stored machine can have any number.
         refusals &+= 1
         state = .enteringEmail(EmailEntry(text, isInvalid: true))
         return [start(.invalidEmailNotice, seconds: 2)]
     }
 
-    /// Ends the attempt with a reason.
+    /// Ends the attempt with a failure.
     mutating func giveUp(_ reason: Failure) -> [Effect] {
         attempt = nil
         return fail(reason, to: restingState)

@@ -1,4 +1,4 @@
-/// Showing the connection: loading it, and looking again (dossier 3.2).
+/// Loading and refreshing the connection (dossier 3.2).
 extension ConnectActivation {
     mutating func appear() -> [Effect] {
         guard state == .idle else { return [] }
@@ -25,7 +25,7 @@ extension ConnectActivation {
     mutating func refresh() -> [Effect] {
         switch state {
         case .initial, .connected, .pendingConfiguration:
-            // A user at the service is waited for; asking must not put another answer in that one's place.
+            // A user is at the service: a question must not replace the awaited redirect.
             guard [nil, .refresh, .prepare].contains(awaited?.purpose) else { return [] }
             return [.fetch(ask(.refresh))]
         case .unavailable: return [.gather(ask(.prepare), .capabilities)]
@@ -52,28 +52,28 @@ extension ConnectActivation {
         switch result {
         case .success(let fetched):
             adopt(fetched)
-            // Whether it can work here is known before it is shown (dossier 3.2).
+            // Whether it can be turned on here is known before it is shown (dossier 3.2).
             return [.gather(ask(.prepare), .capabilities)]
         case .failure(.unauthorized) where !hasDroppedToken:
-            // A token that has expired must not keep the button from being shown (dossier 10.2, W10).
+            // An expired token must not hide the button (dossier 10.2, W10).
             return [drop(ticket), .fetch(ask(.load))]
         case .failure(let reason):
             state = .loadingFailed
             failure = reason
-            // Only what the network keeps away can come with it.
+            // Only network failures can resolve themselves.
             return reason == .unreachable ? [.watchConnectivity] : []
         }
     }
 
-    /// It was looked what there is to go on with; where that failed, the user is told when it is needed.
+    /// The capabilities were checked; a failure is reported when they are needed.
     mutating func prepared() -> [Effect] {
         guard let connection else { return [] }
-        // What is on can be turned off without a way to anywhere.
+        // A connection that is on can be turned off without a browser.
         if let capabilities, !capabilities.hasWay, connection.status != .enabled { return hide() }
         return state == .loading || state == .unavailable ? show(connection) : []
     }
 
-    /// There is no way to the service from here, and nothing to be shown (dossier 3.2).
+    /// Hides the button: there is no way to the service from here (dossier 3.2).
     mutating func hide() -> [Effect] {
         guard state != .unavailable else { return [] }
         attempt = nil
@@ -92,7 +92,7 @@ extension ConnectActivation {
         switch result {
         case .success(let fetched): adopt(fetched)
         case .failure(.unauthorized):
-            // Asked again with another token, or without: what an expired one knew must not stay for ever (10.2, W10).
+            // Ask again with another token, or without: the state of an expired token must not stay (10.2, W10).
             let isFirst = !hasDroppedToken
             return [drop(ticket)] + (isFirst ? [.fetch(ask(.refresh))] : [])
         case .failure: return []
@@ -102,33 +102,33 @@ extension ConnectActivation {
         default: return []
         }
         if state != before {
-            // Why a button that was on is off: no user has turned it off.
+            // Reports that a connection was turned off elsewhere.
             failure = state == .initial && connection?.status == .unknown ? .unauthorized : nil
         }
         return capabilities == nil ? [.gather(ask(.prepare), .capabilities)] : []
     }
 
-    /// Takes over what the service says.
+    /// Adopts the service's state.
     mutating func adopt(_ fetched: Connection) {
         if fetched.status != .unknown { hasDroppedToken = false }
         switch fetched.status {
         case .enabled:
-            // Where the user's part is not told, what is known stays.
+            // Without the user's part in the answer, keep the known one.
             isPendingConfiguration = fetched.isUnconfigured ?? isPendingConfiguration
             connection = fetched
         case .disabled, .neverEnabled:
             isPendingConfiguration = false
             connection = fetched
         case .unknown where !hasDroppedToken:
-            // An anonymous look knows less than what is known already.
+            // An anonymous answer knows less than the present state.
             connection = fetched.with(connection?.status ?? .unknown)
         case .unknown: forgetUser(seeing: fetched)
         }
     }
 
-    /// What was known in the name of a user is not known any more (dossier 10.2, W10).
+    /// Forgets everything known about the user (dossier 10.2, W10).
     ///
-    /// - Parameter fetched: the connection as any user sees it; nil keeps what is known of it otherwise.
+    /// - Parameter fetched: the connection as any user sees it; nil keeps the rest of the present one.
     mutating func forgetUser(seeing fetched: Connection? = nil) {
         isPendingConfiguration = false
         capabilities?.hasUserToken = false

@@ -1,10 +1,10 @@
 import OAuth
 
-/// How a caller introduces itself to IFTTT, in headers and in addresses (dossier 2.2 and 3.4).
+/// The caller's identity in headers and URLs (dossier 2.2 and 3.4).
 public struct SDKIdentity: Sendable, Hashable, Codable {
-    /// The line of the protocol that is spoken, such as `2.8.0`: 1 to 64 letters, digits, periods, hyphens and plus signs.
+    /// The SDK version, such as `2.8.0`: 1 to 64 letters, digits, periods, hyphens and plus signs.
     public let version: String
-    /// The platform whose conventions are spoken.
+    /// The platform whose conventions are used.
     public let platform: Platform
 
     /// The platforms that the service knows.
@@ -12,12 +12,12 @@ public struct SDKIdentity: Sendable, Hashable, Codable {
         case ios, android
     }
 
-    /// What this kit speaks unless told otherwise: the conventions of `ios` in the line 2.8.0.
+    /// The default: the conventions of `ios` in version 2.8.0.
     public static let standard = SDKIdentity(checked: "2.8.0", platform: .ios)
 
-    /// States an identity.
+    /// Creates an identity.
     ///
-    /// - Returns: nil for a version that is empty, or cannot stand in a header and an address (dossier 10.2, W25).
+    /// - Returns: nil for a version that is empty, or invalid in a header or a URL (dossier 10.2, W25).
     public init?(version: String, platform: Platform) {
         guard (1...64).contains(version.utf8.count),
             version.utf8.allSatisfy({ PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "+") })
@@ -41,12 +41,12 @@ public struct SDKIdentity: Sendable, Hashable, Codable {
     }
 }
 
-/// A random identifier of one installation, which exists only where the user agreed to be counted (dossier 7; 10.2, W24).
+/// The random ID of an installation, which exists only with the user's consent to analytics (dossier 7; 10.2, W24).
 public struct AnonymousID: RawRepresentable, Sendable, Hashable, Codable {
     /// A UUID in its text form.
     public let rawValue: String
 
-    /// The identifier in this spelling, or nil when it is no UUID.
+    /// The ID in this spelling, or nil when it is not a UUID.
     public init?(rawValue: String) {
         let groups = rawValue.split(separator: "-", omittingEmptySubsequences: false)
         guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12],
@@ -56,7 +56,7 @@ public struct AnonymousID: RawRepresentable, Sendable, Hashable, Codable {
     }
 }
 
-/// A mail program that can be opened from the service's page, as the service calls it (dossier 3.4).
+/// A mail program that the service's page can open, by the service's name for it (dossier 3.4).
 public struct MailClient: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
@@ -64,12 +64,12 @@ public struct MailClient: RawRepresentable, Sendable, Hashable, Codable {
         self.rawValue = rawValue
     }
 
-    /// What an app looks for on iOS, in the order in which it reports them.
+    /// The mail programs that are checked on iOS, in the order in which they are reported.
     public static let ios = ["message", "googlegmail", "ms-outlook", "ymail", "airmail", "readdle-spark"].map {
         MailClient(rawValue: $0 + "://")
     }
 
-    /// What an app looks for on Android.
+    /// The mail programs that are checked on Android.
     public static let android = [
         "com.google.android.gm", "com.microsoft.office.outlook", "com.samsung.android.email.provider",
         "com.yahoo.mobile.client.android.mail",

@@ -1,43 +1,44 @@
 public import Handshake
 public import OAuth
 
-/// Counts what happens to a button, if the user agreed, and not a thing otherwise (dossier 7; 10.2, W24).
+/// Counts what happens to a button, only with the user's consent (dossier 7; 10.2, W24).
 ///
-/// Without consent there is no queue and no identifier: ``anonymousID`` is nil, and nothing is sent. Taking consent back
-/// deletes both immediately; an answer that is under way can bring nothing back. Giving it again makes a new identifier.
+/// Without consent there is no queue and no ID: ``anonymousID`` is nil, and nothing is sent. Withdrawing consent deletes
+/// both immediately, and a pending answer restores nothing. Consenting again creates a new ID.
 ///
-/// At most 100 events wait; then the oldest goes. They are sent when five wait, every 30 seconds while ``run()`` runs, and
-/// when the app goes to the background; at most ten at a time, one request after the other. What could not be sent stays.
+/// At most 100 events are queued; beyond that, the oldest is dropped. They are sent when five are queued, every 30 seconds
+/// during ``run()``, and when the app enters the background: at most ten per request, one request at a time. Events that
+/// could not be sent stay queued.
 public actor Analytics {
     private let api: ConnectAPI
     private let storage: AnalyticsStorage
     private let time: TimeSource
     private let random: RandomSource
-    /// Only with consent.
+    /// Nil without consent.
     private var queue: AnalyticsQueue?
     private var isLoaded = false
     private var loading: Task<[UInt8]?, Never>?
-    /// The one who writes, and whether there is something that was not written yet.
+    /// The task that saves, and whether there are unsaved changes.
     private var saving: Task<Void, Never>?
     private var isUnsaved = false
     private var sending: Task<Void, Never>?
-    /// Tells the run that enough waits; nil while there is none.
+    /// Wakes ``run()`` when enough events are queued; nil while it does not run.
     private var wakeUp: AsyncStream<Void>.Continuation?
 
-    /// How many events wait at most.
+    /// The maximum number of queued events.
     public static let maximumPending = 100
-    /// How many waiting events are sent together.
+    /// The number of queued events that triggers sending.
     public static let enoughToSend = 5
-    /// How many events one request has at most.
+    /// The maximum number of events per request.
     public static let maximumPerRequest = 10
 
-    /// Prepares counting. Nothing is counted before ``allow()``, in this run or in one before.
+    /// Creates the queue. Nothing is counted before ``allow()``, in this run or an earlier one.
     ///
     /// - Parameters:
-    ///   - api: where events are sent; no token goes with them.
-    ///   - storage: where consent and queue rest.
-    ///   - time: what time it is, and how one waits.
-    ///   - random: where the identifier comes from.
+    ///   - api: sends events, without a token.
+    ///   - storage: stores consent and queue.
+    ///   - time: the clock.
+    ///   - random: draws the ID.
     public init(
         to api: ConnectAPI, storage: AnalyticsStorage = .none, time: TimeSource = .system,
         random: RandomSource = .system
@@ -48,7 +49,7 @@ public actor Analytics {
         self.random = random
     }
 
-    /// The installation's identifier; nil without consent. The same from the consent on until it is taken back.
+    /// The installation's anonymous ID; nil without consent. It stays the same until consent is withdrawn.
     public var anonymousID: AnonymousID? {
         get async {
             await load()
@@ -56,15 +57,15 @@ public actor Analytics {
         }
     }
 
-    /// Whether the user agreed.
+    /// Whether the user consented.
     public var isAllowed: Bool {
         get async { await anonymousID != nil }
     }
 
-    /// How many events wait.
+    /// The number of queued events.
     public var waitingCount: Int { queue?.count ?? 0 }
 
-    /// The user agrees to be counted.
+    /// Records the user's consent.
     public func allow() async {
         await load()
         guard queue == nil else { return }
@@ -72,20 +73,20 @@ public actor Analytics {
         await save()
     }
 
-    /// The user does not agree, or no longer: identifier and queue are deleted.
+    /// Withdraws consent: deletes ID and queue.
     public func refuse() async {
         await load()
         queue = nil
         await save()
     }
 
-    /// Counts an event, if the user agreed. It is saved when this returns.
+    /// Counts an event, if the user consented. It is saved when this returns.
     public func record(_ event: AnalyticsEvent) async {
         await note(event)
         await saving?.value
     }
 
-    /// Counts an event, if the user agreed, without waiting until it is saved: a slow storage must not hold up the user.
+    /// Counts an event, if the user consented, without waiting until it is saved: slow storage must not delay the user.
     func note(_ event: AnalyticsEvent) async {
         await load()
         guard queue != nil else { return }
@@ -94,8 +95,8 @@ public actor Analytics {
         if queue?.isReady == true { wakeUp?.yield() }
     }
 
-    /// Sends what waits, the oldest first and at most ten at a time, until nothing waits or a request fails. It is done at
-    /// ``ConnectActivation/Event/enteredBackground``, too. While one flush is at work, another one waits for it.
+    /// Sends the queue, oldest first and at most ten per request, until it is empty or a request fails. Also called at
+    /// ``ConnectActivation/Event/enteredBackground``. Concurrent flushes share one run.
     public func flush() async {
         await load()
         let sending = self.sending ?? Task { await sendAll() }
@@ -110,15 +111,15 @@ public actor Analytics {
             } catch {
                 break
             }
-            // Consent may have been taken back meanwhile: then there is nothing that the batch is removed from.
+            // Consent may have been withdrawn meanwhile: then there is no queue to remove the batch from.
             queue?.remove(batch)
             await save()
         }
         sending = nil
     }
 
-    /// Sends whenever there is enough, and every 30 seconds, until the task is cancelled. Runs once at a time; a second run
-    /// returns immediately.
+    /// Sends when enough events are queued and every 30 seconds, until the task is cancelled. Only one run is active; a second
+    /// one returns immediately.
     public func run() async {
         guard wakeUp == nil else { return }
         let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -136,7 +137,7 @@ public actor Analytics {
         self.wakeUp = nil
     }
 
-    /// Everybody waits for the one look at the storage: who went on before it would decide on what is not known yet.
+    /// Loads the stored state once; callers wait for it, because without it consent is unknown.
     private func load() async {
         guard !isLoaded else { return }
         let loading = self.loading ?? Task { [storage] in await storage.load() }
@@ -152,7 +153,7 @@ public actor Analytics {
         await beginSaving().value
     }
 
-    /// One writes at a time, and what is newest: a slow write of what was before never comes last.
+    /// Saves the newest state, one write at a time, so that a slow older write never comes last.
     @discardableResult
     private func beginSaving() -> Task<Void, Never> {
         isUnsaved = true
@@ -176,7 +177,7 @@ public actor Analytics {
 }
 
 extension AnonymousID {
-    /// Draws an identifier: a random UUID (RFC 9562, section 5.4).
+    /// Draws an ID: a random UUID (RFC 9562, section 5.4).
     init?(random: RandomSource) {
         var bytes = random.bytes(16)
         guard bytes.count == 16 else { return nil }
@@ -186,7 +187,7 @@ extension AnonymousID {
     }
 }
 
-/// Sixteen bytes in the text form of a UUID, in capitals.
+/// Sixteen bytes as a UUID in capitals.
 func uuidText(_ bytes: [UInt8]) -> String {
     bytes.enumerated().map { index, byte in
         ([4, 6, 8, 10].contains(index) ? "-" : "") + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

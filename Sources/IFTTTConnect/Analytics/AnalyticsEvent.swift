@@ -1,6 +1,6 @@
 import OAuth
 
-/// Something that is counted, if the user agreed (dossier 7). It names no person and no installation.
+/// An analytics event, counted only with consent (dossier 7). It identifies no person and no installation.
 public struct AnalyticsEvent: Sendable, Hashable, Codable {
     public let name: Name
     /// Where it happened.
@@ -9,7 +9,7 @@ public struct AnalyticsEvent: Sendable, Hashable, Codable {
     public let object: Place?
     /// The state of the object.
     public let objectStatus: String?
-    /// The state that was reached.
+    /// The new state.
     public let state: String?
 
     public enum Name: String, Sendable, Hashable, Codable {
@@ -19,7 +19,7 @@ public struct AnalyticsEvent: Sendable, Hashable, Codable {
         case stateChange = "sdk.statechange"
     }
 
-    /// A kind of place or thing, and which one.
+    /// A kind of place or object, and its identifier.
     public struct Place: Sendable, Hashable, Codable {
         public let type: String
         public let id: String?
@@ -43,14 +43,14 @@ public struct AnalyticsEvent: Sendable, Hashable, Codable {
 }
 
 extension AnalyticsEvent {
-    /// The connection is shown in an app of this name.
+    /// The connection was shown in the app of this name.
     public static func connectionShown(_ connection: Connection, appName: String?) -> AnalyticsEvent {
         AnalyticsEvent(
             .impression, at: Place(type: "connect_button", id: appName),
             object: Place(type: "connection", id: connection.id.rawValue), objectStatus: connection.status.wireName)
     }
 
-    /// The email field is shown.
+    /// The email field was shown.
     public static func emailShown(_ connection: ConnectionID) -> AnalyticsEvent {
         AnalyticsEvent(.impression, at: button(connection), object: Place(type: "connection_email"))
     }
@@ -60,24 +60,24 @@ extension AnalyticsEvent {
         AnalyticsEvent(.click, at: button(connection), object: Place(type: "connection_email"))
     }
 
-    /// Turning on or off has begun.
+    /// The user turned the connection on or off.
     public static func connectionClicked(_ connection: Connection) -> AnalyticsEvent {
         AnalyticsEvent(
             .click, at: button(connection.id), object: Place(type: "connection", id: connection.id.rawValue),
             objectStatus: connection.status.wireName)
     }
 
-    /// The redirect says that the connection is on.
+    /// The redirect reported that the connection is on.
     ///
     /// - Parameters:
-    ///   - connection: the connection as it was before.
+    ///   - connection: the connection before.
     public static func turnedOn(_ connection: Connection) -> AnalyticsEvent {
         AnalyticsEvent(
             .stateChange, object: Place(type: "connection", id: connection.id.rawValue), objectStatus: "enabled",
             state: connection.status == .neverEnabled ? "created" : "enabled")
     }
 
-    /// The progress of connecting is shown.
+    /// The progress of connecting was shown.
     public static func connectingShown(_ connection: ConnectionID) -> AnalyticsEvent {
         AnalyticsEvent(.pageViewed, at: button(connection))
     }
@@ -86,13 +86,13 @@ extension AnalyticsEvent {
     public static let footerClicked = AnalyticsEvent(
         .click, at: Place(type: "connect_button"), object: Place(type: "works_with_ifttt", id: "button"))
 
-    /// The About page is shown.
+    /// The About page was shown.
     public static func aboutShown(_ connection: ConnectionID) -> AnalyticsEvent {
         AnalyticsEvent(
             .impression, at: button(connection), object: Place(type: "modal", id: "connect_information"))
     }
 
-    /// Something on the About page was tapped: a service's name, the connection's name, `privacy_policy` or `manage`.
+    /// An item of the About page was tapped: a service's name, the connection's name, `privacy_policy` or `manage`.
     public static func aboutClicked(_ connection: ConnectionID, button name: String) -> AnalyticsEvent {
         AnalyticsEvent(.click, at: button(connection), object: Place(type: "button", id: name))
     }
@@ -103,7 +103,7 @@ extension AnalyticsEvent {
 }
 
 extension AnalyticsEvent {
-    /// The members that the service knows; what is absent is left out.
+    /// The members that the service knows; absent ones are omitted.
     var properties: JSONValue {
         let pairs = [
             ("location_type", location?.type), ("location_id", location?.id), ("object_type", object?.type),
@@ -115,6 +115,6 @@ extension AnalyticsEvent {
 }
 
 extension Connection.Status {
-    /// The spelling of the service; what it does not spell is absent.
+    /// The service's spelling; nil for ``unknown``.
     var wireName: String? { self == .unknown ? nil : rawValue }
 }

@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is counted of one installation and not sent yet, with the identifier that it is sent under (dossier 7).
+/// The unsent events of an installation, with its anonymous ID (dossier 7).
 ///
-/// There is one only where somebody agreed: without consent there is no value of this type, and so no identifier.
+/// It exists only with consent: without it there is no value of this type, and so no ID.
 package struct AnalyticsQueue: Sendable, Codable {
-    /// The same for as long as the consent lasts.
+    /// Constant while the consent lasts.
     package let anonymousID: AnonymousID
     private var waiting: [Waiting] = []
     private var lastNumber: UInt64 = 0
 
     private struct Waiting: Codable {
-        /// Counts the events of this identifier, so that what was sent is known again.
+        /// Numbers the events of this ID, so that sent ones can be removed.
         let number: UInt64
         let event: AnalyticsEvent
         /// Milliseconds since 1970.
@@ -37,43 +37,43 @@ package struct AnalyticsQueue: Sendable, Codable {
         fileprivate let numbers: Set<UInt64>
     }
 
-    /// Begins with nothing and a new identifier; nil when the source has no randomness to give.
+    /// Creates an empty queue with a new ID; nil when there is no randomness.
     package init?(random: RandomSource) {
         guard let id = AnonymousID(random: random) else { return nil }
         anonymousID = id
     }
 
-    /// Reads what was stored; nil when that is something else.
+    /// Decodes a stored queue; nil when it is malformed.
     package init?(stored bytes: [UInt8]) {
         guard let queue = try? JSONDecoder().decode(AnalyticsQueue.self, from: Data(bytes)) else { return nil }
         self = queue
         makeRoom()
     }
 
-    /// The queue as it rests.
+    /// The encoded queue.
     package func stored() throws -> [UInt8] {
         Array(try JSONEncoder().encode(self))
     }
 
-    /// How many events wait.
+    /// The number of queued events.
     package var count: Int { waiting.count }
 
-    /// Whether so many wait that they are sent without waiting longer.
+    /// Whether enough events are queued to send them immediately.
     package var isReady: Bool { count >= Analytics.enoughToSend }
 
-    /// Takes an event in. Of more than ``Analytics/maximumPending``, the oldest goes.
+    /// Appends an event. Beyond ``Analytics/maximumPending``, the oldest is dropped.
     ///
     /// - Parameters:
-    ///   - event: what happened.
-    ///   - time: when, in seconds since 1970.
+    ///   - event: the event.
+    ///   - time: its time, in seconds since 1970.
     package mutating func append(_ event: AnalyticsEvent, at time: Double) {
-        // What was stored may hold any number.
+        // A stored queue can have any number.
         lastNumber &+= 1
         waiting.append(Waiting(number: lastNumber, event: event, timestamp: Self.milliseconds(time)))
         makeRoom()
     }
 
-    /// The oldest events, at most ``Analytics/maximumPerRequest``; nil when none waits.
+    /// The oldest events, at most ``Analytics/maximumPerRequest``; nil when there are none.
     package var batch: Batch? {
         guard !waiting.isEmpty else { return nil }
         let oldest = waiting.prefix(Analytics.maximumPerRequest)
@@ -82,8 +82,7 @@ package struct AnalyticsQueue: Sendable, Codable {
             numbers: Set(oldest.map(\.number)))
     }
 
-    /// Forgets what was sent. Meanwhile some of it may have made room; what was sent under another identifier has
-    /// nothing to do with what waits here.
+    /// Removes sent events. Some may have been dropped meanwhile; a batch of another ID removes nothing.
     package mutating func remove(_ batch: Batch) {
         guard batch.anonymousID == anonymousID else { return }
         waiting.removeAll { batch.numbers.contains($0.number) }
@@ -94,7 +93,7 @@ package struct AnalyticsQueue: Sendable, Codable {
     }
 
     private static func milliseconds(_ seconds: Double) -> Int64 {
-        // A clock that is no clock must not stop an app.
+        // An invalid clock must not stop an app.
         seconds.isFinite && abs(seconds) < 1e14 ? Int64((seconds * 1000).rounded(.down)) : 0
     }
 }

@@ -1,13 +1,13 @@
-/// Where consent, the installation's identifier and what is not sent yet rest between two runs of an app.
+/// Stores consent, the anonymous ID and unsent events between runs of an app.
 public struct AnalyticsStorage: Sendable {
     let load: @Sendable () async -> [UInt8]?
     let save: @Sendable ([UInt8]?) async -> Void
 
-    /// Names a place. It need not be secret: it holds no token and no person.
+    /// Creates a storage. It need not be secret: it contains no token and no personal data.
     ///
     /// - Parameters:
-    ///   - load: what was saved last; nil when there is nothing, or it cannot be read.
-    ///   - save: keeps the bytes, or removes them for nil. What cannot be kept is lost, and no more happens.
+    ///   - load: the bytes saved last; nil when there are none, or they cannot be read.
+    ///   - save: saves the bytes, or deletes them for nil. A failure only loses the events.
     public init(
         load: @escaping @Sendable () async -> [UInt8]?, save: @escaping @Sendable ([UInt8]?) async -> Void
     ) {
@@ -15,6 +15,6 @@ public struct AnalyticsStorage: Sendable {
         self.save = save
     }
 
-    /// Nowhere: consent is asked for again in every run.
+    /// No storage: every run asks for consent again.
     public static let none = AnalyticsStorage(load: { nil }, save: { _ in })
 }

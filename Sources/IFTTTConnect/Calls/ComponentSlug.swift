@@ -10,7 +10,7 @@ public struct ComponentSlug: Sendable, Hashable {
 }
 
 extension ComponentSlug: LosslessStringConvertible {
-    /// Reads the service in front of the first period and the name behind it; nil when either is missing.
+    /// Parses the service before the first period and the name after it; nil when either is missing.
     public init?(_ description: String) {
         guard let period = description.firstIndex(of: ".") else { return nil }
         let name = description[description.index(after: period)...]
@@ -25,7 +25,7 @@ extension ComponentSlug {
     var segment: String {
         get throws(ConnectError) {
             guard !service.isEmpty, !name.isEmpty else {
-                throw .input(member: "slug", problem: "a service and a name are needed, as in lumen_garden.start_drip")
+                throw .input(member: "slug", problem: "expected a service and a name, such as lumen_garden.start_drip")
             }
             return try Hosts.segment(description, "slug")
         }

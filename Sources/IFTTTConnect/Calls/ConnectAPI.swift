@@ -2,30 +2,30 @@ import HTTPTypes
 public import Handshake
 public import OAuth
 
-/// The calls that an app may make: without a user, or in the name of the user whose token it has (dossier 2).
+/// The API calls of an app: anonymous, or for the user whose token it has (dossier 2).
 ///
 /// ```swift
 /// let ifttt = ConnectAPI(.user(token))
 /// let connection = try await ifttt.connection(ConnectionID("aB3dE5fG"))
 /// ```
 ///
-/// Calls that need the partner's service key are ``ConnectService``'s, which belongs on a server. A value: it holds no user
-/// state of its own, and any number of them live beside each other.
+/// Calls that need the partner's service key are in ``ConnectService``, which belongs on a server. A value without user
+/// state; any number of them can be used concurrently.
 public struct ConnectAPI: Sendable {
-    /// Where the service is.
+    /// The hosts of IFTTT.
     public let hosts: Hosts
-    /// In whose name it is called.
+    /// The caller.
     public let caller: Caller
 
     let exchange: Exchange
 
-    /// In whose name calls are made. Everything is asked for at each call, so that it is never stale.
+    /// The caller of the API. Every member is asked for at each call, so that it is never stale.
     public struct Caller: Sendable {
-        /// The user token; nil calls without a user.
+        /// The user token; nil for anonymous calls.
         public var userToken: @Sendable () async throws -> UserToken?
-        /// What unlocks an unpublished service; nil for published ones.
+        /// The invite code of an unpublished service; nil for published ones.
         public var inviteCode: @Sendable () async throws -> Secret?
-        /// The installation's identifier; nil unless the user agreed to be counted (dossier 10.2, W24).
+        /// The installation's anonymous ID; nil without the user's consent (dossier 10.2, W24).
         public var anonymousID: @Sendable () async -> AnonymousID?
         public var identity: SDKIdentity
 
@@ -40,7 +40,7 @@ public struct ConnectAPI: Sendable {
             self.identity = identity
         }
 
-        /// No user: what is public.
+        /// An anonymous caller.
         public static let anonymous = Caller()
 
         /// The user of a token.
@@ -48,19 +48,19 @@ public struct ConnectAPI: Sendable {
             Caller(userToken: { token })
         }
 
-        /// The user whose token rests in a vault; no user while there is none.
+        /// The user whose token is stored in a vault; anonymous while there is none.
         public static func stored(_ tokens: UserTokens) -> Caller {
             Caller(userToken: { try await tokens.token() })
         }
     }
 
-    /// Prepares calls.
+    /// Creates an API client.
     ///
     /// - Parameters:
-    ///   - caller: in whose name they are made.
-    ///   - hosts: where the service is.
-    ///   - transport: how requests reach the network.
-    ///   - time: what pauses are measured on, and what tells how long a pause is that the service asks for by a time.
+    ///   - caller: the caller.
+    ///   - hosts: the hosts of IFTTT.
+    ///   - transport: the HTTP transport.
+    ///   - time: measures pauses, and interprets `Retry-After` dates.
     public init(
         _ caller: Caller = .anonymous, at hosts: Hosts = .production, transport: any Transport = .platform,
         time: TimeSource = .system
@@ -70,18 +70,18 @@ public struct ConnectAPI: Sendable {
         exchange = Exchange(transport: transport, time: time)
     }
 
-    /// When a fetch is made again after a failure that may pass: no network, an answer that was lost, cut short or is somebody
-    /// else's, status 429 or from 500. Any other status is final, 401 and 404 among them.
+    /// When a fetch is retried: after a network failure, a lost, truncated or foreign answer, status 429, or 500 and above.
+    /// Any other status is final, including 401 and 404.
     ///
-    /// Where the service asks for a longer pause than the planned one, that is kept; beyond ``longestPause`` the call fails
+    /// If the service asks for a longer pause than planned, it is respected; beyond ``longestPause`` the call fails
     /// immediately, with ``ConnectError/Problem/retryAfter``.
     ///
-    /// Of the other calls, here and of ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`) are made
-    /// once more after a quarter of a second; `perform`, and those that do the same once or twice (`enable`, `disable`,
-    /// `refreshLabels`, `notify`), after a second; both wait for a service that asks for it at most two. All others are
-    /// sent once: `update`, `run`, `test`, `userToken` and `provisionalCode`.
-    public struct Repetition: Sendable, Hashable {
-        /// The pauses before each repetition.
+    /// Of the other calls, here and in ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`) are
+    /// retried once after a quarter of a second; `perform` and the idempotent ones (`enable`, `disable`, `refreshLabels`,
+    /// `notify`) after a second; both accept a `Retry-After` of at most two seconds. All others are never retried: `update`, `run`,
+    /// `test`, `userToken` and `provisionalCode`.
+    public struct RetryPolicy: Sendable, Hashable {
+        /// The pause before each retry.
         public let pauses: [Duration]
         /// The longest pause that the service may ask for.
         public let longestPause: Duration
@@ -91,35 +91,35 @@ public struct ConnectAPI: Sendable {
             self.longestPause = longestPause
         }
 
-        /// Three times, after 2, 4 and 8 seconds (dossier 2.5).
-        public static let standard = Repetition(pauses: [.seconds(2), .seconds(4), .seconds(8)])
-        public static let none = Repetition(pauses: [])
+        /// Three retries, after 2, 4 and 8 seconds (dossier 2.5).
+        public static let standard = RetryPolicy(pauses: [.seconds(2), .seconds(4), .seconds(8)])
+        public static let none = RetryPolicy(pauses: [])
     }
 
-    /// A connection, with the user's part in it when there is a user (dossier 2.5).
+    /// Fetches a connection, including the user's configuration if there is a user (dossier 2.5).
     ///
     /// - Parameters:
-    ///   - id: which connection.
-    ///   - repeating: when it is asked for again.
+    ///   - id: the connection.
+    ///   - retry: when the request is retried.
     /// - Throws: ``ConnectError``, `CancellationError`.
-    public func connection(_ id: ConnectionID, repeating: Repetition = .standard) async throws -> Connection {
+    public func connection(_ id: ConnectionID, retry: RetryPolicy = .standard) async throws -> Connection {
         var operation = try await operation(.get, "connection", "/v2/connections/\(id)", with: [.user, .invite])
-        operation.pauses = repeating.pauses
-        operation.longestPause = repeating.longestPause
+        operation.pauses = retry.pauses
+        operation.longestPause = retry.longestPause
         return try await exchange.connection(operation)
     }
 
     /// Turns a connection off (dossier 2.6).
     ///
-    /// - Returns: the connection as it is then. Turning off what is off is no error, so a lost answer is asked for again.
+    /// - Returns: the connection afterwards. Idempotent, so a lost answer is retried.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func disable(_ id: ConnectionID) async throws -> Connection {
         try await change(id, "disable")
     }
 
-    /// Turns a connection on that was on before (dossier 2.6).
+    /// Turns a disabled connection on again (dossier 2.6).
     ///
-    /// - Returns: the connection as it is then.
+    /// - Returns: the connection afterwards.
     /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/Kind/notFound`` for one that was never
     ///   on, and ``ConnectError/Problem/Kind/invalidParameters`` for one that needs the web flow.
     public func enable(_ id: ConnectionID) async throws -> Connection {
@@ -132,7 +132,7 @@ public struct ConnectAPI: Sendable {
         return try await exchange.connection(operation)
     }
 
-    /// Who the caller is (dossier 2.7).
+    /// The caller as the service sees it (dossier 2.7).
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func me() async throws -> Me {
@@ -145,16 +145,16 @@ public struct ConnectAPI: Sendable {
     public enum AccountLookUp: Sendable, Hashable {
         case exists
         case doesNotExist
-        /// Unknown, and why: ``ConnectError/Problem/Kind/invalidParameters`` of an address that is none to IFTTT.
+        /// Unknown, with the error: ``ConnectError/Problem/Kind/invalidParameters`` for an address that IFTTT considers invalid.
         case couldNotAsk(ConnectError)
     }
 
-    /// Whether there is an IFTTT account for an address (dossier 2.7). Asked without any token.
+    /// Whether an address has an IFTTT account (dossier 2.7). Sent without any token.
     ///
-    /// Status 204 says that there is one, and 404 in the service's own words, or without any, that there is none.
-    /// Everything else, a hotel's sign-in page among it, is no answer (dossier 10.2, W5).
+    /// Status 204 means that there is one, and 404 with the service's error object or without content that there is none.
+    /// Everything else, such as a captive portal's page, is no answer (dossier 10.2, W5).
     ///
-    /// - Throws: `CancellationError` alone.
+    /// - Throws: only `CancellationError`.
     public func account(for email: EmailAddress) async throws -> AccountLookUp {
         do {
             let target = QueryEncoding.address("/v2/account/find", items: [("email", email.rawValue)])
@@ -179,13 +179,12 @@ public struct ConnectAPI: Sendable {
         return try await exchange.json(operation, FieldOptions.init)
     }
 
-    /// Replaces the user's configuration: what is left out is removed (dossier 2.9).
+    /// Replaces the user's configuration; omitted parts are removed (dossier 2.9).
     ///
-    /// A pending connection is one no longer afterwards.
+    /// Ends the pending state of a connection.
     ///
-    /// - Returns: the connection, when the service answers with it; fetch it otherwise.
-    /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` says which values cannot be
-    ///   used.
+    /// - Returns: the connection, if the answer contains it; otherwise fetch it.
+    /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` names the invalid values.
     public func update(_ id: ConnectionID, to configuration: UserConnection) async throws -> Connection? {
         var operation = try await operation(
             .put, "user_connection", "/v2/connections/\(id)/user_connection", with: [.user])
@@ -193,7 +192,7 @@ public struct ConnectAPI: Sendable {
         return try await exchange.updatedConnection(operation)
     }
 
-    /// Counts events, without any token; used by ``Analytics`` and by servers (dossier 7).
+    /// Sends analytics events, without any token; used by ``Analytics`` and by servers (dossier 7).
     package func report(_ batch: AnalyticsQueue.Batch) async throws {
         var operation = Exchange.Operation(
             name: "sdk/events", method: .post, host: hosts.connect, target: "/v2/sdk/events", content: batch.content)
@@ -229,36 +228,36 @@ public struct ConnectAPI: Sendable {
 }
 
 extension ResponseMessage {
-    /// Whether this says that there is an account, or in the service's own way that there is none.
+    /// Whether this is the service's own answer about an account.
     fileprivate var isAccountAnswer: Bool {
         if head.status == .noContent { return true }
         guard head.status == .notFound else { return false }
         return content.isEmpty || (try? JSONValue(parsing: content))?.object?["type"] == .string("error")
     }
 
-    /// The content of a successful answer of which its status is all that counts; nil when there is none.
+    /// The content of a successful answer whose content is optional; nil when there is none.
     ///
-    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for what such an answer cannot be: a page of whoever
-    ///   stands between, or an error.
+    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for content that such an answer cannot have: a
+    ///   captive portal's page, or an error.
     fileprivate func acknowledgement(_ answer: String) throws(ConnectError) -> JSONValue? {
         guard head.status != .noContent, content.contains(where: { $0 > 0x20 }) else { return nil }
         let value = try ConnectError.json(content, of: answer)
         if let object = value.object, object["type"] == .string("error") {
-            throw Members(object, answer: answer).wrong("type", expected: "that of no error")
+            throw Members(object, answer: answer).wrong("type", expected: "a type other than “error”")
         }
         return value
     }
 }
 
 extension Exchange {
-    /// The connection that an operation is answered with.
+    /// The connection in an operation's answer.
     func connection(_ operation: Operation) async throws -> Connection {
         try await json(operation) { try Connection($0, answer: operation.name) }
     }
 
-    /// The connection that an update is answered with; nil when the answer is another.
+    /// The connection in an update's answer; nil when the answer has none.
     ///
-    /// What it is answered with is not documented (dossier 2.9): only what calls itself a connection has to be one.
+    /// The answer is undocumented (dossier 2.9): only content of the type `connection` has to be one.
     func updatedConnection(_ operation: Operation) async throws -> Connection? {
         try await send(operation) { response in
             guard let value = try response.acknowledgement(operation.name) else { return nil }
@@ -269,7 +268,7 @@ extension Exchange {
         }
     }
 
-    /// Sends an operation of whose answer the status is all that counts.
+    /// Sends an operation whose answer matters only by its status.
     func acknowledge(_ operation: Operation) async throws {
         try await send(operation) { _ = try $0.acknowledgement(operation.name) }
     }

@@ -2,20 +2,19 @@ import HTTPTypes
 public import Handshake
 public import OAuth
 
-/// The calls that need the partner's service key: a server's, never an app's (dossier 2.3).
+/// The API calls that need the partner's service key: for a server, never for an app (dossier 2.3).
 ///
-/// The key speaks for *every* user of the partner: who has it can run any user's actions and mint any user's token. Whatever
-/// ships in an app can be read out of it, so this is a type of its own, is made with the key and nothing else, and does not
-/// exist on phones, tablets, watches and television sets. An app asks its own server, and calls IFTTT itself with
-/// ``ConnectAPI`` and the token of the one user it has.
+/// The key acts for *every* user of the partner: its holder can run any user's actions and create any user's token. Anything
+/// shipped in an app can be extracted, so this type requires the key, and is unavailable on phones, tablets, watches and
+/// televisions. An app asks its own server, and calls IFTTT with ``ConnectAPI`` and the token of its one user.
 ///
 /// ```swift
 /// let ifttt = ConnectService(key: key)
 /// let token = try await ifttt.userToken(for: "garden-1001", accessToken: partnerToken)
 /// ```
 ///
-/// `user` is always the partner's own identifier of the user, the one that its user-information endpoint gives. A user who has
-/// not enabled the connection is refused with ``ConnectError/Problem/Kind/notFound`` or
+/// `user` is always the partner's own identifier of the user, as returned by its user-information endpoint. For a user who
+/// has not enabled the connection, calls fail with ``ConnectError/Problem/Kind/notFound`` or
 /// ``ConnectError/Problem/Kind/unauthorized``.
 @available(
     iOS, unavailable, message: "a service key in an app is a service key in the hands of every user; use a server"
@@ -30,21 +29,21 @@ public import OAuth
     visionOS, unavailable, message: "a service key in an app is a service key in the hands of every user; use a server"
 )
 public struct ConnectService: Sendable {
-    /// Where the service is.
+    /// The hosts of IFTTT.
     public let hosts: Hosts
 
     private let key: Secret
     private let random: RandomSource
     let exchange: Exchange
 
-    /// Prepares calls.
+    /// Creates an API client.
     ///
     /// - Parameters:
     ///   - key: the partner's service key, from the platform's settings.
-    ///   - hosts: where the service is.
-    ///   - transport: how requests reach the network.
-    ///   - time: what pauses are measured on, and what tells how long a pause is that the service asks for by a time.
-    ///   - random: where the identifiers of requests come from.
+    ///   - hosts: the hosts of IFTTT.
+    ///   - transport: the HTTP transport.
+    ///   - time: measures pauses, and interprets `Retry-After` dates.
+    ///   - random: draws request IDs.
     public init(
         key: Secret, at hosts: Hosts = .production, transport: any Transport = .platform,
         time: TimeSource = .system, random: RandomSource = .system
@@ -55,19 +54,19 @@ public struct ConnectService: Sendable {
         exchange = Exchange(transport: transport, time: time)
     }
 
-    /// A connection, with a user's part in it when one is named (dossier 2.5).
+    /// Fetches a connection, including the configuration of a user if given (dossier 2.5).
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func connection(
-        _ id: ConnectionID, for user: String? = nil, repeating: ConnectAPI.Repetition = .standard
+        _ id: ConnectionID, for user: String? = nil, retry: ConnectAPI.RetryPolicy = .standard
     ) async throws -> Connection {
         var operation = try operation(.get, "connection", "/v2/connections/\(id)", user: user)
-        operation.pauses = repeating.pauses
-        operation.longestPause = repeating.longestPause
+        operation.pauses = retry.pauses
+        operation.longestPause = retry.longestPause
         return try await exchange.connection(operation)
     }
 
-    /// Who the key belongs to (dossier 2.7).
+    /// The owner of the key (dossier 2.7).
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func me() async throws -> Me {
@@ -76,12 +75,12 @@ public struct ConnectService: Sendable {
         return try await exchange.json(operation, Me.init)
     }
 
-    /// A user token for one user, to hand to that user's app (dossier 2.8).
+    /// A user token for one user, for that user's app (dossier 2.8).
     ///
     /// - Parameters:
-    ///   - user: the partner's identifier of the user. Take it from the session of the user who asks, never from the request:
-    ///     otherwise any user is handed the token of any other.
-    ///   - accessToken: the partner's own token that was granted to IFTTT for this user; the second proof beside the key.
+    ///   - user: the partner's identifier of the user. Take it from the session of the requesting user, never from the request:
+    ///     otherwise a user could fetch another user's token.
+    ///   - accessToken: the partner's own token that IFTTT got for this user; a second proof besides the key.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func userToken(for user: String, accessToken: Secret) async throws -> UserToken {
         let target = QueryEncoding.address(
@@ -92,7 +91,7 @@ public struct ConnectService: Sendable {
         return try await exchange.json(operation) { [operation] value in
             let members = try Members(value, answer: operation.name)
             guard let token = members.text("user_token").flatMap({ UserToken(Secret($0)) }) else {
-                // What was found may be a token with something wrong about it: it is not told.
+                // The malformed value may be a token, so it is not quoted.
                 throw ConnectError.malformed(
                     answer: operation.name, member: "user_token", expected: "a token", found: "something else")
             }
@@ -100,7 +99,7 @@ public struct ConnectService: Sendable {
         }
     }
 
-    /// A code for a Connect URL, made from a code of the partner's OAuth server (dossier 2.8). It works once, within 48
+    /// A code for a Connect URL, from a code of the partner's OAuth server (dossier 2.8). Single-use, valid for 48
     /// hours.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
@@ -120,26 +119,26 @@ public struct ConnectService: Sendable {
         }
     }
 
-    /// Tells the service to ask the partner for news (dossier 2.10). Only a hint.
+    /// Asks the service to poll the partner (dossier 2.10). Only a hint.
     ///
-    /// - Parameter targets: 1 to 1000 of them.
+    /// - Parameter targets: 1 to 1000 targets.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func notify(_ targets: [RealtimeTarget]) async throws {
         guard (1...1000).contains(targets.count) else {
-            throw ConnectError.input(member: "targets", problem: "1 to 1000 are sent at a time, not \(targets.count)")
+            throw ConnectError.input(member: "targets", problem: "there must be 1 to 1000, not \(targets.count)")
         }
         var operation = Exchange.Operation(
             name: "notifications", method: .post, host: hosts.realtime, target: "/v1/notifications",
             headers: try headers())
         operation.content = .object(["data": .array(targets.map(\.json))])
-        // A hint that comes twice is one.
+        // Idempotent: a repeated hint has no further effect.
         operation.pauses = Exchange.Operation.repeatable
         try await exchange.send(operation) { _ in }
     }
 
-    /// Who or what has news.
+    /// What has changed.
     public enum RealtimeTarget: Sendable, Hashable {
-        /// Everything of a user.
+        /// All triggers of a user.
         case user(String)
         /// One trigger identity.
         case trigger(identity: String)
@@ -152,7 +151,7 @@ public struct ConnectService: Sendable {
         }
     }
 
-    /// An operation in the name of the partner, and of a user by the query.
+    /// An operation of the partner, optionally for a user.
     func operation(
         _ method: HTTPRequest.Method, _ name: String, _ target: String, user: String? = nil
     ) throws(ConnectError) -> Exchange.Operation {

@@ -1,14 +1,14 @@
 import Handshake
 public import OAuth
 
-/// What can be chosen for each field, by the field's identifier (dossier 2.9).
+/// The options of each field, by the field's identifier (dossier 2.9).
 public struct FieldOptions: Sendable, Hashable {
     public let options: [String: [FieldValue.Option]]
 
     /// The options of a field; empty when it has none.
     public subscript(field: String) -> [FieldValue.Option] { options[field] ?? [] }
 
-    /// An option without a value, which nobody could choose, is left out (dossier 1.2).
+    /// Drops options without a value, which cannot be chosen (dossier 1.2).
     init(_ value: JSONValue) throws(ConnectError) {
         let members = try Members(value, answer: "field_options")
         guard let object = members["options"]?.object else { throw members.wrong("options", expected: "an object") }
@@ -26,8 +26,8 @@ public struct FieldOptions: Sendable, Hashable {
 }
 
 extension UserConnection {
-    /// The whole configuration in the form that an update takes (dossier 2.9), as ``init(document:)`` reads it: of an option its
-    /// opaque value alone, and no identifiers of the configurations.
+    /// The configuration in the form of an update (dossier 2.9), as read by ``init(document:)``: only the opaque value of an
+    /// option, and no identifiers of the configurations.
     public var document: JSONValue {
         .object(["user_features": .array(features.map(\.json))])
     }
@@ -35,7 +35,7 @@ extension UserConnection {
 
 extension UserConnection.UserFeature {
     fileprivate var json: JSONValue {
-        // Without its identifier: the service gives a new configuration its own (dossier 2.9).
+        // Without its identifier: the service assigns a new one (dossier 2.9).
         .object([
             "feature_id": .string(featureID), "enabled": .bool(isEnabled), "user_fields": fields.json,
             "user_feature_triggers": .array(triggers.map { $0.json("feature_trigger_id") }),

@@ -1,21 +1,21 @@
 import OAuth
 
-/// Whose fields are meant (dossier 2.9).
+/// The owner of fields (dossier 2.9).
 public enum FieldOwner: Sendable, Hashable {
-    /// A trigger; as part of a feature where one is named.
+    /// A trigger; with a feature, as part of that feature.
     case trigger(ComponentSlug, feature: String? = nil)
-    /// A query; as part of a feature where one is named.
+    /// A query; with a feature, as part of that feature.
     case query(ComponentSlug, feature: String? = nil)
-    /// An action; as part of a feature where one is named.
+    /// An action; with a feature, as part of that feature.
     case action(ComponentSlug, feature: String? = nil)
     case feature(String)
 
-    /// Whose options an answer's ``Connection/Component/fieldOptionsURL`` or ``Connection/Feature/fieldOptionsURL`` leads to.
+    /// The owner in a ``Connection/Component/fieldOptionsURL`` or ``Connection/Feature/fieldOptionsURL``.
     ///
-    /// Only the path is read: the question goes to the service's own host, with the token or the key, wherever an answer
-    /// points.
+    /// Only the path is read: the request goes to the configured host, with the token or the key, whatever host the answer
+    /// names.
     ///
-    /// - Returns: nil for an address of another connection, or of another form than the service documents.
+    /// - Returns: nil for a URL of another connection, or of an undocumented form.
     public init?(_ address: WebAddress, in connection: ConnectionID) {
         guard let scheme = address.rawValue.firstRange(of: "://") else { return nil }
         let rest = address.rawValue[scheme.upperBound...]

@@ -1,16 +1,16 @@
 import Handshake
 import OAuth
 
-/// Who calls, as the service sees it (dossier 2.7).
+/// The caller, as the service sees it (dossier 2.7).
 public struct Me: Sendable, Hashable {
-    /// By what the caller is known.
+    /// How the caller is authenticated.
     public let level: Level
-    /// The partner's service; nil when it is not known.
+    /// The partner's service; nil when unknown.
     public let serviceID: String?
-    /// The user's name at IFTTT; nil when there is no user.
+    /// The user's IFTTT name; nil without a user.
     public let login: String?
 
-    /// By what a caller is known; a word that is not known is kept.
+    /// How a caller is authenticated; unknown values are preserved.
     public struct Level: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
 

@@ -1,27 +1,27 @@
 import Handshake
 public import OAuth
 
-/// One page of what a query finds (dossier 2.10).
+/// One page of a query's results (dossier 2.10).
 public struct QueryPage: Sendable, Hashable {
-    /// What was found, in order: the ingredients of each, by name.
+    /// The rows, in order: the ingredients of each, by name.
     public let rows: [[String: Ingredient]]
-    /// Where the next page is; nil on the last one.
+    /// The next page; nil on the last one.
     public let next: Next?
 
-    /// Where a page is; can be kept, for a page that is asked for in another request or process.
+    /// The position of a page; can be stored and used in another process.
     public struct Next: Sendable, Hashable, Codable {
         public let cursor: String
-        /// The values that the list was made with; nil when the service gave none.
+        /// The values of the list; nil when the service gave none.
         let fields: JSONValue?
     }
 
-    /// Which page, how long, and what is to be told whole.
+    /// The page, its size, and the lists to include.
     public struct Request: Sendable, Hashable {
-        /// How many rows at most; nil leaves it to the service.
+        /// The maximum number of rows; nil leaves it to the service.
         public var limit: Int?
-        /// The complex ingredients that are to come as lists.
+        /// The complex ingredients to include as lists.
         public var includes: [String]
-        /// Where the page is; nil for the first.
+        /// The page; nil for the first.
         public var next: Next?
 
         public init(limit: Int? = nil, includes: [String] = [], next: Next? = nil) {
@@ -31,12 +31,12 @@ public struct QueryPage: Sendable, Hashable {
         }
     }
 
-    /// A part of a row.
+    /// An ingredient of a row.
     public indirect enum Ingredient: Sendable, Hashable {
         case value(JSONValue)
-        /// A list that can be had by a query with these values.
+        /// A list that can be fetched by a query with these values.
         case query(fields: JSONObject)
-        /// A list that was asked for by its name.
+        /// An included list.
         case list(QueryPage)
     }
 
@@ -55,7 +55,7 @@ public struct QueryPage: Sendable, Hashable {
             rows.append(ingredients)
         }
         self.rows = rows
-        // Null and nothing are the end; what cannot be followed is not.
+        // Null or absence means the end; a malformed value does not.
         if let value = members["next"] {
             next = try Next(try Members(value, answer: answer, place: members.place + "next"))
         } else {
@@ -76,7 +76,7 @@ public struct QueryPage: Sendable, Hashable {
 }
 
 extension QueryPage.Next {
-    /// The most bytes that a cursor may have. It is sent back, and remembered to notice a circle.
+    /// The maximum length of a cursor, which is sent back and remembered to detect loops.
     private static let longest = 2048
 
     private enum CodingKeys: CodingKey {
@@ -100,7 +100,7 @@ extension QueryPage.Next {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(cursor, forKey: .cursor)
-        // As one text: they are the service's own, and go back as they came, numbers in their spelling.
+        // As a string, because numbers must keep their spelling.
         try container.encodeIfPresent(fields?.json, forKey: .fields)
     }
 
@@ -113,7 +113,7 @@ extension QueryPage.Next {
 }
 
 extension Members {
-    /// The values that a list is made with; nil when there are none.
+    /// The values of the list; nil when there are none.
     fileprivate func fields() throws(ConnectError) -> JSONValue? {
         guard let fields = self["fields"] else { return nil }
         guard fields.object != nil else { throw wrong("fields", expected: "an object") }

@@ -2,9 +2,9 @@
 public struct QueryRows: AsyncSequence, Sendable {
     public typealias Element = [String: QueryPage.Ingredient]
 
-    /// The most pages that are read.
+    /// The maximum number of pages.
     static let maximumPages = 10_000
-    /// The most pages without a row that are read one behind the other.
+    /// The maximum number of consecutive pages without rows.
     static let maximumEmptyPages = 100
 
     let first: QueryPage.Request
@@ -15,13 +15,13 @@ public struct QueryRows: AsyncSequence, Sendable {
     }
 
     public struct Iterator: AsyncIteratorProtocol {
-        /// What is asked for when the rows are used up; nil at the end.
+        /// The request after the current rows; nil at the end.
         private var request: QueryPage.Request?
         private let perform: @Sendable (QueryPage.Request) async throws -> QueryPage
         private var rows: ArraySlice<Element> = []
         private var seen: Set<String> = []
         private var emptyPages = 0
-        /// What is thrown when the rows are used up.
+        /// The error after the current rows.
         private var failure: ConnectError?
 
         fileprivate init(
@@ -52,16 +52,16 @@ public struct QueryRows: AsyncSequence, Sendable {
             return rows.popFirst()
         }
 
-        /// Why a next page is not asked for; nil when it is.
+        /// The error for a next page that is not requested; nil when it is.
         private mutating func objection(to next: QueryPage.Next) -> ConnectError? {
             guard seen.insert(next.cursor).inserted else {
                 return .malformed(
-                    answer: "perform", member: "next.cursor", expected: "a page that was not read yet",
-                    found: "one that was")
+                    answer: "perform", member: "next.cursor", expected: "a new page",
+                    found: "a page that was read before")
             }
             guard seen.count < QueryRows.maximumPages, emptyPages < QueryRows.maximumEmptyPages else {
                 return .malformed(
-                    answer: "perform", member: "next", expected: "nothing, after so many pages", found: "one more page")
+                    answer: "perform", member: "next", expected: "the end of the list", found: "another page")
             }
             return nil
         }

@@ -19,12 +19,11 @@ extension ConnectService {
         return try await exchange.json(operation, FieldOptions.init)
     }
 
-    /// Replaces a user's configuration: what is left out is removed (dossier 2.9). A pending connection is one no longer
-    /// afterwards.
+    /// Replaces a user's configuration; omitted parts are removed (dossier 2.9). Ends the pending state of a
+    /// connection.
     ///
-    /// - Returns: the connection, when the service answers with it; fetch it otherwise.
-    /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` says which values cannot be
-    ///   used.
+    /// - Returns: the connection, if the answer contains it; otherwise fetch it.
+    /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/details`` names the invalid values.
     public func update(
         _ id: ConnectionID, to configuration: UserConnection, for user: String
     ) async throws -> Connection? {

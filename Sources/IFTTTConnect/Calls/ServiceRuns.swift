@@ -2,13 +2,13 @@ import HTTPTypes
 import Handshake
 import OAuth
 
-/// For whom something is run, and with what (dossier 2.10).
+/// The user and the values of a run (dossier 2.10).
 public struct RunOptions: Sendable, Hashable {
     /// The partner's identifier of the user.
     public var user: String
-    /// Which of the user's configurations; nil for the first.
+    /// The user's configuration of the feature; nil for the first.
     public var userFeatureID: String?
-    /// Values that take the place of the stored ones, this once, by field.
+    /// Values that override the stored ones in this run, by field.
     public var fields: [String: FieldValue]
 
     public init(for user: String, userFeatureID: String? = nil, fields: [String: FieldValue] = [:]) {
@@ -23,7 +23,7 @@ public struct RunOptions: Sendable, Hashable {
 @available(watchOS, unavailable)
 @available(visionOS, unavailable)
 extension ConnectService {
-    /// Runs an action (dossier 2.10). Never sent twice: an action that was done must not be done again because its answer was
+    /// Runs an action (dossier 2.10). Never retried, because it may have run although the answer was
     /// lost.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`. ``ConnectError/Problem/Kind/forbidden`` for a pending connection.
@@ -33,7 +33,7 @@ extension ConnectService {
         try await exchange.acknowledge(operation)
     }
 
-    /// Has the service send the partner a webhook as if a trigger had fired (dossier 2.10).
+    /// Makes the service send the partner a webhook as if a trigger had fired (dossier 2.10).
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func test(_ trigger: ComponentSlug, in id: ConnectionID, _ options: RunOptions) async throws {
@@ -42,13 +42,13 @@ extension ConnectService {
         try await exchange.acknowledge(operation)
     }
 
-    /// One page of what a query finds (dossier 2.10).
+    /// One page of a query's results (dossier 2.10).
     ///
     /// - Parameters:
-    ///   - query: which query.
-    ///   - id: in which connection.
-    ///   - options: for whom, and with what.
-    ///   - page: which page, how long, and what is to be told whole.
+    ///   - query: the query.
+    ///   - id: the connection.
+    ///   - options: the user and the values.
+    ///   - page: the page, its size, and the lists to include.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func perform(
         _ query: ComponentSlug, in id: ConnectionID, _ options: RunOptions, page: QueryPage.Request = .init()
@@ -59,7 +59,7 @@ extension ConnectService {
         members["limit"] = page.limit.map { .number(String($0)) }
         if let next = page.next {
             members["cursor"] = .string(next.cursor)
-            // The place in the list goes with the values that the list was made with.
+            // The cursor belongs to the values of the list.
             if let fields = next.fields { members["fields"] = fields }
         }
         operation.content = .object(members)
@@ -69,11 +69,11 @@ extension ConnectService {
         }
     }
 
-    /// Everything that a query finds, page by page as it is asked for (dossier 2.10).
+    /// All results of a query, fetched page by page (dossier 2.10).
     ///
-    /// The sequence throws what ``perform(_:in:_:page:)`` throws. It ends with an error, behind all rows that were read, when the
-    /// service leads back to a page that was read already, or does not come to an end: after 10,000 pages, or 100 in a row
-    /// without a row. Who wants more pages asks for each with ``perform(_:in:_:page:)``.
+    /// The sequence throws what ``perform(_:in:_:page:)`` throws. It ends with an error, after all rows that were read, when the
+    /// service returns to a page that was read before, after 10,000 pages, or after 100 consecutive pages without rows. For
+    /// more pages, request each with ``perform(_:in:_:page:)``.
     public func rows(
         of query: ComponentSlug, in id: ConnectionID, _ options: RunOptions, page: QueryPage.Request = .init()
     ) -> QueryRows {

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The token that a question was asked with: it, and no newer one, is to be forgotten when the answer refuses it.
+/// The token of a request: if the service rejects it, this token is deleted and no newer one.
 ///
-/// A class, since the call fills it in while whoever asked waits.
+/// A class, because the call sets it while its caller waits.
 package final class UsedToken: Sendable {
     private let token = Mutex<UserToken?>(nil)
 
     package init() {}
 
-    /// The token; nil before the question has asked for one, and when it was asked without.
+    /// The token; nil before the request asked for one, and when it had none.
     package var value: UserToken? { token.withLock { $0 } }
 
-    /// A source of tokens for one question, which is remembered here.
+    /// A token source for one request, which remembers the token here.
     package func remembering(
         _ source: @escaping @Sendable () async throws -> UserToken?
     ) -> @Sendable () async throws -> UserToken? {

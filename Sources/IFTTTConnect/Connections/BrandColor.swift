@@ -4,7 +4,7 @@ public struct BrandColor: Sendable, Hashable, Codable {
     public let green: UInt8
     public let blue: UInt8
 
-    /// Opaque black, which stands for every colour that cannot be read.
+    /// Opaque black, the fallback for invalid colours.
     public static let black = BrandColor(red: 0, green: 0, blue: 0)
 
     public init(red: UInt8, green: UInt8, blue: UInt8) {
@@ -13,8 +13,8 @@ public struct BrandColor: Sendable, Hashable, Codable {
         self.blue = blue
     }
 
-    /// Reads a colour as the service writes it. White space and `#` around it are taken away; then there must be exactly
-    /// six hexadecimal digits, otherwise the colour is black.
+    /// Parses the service's notation. Surrounding white space and `#` are removed; anything but exactly six hexadecimal digits
+    /// is black.
     public init(reading text: String) {
         let digits = text.drop(while: Self.isTrimmed).reversed().drop(while: Self.isTrimmed).reversed()
         guard digits.count == 6 else {

@@ -1,7 +1,7 @@
-/// A bundle that links the partner's service with one or more others (dossier 1.1).
+/// A connection between the partner's service and one or more others (dossier 1.1).
 ///
-/// Text comes as the service sent it: names and descriptions may hold markup, line breaks and control characters, and a
-/// view has to show them as text. Addresses are checked (``WebAddress``).
+/// Texts are as the service sent them: names and descriptions may contain markup, line breaks and control characters, and a
+/// view must show them as text. URLs are validated (``WebAddress``).
 public struct Connection: Sendable, Hashable, Codable, Identifiable {
     public let id: ConnectionID
     /// The title.
@@ -16,30 +16,30 @@ public struct Connection: Sendable, Hashable, Codable, Identifiable {
     public let services: [Service]
     /// The picture, when there is one.
     public let coverImage: CoverImage?
-    /// What the connection can do.
+    /// The features of the connection.
     public let features: [Feature]
-    /// What was there before features; deprecated at the service (dossier 1.6).
+    /// The predecessor of features; deprecated by the service (dossier 1.6).
     public let valuePropositions: [ValueProposition]
-    /// The user's configuration; nil when the caller is not known or has not turned the connection on.
+    /// The user's configuration; nil when the caller is unknown or has not turned the connection on.
     public let userConnection: UserConnection?
 
     /// The partner's own service: the first primary one.
     public let primaryService: Service
 
-    /// The services that the partner's is linked with.
+    /// The services that the partner's is connected with.
     public var worksWithServices: [Service] { services.filter { !$0.isPrimary } }
 
-    /// The service whose icon and colour dress the button: the first that is not primary, else the primary one.
+    /// The service whose icon and colour the button shows: the first that is not primary, otherwise the primary one.
     public var connectingService: Service { services.first { !$0.isPrimary } ?? primaryService }
 
-    /// Whether the user has configured none of its features, so that it does nothing though it may be on: whoever has
-    /// skipped the service's page has yet to do so. The service has no word for it (dossier 1.3; 10.2, W15).
-    /// nil where the user's part is not told.
+    /// Whether the user has configured none of its features, so that it has no effect although it may be on: a user who
+    /// skipped the service's page still has to. The service has no status for it (dossier 1.3; 10.2, W15). Nil without the
+    /// user's configuration.
     public var isUnconfigured: Bool? {
         userConnection.map { $0.features.isEmpty && !features.isEmpty }
     }
 
-    /// States a connection.
+    /// Creates a connection.
     ///
     /// - Returns: nil when none of the services is primary.
     public init?(
@@ -75,7 +75,7 @@ public struct Connection: Sendable, Hashable, Codable, Identifiable {
         primaryService = other.primaryService
     }
 
-    /// The same connection in another state, for what is known without having been fetched.
+    /// The same connection with another status, for a state that was not fetched.
     public func with(_ status: Status) -> Connection {
         status == self.status ? self : Connection(self, status: status)
     }
@@ -90,11 +90,11 @@ extension Connection {
         case enabled
         /// It was on and is off.
         case disabled
-        /// No user could be determined: the request was anonymous, or the service says something new.
+        /// No user: the request was anonymous, or the status is new.
         case unknown
     }
 
-    /// A service that a connection links (dossier 1.4).
+    /// A service of a connection (dossier 1.4).
     public struct Service: Sendable, Hashable, Codable, Identifiable {
         public let id: String
         /// The full name.
@@ -110,7 +110,7 @@ extension Connection {
         public let brandColor: BrandColor
         /// Its page at IFTTT.
         public let url: WebAddress
-        /// What developers can reach of it.
+        /// The triggers available to developers.
         public let triggers: [Component]
         public let queries: [Component]
         public let actions: [Component]
@@ -134,17 +134,17 @@ extension Connection {
         }
     }
 
-    /// A trigger, query or action as a service or a feature lists it (dossier 1.4 and 1.7).
+    /// A trigger, query or action of a service or a feature (dossier 1.4 and 1.7).
     public struct Component: Sendable, Hashable, Codable {
         /// Its identifier: a service's own, or a feature's.
         public let id: String
-        /// What it is of its service, such as `exit_region_location`; nil where a service lists it.
+        /// The component of the service, such as `exit_region_location`; nil in a service's list.
         public let kindID: String?
-        /// Whose it is; nil where a service lists it.
+        /// Its service; nil in a service's list.
         public let serviceID: String?
         public let label: String?
         public let fieldOptionsURL: WebAddress?
-        /// Where it is run; nil when it cannot be.
+        /// The URL that runs it; nil when it cannot be run.
         public let runURL: WebAddress?
         public let fields: [FieldDefinition]
 
@@ -162,9 +162,9 @@ extension Connection {
         }
     }
 
-    /// What a connection can do (dossier 1.7).
+    /// A feature of a connection (dossier 1.7).
     public struct Feature: Sendable, Hashable, Codable {
-        /// The identifier; nil in answers that leave it out.
+        /// The identifier; nil in answers that omit it.
         public let id: String?
         public let title: String
         public let details: String?

@@ -2,17 +2,17 @@ import OAuth
 
 /// The identifier of a connection at IFTTT, such as `aB3dE5fG` (dossier 1.1).
 ///
-/// 1 to 64 letters, digits, hyphens and underscores: it stands in paths of addresses and can mean nothing there.
+/// 1 to 64 letters, digits, hyphens and underscores, which are safe in a path.
 public struct ConnectionID: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
-    /// The identifier in this spelling, or nil when it is none.
+    /// The identifier in this spelling, or nil when it is invalid.
     public init?(rawValue: String) {
         guard (1...64).contains(rawValue.utf8.count), rawValue.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.rawValue = rawValue
     }
 
-    /// Checks an identifier.
+    /// Validates an identifier.
     ///
     /// - Throws: ``ConnectError/input(member:problem:)``.
     public init(_ text: String) throws(ConnectError) {

@@ -1,6 +1,6 @@
 public import OAuth
 
-/// The type of a field, as the service spells it; one that is not known is kept (dossier 1.9).
+/// The type of a field, in the service's spelling; unknown ones are preserved (dossier 1.9).
 public struct FieldType: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
@@ -21,13 +21,13 @@ public struct FieldType: RawRepresentable, Sendable, Hashable, Codable {
     /// The other spelling of ``crossingArea``.
     public static let crossingAreaDocumented = FieldType(rawValue: "LOCATION_ENTER_AND_EXIT")
 
-    /// Which crossings of an area a field is about.
+    /// The crossings that a geofence field reports.
     public enum Crossing: Sendable, Hashable {
         case entry, exit, both
     }
 
-    /// Which crossings a field of this type is about; nil when it is no geofence. Both spellings of the two-way type
-    /// count.
+    /// The crossings of a field of this type; nil when it is no geofence. Accepts both spellings of the two-way
+    /// type.
     public var crossing: Crossing? {
         switch self {
         case .enteringArea: .entry
@@ -45,7 +45,7 @@ public struct FieldDefinition: Sendable, Hashable, Codable {
     public let type: FieldType
     public let isRequired: Bool
     public let isHidden: Bool
-    /// What it holds unless the user chooses; nil when there is nothing.
+    /// The default value; nil when there is none.
     public let defaultValue: FieldValue?
 
     public init(
@@ -61,22 +61,22 @@ public struct FieldDefinition: Sendable, Hashable, Codable {
     }
 }
 
-/// What a field holds, told by its form; a form that is not known is kept as it came (dossier 1.9).
+/// The value of a field; unknown forms are preserved (dossier 1.9).
 public enum FieldValue: Sendable, Hashable {
     case text(String)
-    /// One of the options that the service offers for the field.
+    /// One of the options that the service offers.
     case option(Option)
     case options([Option])
     case location(LocationValue)
-    /// A value of another form, kept as it came.
+    /// A value of another form, preserved.
     case other(JSONValue)
 
-    /// An entry of a list to choose from.
+    /// An option of a list.
     public struct Option: Sendable, Hashable, Codable {
-        /// The heading under which it stands.
+        /// The group's title.
         public let group: String?
         public let label: String?
-        /// What is stored and sent; opaque.
+        /// The opaque value that is stored and sent.
         public let value: String
 
         public init(group: String? = nil, label: String? = nil, value: String) {
@@ -97,12 +97,12 @@ public struct LocationValue: Sendable, Hashable, Codable {
     public let radius: Double?
     public let address: String?
     public let description: String?
-    /// How close a map should look at it.
+    /// The zoom level of a map.
     public let zoom: Double?
 
-    /// States a place.
+    /// Creates a location.
     ///
-    /// - Returns: nil when the latitude, longitude or radius is outside its range. A radius is above 0.
+    /// - Returns: nil when the latitude, longitude or radius is out of range. A radius is above 0.
     public init?(
         latitude: Double, longitude: Double, radius: Double? = nil, address: String? = nil, description: String? = nil,
         zoom: Double? = nil

@@ -1,15 +1,15 @@
-/// An area that a trigger of a user's connection watches (dossier 1.8).
+/// An area that a trigger of a user's connection monitors (dossier 1.8).
 public struct LocationTrigger: Sendable, Hashable, Codable {
-    /// The trigger's subscription, as location events and webhooks name it.
+    /// The trigger's subscription, as in location events and webhooks.
     public let subscriptionID: String
-    /// The area; its radius is there.
+    /// The area, always with a radius.
     public let area: LocationValue
-    /// Which crossings count; nil when the service did not say.
+    /// The monitored crossings; nil when the service did not say.
     public let type: FieldType?
 }
 
 extension Connection {
-    /// The areas that triggers begin with: of each feature's triggers the first field called `location`, in either spelling
+    /// The default areas of triggers: of each feature's triggers, the first field named `location`, in either spelling
     /// of its coordinates (dossier 1.7; 10.2, W28).
     public var defaultAreas: [LocationValue] {
         features.flatMap(\.triggers).compactMap { trigger in
@@ -20,13 +20,13 @@ extension Connection {
         }
     }
 
-    /// Whether the connection watches areas at all.
+    /// Whether the connection monitors areas.
     public var usesLocation: Bool { !defaultAreas.isEmpty }
 }
 
 extension UserConnection {
-    /// The areas that are watched for the user: of each feature that is on, each trigger's fields called `location` that
-    /// have an area (dossier 1.8).
+    /// The areas monitored for the user: for each enabled feature, each trigger's fields named `location` that have an
+    /// area (dossier 1.8).
     public var locationTriggers: [LocationTrigger] {
         features.filter(\.isEnabled).flatMap(\.triggers).flatMap { trigger -> [LocationTrigger] in
             guard let id = trigger.id else { return [] }
@@ -40,17 +40,17 @@ extension UserConnection {
     }
 }
 
-/// A trigger of the user with the area that it watches, as a program lists them.
+/// A trigger of the user with its area.
 public struct UserTrigger: Sendable, Hashable {
     /// The trigger's subscription.
     public let id: String
-    /// What fires, such as `location.exit_region_location`; nil when the service does not say.
+    /// The trigger, such as `location.exit_region_location`; nil when the service does not say.
     public let slug: ComponentSlug?
     public let area: LocationValue
 }
 
 extension Connection {
-    /// The user's triggers that have an area, in the service's order, of features that are on.
+    /// The user's triggers that have an area, in the service's order, of enabled features.
     public var userTriggers: [UserTrigger] {
         let components = Dictionary(
             features.flatMap(\.triggers).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

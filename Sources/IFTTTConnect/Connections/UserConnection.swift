@@ -1,6 +1,6 @@
 /// How a user has configured a connection (dossier 1.8).
 public struct UserConnection: Sendable, Hashable, Codable {
-    /// The configurations, in the service's order. One feature may stand here several times.
+    /// The configurations, in the service's order. A feature can occur several times.
     public let features: [UserFeature]
 
     public init(features: [UserFeature]) {
@@ -9,7 +9,7 @@ public struct UserConnection: Sendable, Hashable, Codable {
 
     /// One configuration of a feature.
     public struct UserFeature: Sendable, Hashable, Codable {
-        /// What run, perform and test call `user_feature_id`; nil for one that the service has not stored yet.
+        /// The `user_feature_id` of run, perform and test; nil for one that is not stored yet.
         public let id: String?
         public let featureID: String
         public let isEnabled: Bool
@@ -32,9 +32,9 @@ public struct UserConnection: Sendable, Hashable, Codable {
         }
     }
 
-    /// What a user chose for a feature's trigger, query or action.
+    /// The user's configuration of a feature's trigger, query or action.
     public struct UserComponent: Sendable, Hashable, Codable {
-        /// For a trigger: its subscription, as location events and webhooks name it.
+        /// For a trigger: its subscription, as in location events and webhooks.
         public let id: String?
         /// The feature's trigger, query or action.
         public let componentID: String
@@ -47,7 +47,7 @@ public struct UserConnection: Sendable, Hashable, Codable {
         }
     }
 
-    /// What a user chose for a field.
+    /// The user's value of a field.
     public struct UserField: Sendable, Hashable, Codable {
         public let id: String
         public let type: FieldType?

@@ -2,11 +2,11 @@ import Handshake
 public import OAuth
 
 extension UserConnection {
-    /// Reads a configuration that a user wrote by hand, in the form of the service (dossier 2.9).
+    /// Parses a hand-written configuration, in the service's form (dossier 2.9).
     ///
-    /// Answers of the service are read tolerantly. This is about to replace everything that a user has, so nothing of
-    /// it may be dropped: an entry that cannot be read is an error, and so is a member that this form does not have. Identifiers and
-    /// types of fields, as an answer of the service has them, may stand there; an update does not send them.
+    /// The service's answers are parsed tolerantly. This configuration replaces everything that the user has, so nothing may be
+    /// dropped: an invalid entry or an unknown member is an error. Identifiers and types of fields, as in an answer of the
+    /// service, are accepted; an update does not send them.
     ///
     /// - Throws: ``ConnectError/input(member:problem:)`` with the place.
     public init(document: JSONValue) throws(ConnectError) {
@@ -30,7 +30,7 @@ extension UserConnection {
         "user_feature_queries": "feature_query_id", "user_feature_actions": "feature_action_id",
     ]
 
-    /// What an entry may have, by the member that names it.
+    /// The allowed members of an entry, by the member that identifies it.
     private static let known: [String: Set<String>] = [
         "feature_id": Set(lists.keys).union(["id", "feature_id", "enabled"]),
         "field_id": ["field_id", "field_type", "value"],
@@ -39,17 +39,17 @@ extension UserConnection {
         "feature_action_id": ["id", "feature_action_id", "user_fields"],
     ]
 
-    /// Whether there is nothing but what is known: a mistyped list would be left out, and with it what the user has chosen.
+    /// Checks for unknown members: a mistyped list would be dropped, and with it the user's choices.
     private static func check(
         _ members: JSONObject, for known: Set<String>, at place: String
     ) throws(ConnectError) {
         guard let strange = members.keys.filter({ !known.contains($0) }).min() else { return }
         throw .input(
             member: place + quoted(strange, limit: 60),
-            problem: "there is no such member; known are \(known.sorted().joined(separator: ", "))")
+            problem: "unknown member; expected \(known.sorted().joined(separator: ", "))")
     }
 
-    /// Whether an entry and everything in it can be read.
+    /// Checks an entry and everything in it.
     private static func check(_ entry: JSONValue, named name: String, at place: String) throws(ConnectError) {
         guard let members = entry.object, members[name]?.string != nil else {
             throw .input(member: "\(place).\(name)", problem: "expected a text")

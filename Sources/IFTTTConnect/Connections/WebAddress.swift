@@ -1,15 +1,14 @@
-/// An address that a page or a picture may be got from: absolute, of the scheme `https` or `http`, with a host.
+/// The URL of a page or a picture: absolute, with the scheme `https` or `http` and a host.
 ///
-/// What a service's answer calls an address is of this type or not there at all: `javascript:`, `data:`, `file:` and
-/// relative references are no addresses here (dossier 1.2). Characters outside ASCII are percent-encoded, and nothing
-/// else is changed.
+/// URLs in the service's answers are of this type or dropped: `javascript:`, `data:`, `file:` and relative references are
+/// rejected (dossier 1.2). Characters outside ASCII are percent-encoded; nothing else changes.
 public struct WebAddress: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
     /// Whether the address is `https`.
     public var isSecure: Bool { rawValue.utf8.prefix(6).elementsEqual("https:".utf8, by: Self.sameLetter) }
 
-    /// The address, or nil when the text is none. At most 8192 bytes.
+    /// The URL, or nil when the text is invalid. At most 8192 bytes.
     public init?(rawValue: String) {
         guard rawValue.utf8.count <= 8192 else { return nil }
         let rest: Substring
@@ -21,7 +20,7 @@ public struct WebAddress: RawRepresentable, Sendable, Hashable, Codable {
             return nil
         }
         let authority = rest.utf8.prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
-        // A user name in front of the host misleads whoever reads the address.
+        // A user name before the host would mislead users.
         guard !authority.isEmpty, !authority.contains(UInt8(ascii: "@")), authority.first != UInt8(ascii: ":") else {
             return nil
         }
@@ -29,12 +28,12 @@ public struct WebAddress: RawRepresentable, Sendable, Hashable, Codable {
         self.rawValue = rawValue.utf8.contains { $0 >= 0x80 } ? QueryEncoding.encodingNonASCII(rawValue) : rawValue
     }
 
-    /// An address that is known to be one.
+    /// A URL that is a constant of the code.
     init(checked: StaticString) {
         rawValue = "\(checked)"
     }
 
-    /// What RFC 3986 allows nowhere in an address and some reader takes for something else.
+    /// Characters that RFC 3986 excludes and some parsers misinterpret.
     private static let excluded = Set("\"<>\\^`{|}".utf8)
 
     private static func begins(_ text: String, with prefix: StaticString) -> Bool {

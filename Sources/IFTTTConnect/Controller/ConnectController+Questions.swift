@@ -1,8 +1,8 @@
 import Handshake
 
-/// Asking IFTTT, the app and the user what an activation wants to know.
+/// Answers the questions of an activation, with IFTTT and the app.
 extension ConnectController {
-    /// Asks what an effect asks, and says the answer.
+    /// Answers an effect's question.
     func answer(_ effect: ConnectActivation.Effect) async {
         let id = activation.configuration.connection
         switch effect {
@@ -20,7 +20,7 @@ extension ConnectController {
         }
     }
 
-    /// Runs a call and sends its result, with the token that it was asked with; a cancelled one has none.
+    /// Runs a call and sends its result, with the token that it used; nothing after a cancellation.
     private func ask<Value: Sendable>(
         _ call: (ConnectAPI) async throws -> Value,
         as answer: (Result<Value, ConnectActivation.Failure>) -> ConnectActivation.Answer
@@ -36,7 +36,7 @@ extension ConnectController {
         } catch is CancellationError {
             return
         } catch {
-            // The app's own providers throw what they like; for developers it is told by its type alone.
+            // The app's providers can throw errors with secrets, so developers get only the type.
             result = .failure(.credentials("\(type(of: error))"))
         }
         if let problem = await keeper.takeProblem() { tell(.problem(problem)) }
@@ -72,7 +72,7 @@ extension ConnectController {
 }
 
 extension ConnectActivation.UserLookUp {
-    /// What `me` says of a token's user. A service that names no user, or refuses the token, knows no user.
+    /// The token's user from the answer of `me`. A missing login or a rejected token means no user.
     package init(_ answer: Result<Me, ConnectActivation.Failure>) {
         switch answer {
         case .success(let me): self = me.login.map { .login($0) } ?? .noUser

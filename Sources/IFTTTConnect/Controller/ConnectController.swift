@@ -2,7 +2,7 @@ public import Handshake
 public import OAuth
 import Synchronization
 
-/// Performs what a ``ConnectActivation`` asks for: calls IFTTT, opens the browser, keeps the token, waits.
+/// Performs the effects of a ``ConnectActivation``: calls IFTTT, opens the browser, stores the token, runs timers.
 ///
 /// ```swift
 /// let controller = ConnectController(activation, tokens: tokens, environment: environment)
@@ -12,22 +12,22 @@ import Synchronization
 /// for await update in updates { … }
 /// ```
 ///
-/// One controller owns one activation, and takes its events in the order in which they are sent. Any number of controllers
-/// live beside each other: a redirect counts for the one whose attempt it carries.
+/// A controller owns one activation, and applies its events in order. Controllers can run concurrently: a redirect counts
+/// for the one whose attempt it belongs to.
 public final class ConnectController: Sendable {
-    /// What becomes known while a controller runs.
+    /// An update of a running controller.
     public enum Update: Sendable {
-        /// The activation as it stands now. It may be stored, and given to a controller of the next process.
+        /// The activation. It can be stored, and given to a controller of the next process.
         case activation(ConnectActivation)
-        /// Something ended; the token is the one that came with it.
+        /// The outcome of an attempt, with the token if there is one.
         case outcome(ConnectActivation.Outcome, UserToken?)
-        /// A URL was not taken, and why.
+        /// A URL was rejected.
         case refused(RedirectRefusal)
-        /// The token could not be kept or removed; it is used from memory meanwhile.
+        /// The token could not be stored or deleted; it is used from memory meanwhile.
         case problem(ConnectError)
     }
 
-    /// The calls, in the name of the user whose token is known.
+    /// The API client, for the user of the known token.
     public let api: ConnectAPI
 
     let environment: ConnectEnvironment
@@ -38,26 +38,26 @@ public final class ConnectController: Sendable {
 
     var time: TimeSource { connections.time }
 
-    /// What comes in, in one row, so that what is counted is counted in the order in which it happened.
+    /// The inputs in one queue, so that events are counted in the order in which they happened.
     enum Input: Sendable {
         case event(ConnectActivation.Event)
-        /// The answer to an effect, and the token that was used for it.
+        /// The answer to an effect, and the token of its request.
         case answer(ConnectActivation.Answer, askedWith: UserToken? = nil)
-        /// Something to be counted that the activation knows nothing of.
+        /// An analytics event that the activation does not know.
         case report(AnalyticsEvent)
     }
 
     private struct State {
         var activation: ConnectActivation
-        /// What happened and has not been taken in yet, in the order in which it was sent.
+        /// Inputs that were not applied yet, in order.
         var inputs: [Input]
-        /// Wakes the run; nil while there is none.
+        /// Wakes ``run()``; nil while it does not run.
         var signal: AsyncStream<Void>.Continuation?
         var listeners: [UInt64: AsyncStream<Update>.Continuation] = [:]
         var nextListener: UInt64 = 0
-        /// What no listener has been told yet.
+        /// Updates that no listener has received yet.
         var untold: [Update] = []
-        /// The token that came with the last redirect, until the outcome is told.
+        /// The token of the last redirect, until its outcome is delivered.
         var delivered: UserToken?
         var isWatchingConnectivity = false
 
@@ -73,15 +73,15 @@ public final class ConnectController: Sendable {
         mutating func tell(_ update: Update) {
             for listener in listeners.values { listener.yield(update) }
             guard listeners.isEmpty else { return }
-            // How the activation stands, a new listener is told anyway.
+            // A new listener gets the activation anyway.
             if case .activation = update { return }
             untold = untold.suffix(99) + [update]
         }
     }
 
-    /// What a controller reaches the world through.
+    /// The connections of a controller to the outside.
     public struct Connections: Sendable {
-        /// Where the service is.
+        /// The hosts of IFTTT.
         public var hosts: Hosts
         public var transport: any Transport
         public var time: TimeSource
@@ -102,14 +102,14 @@ public final class ConnectController: Sendable {
         }
     }
 
-    /// Prepares a controller.
+    /// Creates a controller.
     ///
     /// - Parameters:
     ///   - activation: a new one, or one that an earlier process has stored.
-    ///   - tokens: where the user token rests; nil keeps it in memory alone.
-    ///   - environment: what the app and the device have.
-    ///   - analytics: what counts, if the user agreed; nil counts nothing.
-    ///   - connections: what the world is reached through.
+    ///   - tokens: stores the user token; nil keeps it in memory only.
+    ///   - environment: the app and the device.
+    ///   - analytics: counts events with the user's consent; nil counts nothing.
+    ///   - connections: hosts, transport, clock and randomness.
     public init(
         _ activation: ConnectActivation, tokens: UserTokens?, environment: ConnectEnvironment,
         analytics: Analytics? = nil, through connections: Connections = Connections()
@@ -126,14 +126,14 @@ public final class ConnectController: Sendable {
         state = Mutex(State(activation: activation.taking(environment.tokenDelivery), inputs: []))
     }
 
-    /// The activation as it stands now.
+    /// The current activation.
     public var activation: ConnectActivation { state.withLock { $0.activation } }
 
-    /// What becomes known from now on, the activation as it stands first, until the run that goes on or comes next ends. One that
-    /// falls 100 behind loses the oldest.
+    /// Updates from now on, beginning with the current activation, until the current or next run ends. A listener that is 100
+    /// updates behind loses the oldest.
     ///
-    /// What has become known while there was no listener, such as how an attempt ended, is told to the first listener; of that,
-    /// too, the newest 100.
+    /// Updates without a listener, such as the outcome of an attempt, are delivered to the first listener; at most the
+    /// newest 100.
     public func updates() -> AsyncStream<Update> {
         let (stream, continuation) = AsyncStream.makeStream(of: Update.self, bufferingPolicy: .bufferingNewest(100))
         let id = state.withLock { state in
@@ -155,10 +155,10 @@ public final class ConnectController: Sendable {
         send(Input.event(event))
     }
 
-    /// Counts what concerns the view alone, such as ``AnalyticsEvent/footerClicked``; nothing without the user's consent.
+    /// Counts an event of the view, such as ``AnalyticsEvent/footerClicked``; nothing without the user's consent.
     ///
-    /// It returns immediately: nothing that the user does waits for it. What the activation itself brings about, such as
-    /// ``AnalyticsEvent/connectionShown(_:appName:)``, the controller counts by itself.
+    /// Returns immediately, so that the user never waits for it. The controller itself counts what the activation causes,
+    /// such as ``AnalyticsEvent/connectionShown(_:appName:)``.
     public func report(_ event: AnalyticsEvent) {
         send(Input.report(event))
     }
@@ -170,20 +170,20 @@ public final class ConnectController: Sendable {
         }
     }
 
-    /// The user wants it on.
+    /// Turns the connection on for the user.
     public func connect() {
         send(.connect(AttemptState(random: connections.random), at: time.now()))
     }
 
-    /// The user, who is waited for, wants to be sent to the service again: the page or the app opens once more, with a fresh
-    /// one-time code. Otherwise without effect.
+    /// Sends a user who is awaited to the service again: opens the page or the app once more, with a fresh one-time code.
+    /// Otherwise without effect.
     public func reopen() {
         send(.reopen)
     }
 
-    /// The app was opened with a URL.
+    /// Handles a URL that the app was opened with.
     ///
-    /// - Returns: whether it comes to this activation's return address; when not, the app handles it itself.
+    /// - Returns: whether it matches this activation's callback; if not, the app handles it.
     @discardableResult
     public func open(_ url: String) -> Bool {
         guard activation.configuration.redirect.recognizes(url) else { return false }
@@ -191,10 +191,10 @@ public final class ConnectController: Sendable {
         return true
     }
 
-    /// Forgets the user's token, and what was known in that user's name: the app's own log-out. Nothing is turned off.
+    /// Deletes the user's token and what was known about the user, for the app's own log-out. Turns nothing off.
     ///
-    /// The button shows it as soon as the controller runs, before anything that was sent and not taken in yet: a redirect
-    /// that comes late stores no token for who comes next.
+    /// The button shows it once the controller runs, before any queued event: a late redirect stores no token for the next
+    /// user.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func signOut() async throws {
@@ -205,16 +205,16 @@ public final class ConnectController: Sendable {
         try await keeper.forget()
     }
 
-    /// Performs effects until the task is cancelled. Runs once at a time; a second run returns immediately.
+    /// Performs effects until the task is cancelled. Only one run is active; a second one returns immediately.
     ///
-    /// After one that was cancelled and has returned, such as that of a view that went away, another run goes on as the
-    /// next process would (``ConnectActivation/Event/restored``); what was sent in between is taken in then.
+    /// After a cancelled run has returned, for example because its view disappeared, another run continues as the next process
+    /// would (``ConnectActivation/Event/restored``); events sent in between are applied then.
     public func run() async {
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let mayRun = state.withLock { state in
             guard state.signal == nil else { return false }
             state.signal = signal
-            // What an earlier run or process has asked has no answer here.
+            // Questions of an earlier run or process have no answers here.
             if state.activation.state != .idle { state.inputs.insert(.event(.restored), at: 0) }
             return true
         }
@@ -242,7 +242,7 @@ public final class ConnectController: Sendable {
         for listener in listeners.values { listener.finish() }
     }
 
-    /// Takes the next event in, and tells all listeners where the activation stands then.
+    /// Applies the next input, and sends the activation to all listeners.
     private func handleNext() -> (effects: [ConnectActivation.Effect], token: UserToken?)? {
         state.withLock { state in
             guard !state.inputs.isEmpty else { return nil }
@@ -258,11 +258,11 @@ public final class ConnectController: Sendable {
         state.withLock { $0.tell(update) }
     }
 
-    /// Does what has to be done before the next effect, and hands back what may take its time.
+    /// Performs what has to be done before the next effect, and returns what may take time.
     ///
     /// - Parameters:
-    ///   - effect: what is to be done.
-    ///   - token: what the question was asked with whose answer has led to this.
+    ///   - effect: the effect.
+    ///   - token: the token of the request whose answer caused it.
     private func begin(
         _ effect: ConnectActivation.Effect, _ token: UserToken?
     ) async -> (@Sendable () async -> Void)? {
@@ -288,7 +288,7 @@ public final class ConnectController: Sendable {
         case .closeBrowser: return { await self.environment.browser.close() }
         case .start(let deadline, let seconds): return { await self.wait(for: deadline, seconds) }
         case .watchConnectivity: return watchConnectivity()
-        // A deadline that passes late, and a network that comes back late, change nothing.
+        // A deadline or a returning network that is late changes nothing.
         case .cancel, .stopWatchingConnectivity: break
         case .fetch, .gather, .lookUpUser, .lookUpAccount, .enable, .disable, .open:
             return { await self.answer(effect) }
@@ -296,10 +296,10 @@ public final class ConnectController: Sendable {
         return nil
     }
 
-    /// How long the network is left alone after it was found missing.
+    /// The pause before the network is checked again after a failure.
     private static let connectivityPause = Duration.seconds(2)
 
-    /// One watch, however often the network is found missing.
+    /// Starts watching the network, once at a time.
     private func watchConnectivity() -> (@Sendable () async -> Void)? {
         guard let connectivity = environment.connectivity else { return nil }
         let mayWatch = state.withLock { state in
@@ -308,7 +308,7 @@ public final class ConnectController: Sendable {
         }
         guard mayWatch else { return nil }
         return { [clock = time.clock] in
-            // Between two looks there is a pause, whatever the app's closure thinks of the network.
+            // A pause between two checks, in case the app's closure returns immediately.
             guard (try? await clock.sleep(for: Self.connectivityPause)) != nil else { return }
             await connectivity()
             self.state.withLock { $0.isWatchingConnectivity = false }
@@ -316,19 +316,19 @@ public final class ConnectController: Sendable {
         }
     }
 
-    /// Changes what is kept. The keeper does it to the end also when the run is cancelled: the activation has gone on already.
+    /// Changes the stored token. Completes even when the run is cancelled, because the activation has already continued.
     private func keeping(_ body: () async throws -> Void) async {
         do {
             try await body()
         } catch let error as ConnectError {
             tell(.problem(error))
         } catch {
-            // Only a cancellation is left, and this is not cancelled.
+            // Only a cancellation is left, which cannot happen here.
         }
     }
 
     private func wait(for deadline: ConnectActivation.Deadline, _ seconds: Double) async {
-        // The app's own number may be none; a duration has to be one.
+        // The app's number may be invalid for a duration.
         let seconds = seconds.isFinite ? min(max(seconds, 0), 86_400) : 0
         guard (try? await time.clock.sleep(for: .seconds(seconds))) != nil else { return }
         send(Input.answer(.deadlinePassed(deadline)))

@@ -1,26 +1,26 @@
 public import Handshake
 
-/// The other apps of a device, as far as this app may know of them.
+/// The other apps of a device, as far as this app may query them.
 public protocol InstalledApps: Sendable {
-    /// Whether there is an app that takes an address.
+    /// Whether an app can open a URL.
     func canOpen(_ address: String) async -> Bool
 
-    /// Opens an address in the app that takes it.
+    /// Opens a URL in its app.
     ///
-    /// - Returns: false when the system did not: there is no such app any more, or the user said no.
+    /// - Returns: false when the system did not: the app was removed, or the user declined.
     func open(_ address: String) async -> Bool
 
-    /// One element each time this app has gone to the background.
+    /// Yields each time this app enters the background.
     func backgroundEntries() -> AsyncStream<Void>
 }
 
 extension ConnectEnvironment {
-    /// A device with a browser for IFTTT's pages and with other apps, of which IFTTT's may be one.
+    /// Creates the environment of a device with a browser for IFTTT's pages and with other apps, such as IFTTT's.
     ///
     /// - Parameters:
     ///   - pages: shows IFTTT's pages and catches their redirects.
-    ///   - apps: opens the IFTTT app, and knows the mail programs that are installed.
-    ///   - addresses: where the IFTTT app is: the configuration's ``ConnectActivation/Configuration/addresses``.
+    ///   - apps: opens the IFTTT app, and knows the installed mail programs.
+    ///   - addresses: the URLs of the IFTTT app: the configuration's ``ConnectActivation/Configuration/addresses``.
     public init(pages: some Browser, apps: some InstalledApps, addresses: ActivationAddresses = .production) {
         self.init(browser: AppBrowser(pages: PageBrowser(pages), apps: apps))
         isAppInstalled = { await apps.canOpen(addresses.handoffPrefix) }
@@ -33,12 +33,12 @@ extension ConnectEnvironment {
     }
 }
 
-/// Opens the IFTTT app, and IFTTT's pages where there is none.
+/// Opens the IFTTT app, or IFTTT's pages without it.
 private struct AppBrowser: ConnectBrowser {
     let pages: PageBrowser
     let apps: any InstalledApps
 
-    /// Opens a destination. The IFTTT app brings its redirect by ``ConnectController/open(_:)``.
+    /// Opens a destination. The IFTTT app's redirect arrives through ``ConnectController/open(_:)``.
     func open(_ destination: ConnectActivation.Destination) async throws -> String? {
         guard destination.kind == .app else { return try await pages.open(destination) }
         guard await apps.open(destination.url) else {

@@ -2,13 +2,13 @@ public import Handshake
 import OAuth
 import Synchronization
 
-/// The system's browser and a listener on this machine that catches the redirect: for terminals and desktops (RFC 8252,
+/// The system browser with a loopback listener that catches the redirect: for terminals and desktops (RFC 8252,
 /// section 7.3).
 ///
-/// Give ``callbackURL`` to the configuration. It has to be registered at IFTTT, so a fixed port is the rule there. One page
-/// is waited for at a time: opening another one, and ``close()``, end the wait for the one before.
+/// Set ``callbackURL`` in the configuration. It must be registered at IFTTT, so use a fixed port. Only one page is awaited:
+/// opening another one, and ``close()``, end the previous wait.
 public struct LoopbackBrowser: ConnectBrowser {
-    /// Where the redirect arrives.
+    /// The redirect URI.
     public let callbackURL: CallbackURL
 
     private let show: @Sendable (SignInPage) async throws -> Void
@@ -17,13 +17,13 @@ public struct LoopbackBrowser: ConnectBrowser {
     private let page = OpenPage()
     private let held: Held
 
-    /// Takes a port, and keeps it until the first page has been answered. Later pages take it again.
+    /// Binds a port, and keeps it until the first page was answered. Later pages bind it again.
     ///
     /// - Parameters:
-    ///   - browser: what shows the page.
-    ///   - port: a fixed port; nil for one that is free now.
-    ///   - path: where the redirect arrives, beginning with a slash.
-    /// - Throws: ``ConnectError`` when the port is taken or the path is not one.
+    ///   - browser: shows the page.
+    ///   - port: a fixed port; nil for a free one.
+    ///   - path: the path of the redirect URI, beginning with a slash.
+    /// - Throws: ``ConnectError`` when the port is in use or the path is invalid.
     public init(_ browser: some Browser, port: UInt16? = nil, path: String = "/connect_callback") throws(ConnectError) {
         do {
             let listener = try LoopbackListener(port: port, path: path)
@@ -42,10 +42,10 @@ public struct LoopbackBrowser: ConnectBrowser {
 
     /// Shows the page and waits for its redirect.
     ///
-    /// - Throws: `HandshakeError/signInAbandoned(_:)` when the wait was ended by ``close()`` or by another page, and what the
-    ///   system's browser throws.
+    /// - Throws: `HandshakeError/signInAbandoned(_:)` when ``close()`` or another page ended the wait, and what the system
+    ///   browser throws.
     public func open(_ destination: ConnectActivation.Destination) async throws -> String? {
-        // Two listeners cannot have the port, and a listener serves one redirect.
+        // A port has one listener, and a listener serves one redirect.
         try await page.show { [held, show, port, path] in
             let listener = try held.take() ?? LoopbackListener(port: port, path: path)
             let page = try destination.page(callback: listener.redirectURI)
@@ -76,7 +76,7 @@ public struct LoopbackBrowser: ConnectBrowser {
     }
 }
 
-/// The listener that holds the port before the first wait. A class, because a browser is a value and the port is not.
+/// The listener that holds the port until the first wait. A class, because a browser is a value and the port is not.
 private final class Held: Sendable {
     private let listener: Mutex<LoopbackListener?>
 

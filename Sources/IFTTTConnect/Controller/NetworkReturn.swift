@@ -3,15 +3,15 @@ import Dispatch
 import Network
 #endif
 
-/// When there is a network again, told by how it stands from one moment to the next.
+/// Detects that the network is back, from a sequence of its states.
 enum NetworkReturn {
-    /// Returns when there is a network that was not there at the first look, or that is another one than then; when the
-    /// looks end, too.
+    /// Returns when there is a network that was missing or different at the first state; also when the sequence
+    /// ends.
     ///
-    /// A service that cannot be reached over a network that is there and stays as it is, is none of this: trying again at
-    /// once would only ask it over and over.
+    /// A service that is unreachable over a stable network does not count: an immediate retry would only
+    /// repeat the failure.
     ///
-    /// - Parameter looks: whether there is a network; the first element is how it stands now.
+    /// - Parameter looks: whether there is a network; the first element is the current state.
     static func wait(_ looks: AsyncStream<Bool>) async {
         var isFirst = true
         for await hasNetwork in looks {
@@ -21,7 +21,7 @@ enum NetworkReturn {
     }
 
     #if canImport(Network)
-    /// Waits as long as the system says that there is none, or no other one.
+    /// Waits while the system reports no network, or the same one.
     static func wait() async {
         let (looks, look) = AsyncStream<Bool>.makeStream()
         let monitor = NWPathMonitor()

@@ -1,23 +1,23 @@
 import Handshake
 import Synchronization
 
-/// The page that is open: one at a time, and it can be closed from elsewhere. A class, because a browser is a value and what
-/// stands on the screen is not.
+/// The open page: one at a time, and it can be closed by another task. A class, because a browser is a value and the
+/// open page is not.
 final class OpenPage: Sendable {
     private struct State {
         /// Finishes when the page is to close; nil when there is none.
         var closing: AsyncStream<Void>.Continuation?
-        /// Those who want it to have closed.
+        /// Tasks that wait for the page to close.
         var impatient: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
 
-    /// Closes the page before, and shows another until it has its answer.
+    /// Closes the previous page, and shows another until it has its answer.
     ///
-    /// - Parameter body: shows it, and ends when its task is cancelled.
+    /// - Parameter body: shows the page; ends when its task is cancelled.
     /// - Returns: what the body returns.
-    /// - Throws: `HandshakeError/signInAbandoned(_:)` when it was closed by ``close()`` or by another page, and what the body
+    /// - Throws: `HandshakeError/signInAbandoned(_:)` when ``close()`` or another page closed it, and what the body
     ///   throws.
     func show(_ body: @escaping @Sendable () async throws -> String?) async throws -> String? {
         let closing = await begin()
@@ -47,13 +47,13 @@ final class OpenPage: Sendable {
         }
     }
 
-    /// Closes the page before, and takes its place: the stream finishes when this one is to close.
+    /// Closes the previous page and replaces it: the stream finishes when the new one is to close.
     private func begin() async -> AsyncStream<Void> {
         let (closings, closing) = AsyncStream<Void>.makeStream()
         while true {
             await close()
             let isOurs = state.withLock { state in
-                // Another task may have begun.
+                // Another task may have started meanwhile.
                 guard state.closing == nil else { return false }
                 state.closing = closing
                 return true

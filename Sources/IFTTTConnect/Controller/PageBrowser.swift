@@ -1,9 +1,9 @@
 package import Handshake
 import OAuth
 
-/// A browser of the floor below, such as the one that catches redirects on Apple's platforms.
+/// Adapts a `Browser` of Handshake, such as the one that catches redirects on Apple's platforms.
 ///
-/// One page is shown at a time: opening another one, and ``close()``, end the one before, whose task is cancelled.
+/// One page is open at a time: opening another one, and ``close()``, cancel the previous one.
 package struct PageBrowser: ConnectBrowser {
     private let browser: any Browser
     private let page = OpenPage()
@@ -14,7 +14,7 @@ package struct PageBrowser: ConnectBrowser {
 
     /// Shows the page.
     ///
-    /// - Throws: `HandshakeError/signInAbandoned(_:)` when it was ended by ``close()`` or by another page, and what the browser
+    /// - Throws: `HandshakeError/signInAbandoned(_:)` when ``close()`` or another page ended it, and what the browser
     ///   throws.
     package func open(_ destination: ConnectActivation.Destination) async throws -> String? {
         try await page.show { [browser] in
@@ -29,7 +29,7 @@ package struct PageBrowser: ConnectBrowser {
 }
 
 extension ConnectActivation.Destination {
-    /// The destination as a page of the floor below.
+    /// The destination as a page of Handshake.
     func page(callback redirect: RedirectURI) throws -> SignInPage {
         let place = try EndpointURL(String(url.prefix { $0 != "?" }), security: .allowingInsecureLoopback)
         return SignInPage(

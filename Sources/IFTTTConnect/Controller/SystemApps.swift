@@ -2,20 +2,20 @@
 import Foundation
 import UIKit
 
-/// The apps beside this one on iOS, iPadOS and visionOS.
+/// The other apps on iOS, iPadOS and visionOS.
 ///
 /// ```swift
 /// let environment = ConnectEnvironment(
 ///     pages: WebAuthenticationBrowser { window }, apps: SystemApps())
 /// ```
 ///
-/// The system says nothing of an app whose scheme is not listed in the app's `Info.plist` under
+/// The system reports only apps whose schemes are listed in the app's `Info.plist` under
 /// `LSApplicationQueriesSchemes`: `ifttt-handoff-v1` for the IFTTT app, and `message`, `googlegmail`, `ms-outlook`, `ymail`,
-/// `airmail` and `readdle-spark` for the mail programs (dossier 5). Without them everything goes over IFTTT's pages.
+/// `airmail` and `readdle-spark` for the mail programs (dossier 5). Without them, IFTTT's pages are used.
 public struct SystemApps: InstalledApps {
     public init() {}
 
-    /// Whether there is an app that takes an address; false as well when the `Info.plist` does not list its scheme.
+    /// Whether an app can open a URL; false also when `Info.plist` does not list its scheme.
     public func canOpen(_ address: String) async -> Bool {
         guard let url = URL(string: address) else { return false }
         return await MainActor.run { UIApplication.shared.canOpenURL(url) }

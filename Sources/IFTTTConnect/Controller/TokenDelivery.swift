@@ -1,12 +1,12 @@
-/// Where a user token comes from (dossier 10.2, W14).
+/// How a user token is obtained (dossier 10.2, W14).
 public enum TokenDelivery: Sendable {
-    /// From the redirect: through the browser's history, for apps without a server.
+    /// From the redirect, through the browser's history: for apps without a server.
     case redirect
-    /// From the redirect; while there is none from there, or when that one was refused, from the partner's server. It is asked
-    /// each time, and nil when it has none.
+    /// From the redirect; while there is none, or when it was rejected, from the partner's server. The closure is called each
+    /// time, and returns nil without a token.
     case redirectOrPartnerServer(@Sendable () async throws -> UserToken?)
-    /// From the partner's server alone, which has exchanged it with its service key; nil when it has none. A token in a
-    /// redirect is dropped unread.
+    /// Only from the partner's server, which exchanges it with its service key; nil without a token. A token in a redirect is
+    /// ignored.
     case partnerServer(@Sendable () async throws -> UserToken?)
 
     /// Whether a redirect's token counts.
@@ -17,7 +17,7 @@ public enum TokenDelivery: Sendable {
         }
     }
 
-    /// What the partner's server has.
+    /// The partner server's token.
     package func partnerToken() async throws -> UserToken? {
         switch self {
         case .redirect: nil

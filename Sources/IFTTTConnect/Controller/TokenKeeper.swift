@@ -1,25 +1,25 @@
 import OAuth
 
-/// The user token of an activation: from the vault, else from the partner's server, and never one that was refused.
+/// The user token of an activation: from the vault, otherwise from the partner's server, and never a rejected one.
 actor TokenKeeper {
-    /// How many refused tokens are remembered: more than a user has in the life of a process.
+    /// How many rejected tokens are remembered: more than a user has during a process.
     private static let most = 8
 
     private let tokens: UserTokens?
     private let partnerToken: @Sendable () async throws -> UserToken?
     private var current: UserToken?
     private var refused: [UserToken] = []
-    /// Whether what the vault holds is known here.
+    /// Whether the vault's token was loaded.
     private var isLoaded = false
-    /// Counts the changes, so that what was asked for before one is not taken over after it.
+    /// Counts the changes, so that a token requested before a change does not replace it.
     private var changes = 0
-    /// What is being written to the vault: one after the other, in the order in which it was decided.
+    /// The pending write; writes run one after the other, in order.
     private var writing: Task<Void, any Error>?
-    /// Why the partner's token was not kept, until it is told.
+    /// Why the partner's token was not stored, until it is reported.
     private var problem: ConnectError?
 
     /// - Parameters:
-    ///   - tokens: where the token rests; nil keeps it in memory alone.
+    ///   - tokens: stores the token; nil keeps it in memory only.
     ///   - partnerToken: asks the partner's server.
     init(_ tokens: UserTokens?, partnerToken: @escaping @Sendable () async throws -> UserToken?) {
         self.tokens = tokens
@@ -33,10 +33,10 @@ actor TokenKeeper {
             let before = changes
             if !isLoaded {
                 let stored = try await tokens?.token()
-                // While the vault was asked, a token may have been stored or dropped: that is newer.
+                // A token stored or deleted during the request is newer.
                 guard changes == before else { continue }
                 isLoaded = true
-                // What was refused may still be there: the vault could not be written.
+                // A rejected token can still be in the vault if it could not be written.
                 current = stored.flatMap { refused.contains($0) ? nil : $0 }
                 if let current { return current }
             }
@@ -46,20 +46,20 @@ actor TokenKeeper {
             do {
                 try await store(fresh)
             } catch let error as ConnectError {
-                // It is as good from memory.
+                // The token works from memory.
                 problem = error
             }
             return fresh
         }
     }
 
-    /// Why the partner's token could not be kept, once.
+    /// Returns once why the partner's token could not be stored.
     func takeProblem() -> ConnectError? {
         defer { problem = nil }
         return problem
     }
 
-    /// Keeps a token, in memory immediately and in the vault before this returns.
+    /// Stores a token: in memory immediately, and in the vault before this returns.
     func store(_ token: UserToken) async throws {
         refused.removeAll { $0 == token }
         change(to: token)
@@ -67,8 +67,8 @@ actor TokenKeeper {
         try await write { try await $0.store(token) }
     }
 
-    /// Forgets a token that the service has refused, if it is still the one; it is not taken again. Whatever has taken its
-    /// place, here or in another process, is the token from now on.
+    /// Deletes a rejected token if it is still the current one; it is not used again. A token that has replaced it, here or in
+    /// another process, becomes the current one.
     func drop(_ token: UserToken) async throws {
         if !refused.contains(token) { refused = refused.suffix(Self.most - 1) + [token] }
         if current == token {
@@ -78,14 +78,14 @@ actor TokenKeeper {
         try await write { _ = try await $0.forget(ifStill: token) }
     }
 
-    /// Forgets the token.
+    /// Deletes the token.
     func forget() async throws {
         change(to: nil)
         isLoaded = true
         try await write { try await $0.forget() }
     }
 
-    /// Writes after all that was to be written before, to the end also when whoever asked does not wait.
+    /// Writes after all earlier writes; completes even when the caller is cancelled.
     private func write(_ body: @escaping @Sendable (UserTokens) async throws -> Void) async throws {
         guard let tokens else { return }
         let task = Task { [before = writing] in

@@ -7,9 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A crossing of an area, as it waits for its upload (dossier 6.5).
+/// A crossing of an area that is to be uploaded (dossier 6.5).
 ///
-/// The identifier is drawn when it is recorded and never again, so the service recognises a crossing that it gets twice.
+/// Its identifier is drawn once, when it is recorded, so that the service recognises duplicates.
 public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
     /// A UUID.
     public let id: String
@@ -33,9 +33,9 @@ public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
         case recordedAt = "recorded_at"
     }
 
-    /// A crossing of one of our areas.
+    /// A crossing of an area of this kit.
     ///
-    /// - Returns: nil for regions of the host app, which are none of our business, and for dwelling (dossier 10.2, W21).
+    /// - Returns: nil for the host app's regions and for dwelling (dossier 10.2, W21).
     init?(_ event: GeofenceEvent, at now: Double, random: RandomSource) {
         let kind: Kind
         switch event.kind {
@@ -57,17 +57,17 @@ public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
         recordedAt = now
     }
 
-    /// Whether a field of a type asks for this crossing.
+    /// Whether a field of this type reports this crossing.
     func isWanted(by type: FieldType?) -> Bool {
         switch type?.crossing {
         case .entry: kind == .entry
         case .exit: kind == .exit
-        // A service that does not say decides itself.
+        // If the service does not say, it decides itself.
         case .both, nil: true
         }
     }
 
-    /// The record that the service takes (dossier 6.6).
+    /// The record for the service (dossier 6.6).
     func document(installation: String) -> JSONValue {
         .object([
             "record_id": .string(id), "region_type": .string("geo"), "occurred_at": .string(Self.timeText(occurredAt)),
@@ -76,7 +76,7 @@ public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
         ])
     }
 
-    /// `2025-01-01T00:00:00+0000`, with milliseconds where there are some.
+    /// `2025-01-01T00:00:00+0000`, with milliseconds if there are any.
     static func timeText(_ seconds: Double) -> String {
         // The years 1 to 9999.
         let clamped = min(max(seconds, -62_135_596_800), 253_402_300_799)
@@ -93,7 +93,7 @@ public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
 enum AreaIdentifier {
     static func region(of subscription: String) -> String { "ifttt_" + subscription }
 
-    /// The subscription; nil for a region that is not ours.
+    /// The subscription; nil for a region of the host app.
     static func subscription(of region: String) -> String? {
         let prefix = region.prefix(6)
         guard prefix.lowercased() == "ifttt_", prefix.utf8.count == 6 else { return nil }

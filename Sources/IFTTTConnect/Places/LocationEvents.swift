@@ -8,10 +8,10 @@ extension ConnectAPI {
     /// - Parameters:
     ///   - crossings: at least one.
     ///   - installation: a UUID of this installation, which tells the service's logs apart and is no person.
-    ///   - repeating: when it is sent again after a passing failure.
+    ///   - retry: when it is sent again after a passing failure.
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func upload(
-        _ crossings: [AreaCrossing], from installation: String, repeating: Repetition = .standard
+        _ crossings: [AreaCrossing], from installation: String, retry: RetryPolicy = .standard
     ) async throws {
         var operation = Exchange.Operation(
             name: "location_events", method: .post, host: hosts.location, target: "/v1/location_events",
@@ -21,8 +21,8 @@ extension ConnectAPI {
                 operation.headers[.authorization] = "Bearer " + token.secret.reveal()
             }
         } catch { throw ConnectError.placing(error) }
-        operation.pauses = repeating.pauses
-        operation.longestPause = repeating.longestPause
+        operation.pauses = retry.pauses
+        operation.longestPause = retry.longestPause
         try await exchange.send(operation) { _ in }
     }
 }

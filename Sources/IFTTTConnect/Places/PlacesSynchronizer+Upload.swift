@@ -48,7 +48,7 @@ extension PlacesSynchronizer {
         let start = time.now()
         for crossing in crossings { report(.uploadAttempted(crossing, delay: start - crossing.recordedAt)) }
         do {
-            try await api.upload(crossings, from: installation, repeating: configuration.repeating)
+            try await api.upload(crossings, from: installation, retry: configuration.retry)
         } catch let error as ConnectError {
             guard error.isAboutContent else {
                 let delay = time.now() - start

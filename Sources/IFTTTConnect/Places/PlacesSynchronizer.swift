@@ -36,7 +36,7 @@ public actor PlacesSynchronizer {
         /// After how many seconds a crossing is given up.
         public var maximumAge: Double = 7 * 86_400
         /// When a request is sent again.
-        public var repeating: ConnectAPI.Repetition = .standard
+        public var retry: ConnectAPI.RetryPolicy = .standard
         public var lifeCycle: LifeCycle = .all
         /// The pause between two periodic synchronizations.
         public var interval: Duration = .seconds(3_600)
@@ -252,7 +252,7 @@ public actor PlacesSynchronizer {
         var failure: (any Error)?
         for id in known.watched {
             do {
-                let connection = try await api.connection(id, repeating: configuration.repeating)
+                let connection = try await api.connection(id, retry: configuration.retry)
                 let now = time.now()
                 try await store.change { $0.update(id, with: connection, at: now) }
             } catch let error as ConnectError where error.problemKind == .notFound {

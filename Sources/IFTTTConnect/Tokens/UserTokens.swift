@@ -1,23 +1,23 @@
 public import Handshake
 import OAuth
 
-/// Where an app's user token rests: in a vault, encrypted, as the grant of an account of `Service/ifttt` (dossier 6.11 and
+/// Stores a user token: encrypted in a vault, as the grant of an account of `Service/ifttt` (dossier 6.11 and
 /// 13, F106).
 ///
-/// Signing out is ``forget()``: nothing of the token is left.
+/// To sign out, call ``forget()``, which deletes the token.
 public struct UserTokens: Sendable {
     private let handshake: Handshake
     private let service: String
     private let name: String
     private let now: @Sendable () -> Double
 
-    /// Opens the place of one user's token.
+    /// Opens the store of one user's token.
     ///
     /// - Parameters:
-    ///   - handshake: the front door with a client of `Service/ifttt`; the client's identifier is the partner's service.
+    ///   - handshake: has a client of `Service/ifttt`, whose identifier is the partner's service.
     ///   - name: the app's name for the account.
     ///   - service: the service's name in `handshake`.
-    ///   - time: what time it is.
+    ///   - time: the clock.
     public init(
         in handshake: Handshake, as name: String = AccountID.defaultName, of service: String = Service.ifttt.name,
         time: TimeSource = .system
@@ -41,7 +41,7 @@ public struct UserTokens: Sendable {
         }
     }
 
-    /// The account whose grant the token is; nil when there is none.
+    /// The account with the token as its grant; nil when there is none.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
     public func account() async throws -> Account? {
@@ -52,7 +52,7 @@ public struct UserTokens: Sendable {
         }
     }
 
-    /// Stores a token in place of the one before. It is durable when this returns.
+    /// Stores a token; replaces the previous one. It is durable when this returns.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func store(_ token: UserToken) async throws {
@@ -65,7 +65,7 @@ public struct UserTokens: Sendable {
         }
     }
 
-    /// Removes the token, also when its record is damaged. The service has no way to void it.
+    /// Deletes the token, even if its record is damaged. The service has no way to revoke it.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func forget() async throws {
@@ -76,10 +76,10 @@ public struct UserTokens: Sendable {
         }
     }
 
-    /// Removes one token, and leaves any other that has taken its place: for a token that the service has refused, whose
-    /// refusal may come late. That it is the stored one is decided under the vault's lock, so against every process.
+    /// Deletes a rejected token unless another one has replaced it. The comparison runs under the vault's lock, so it holds
+    /// across processes.
     ///
-    /// - Parameter token: the token that is to go.
+    /// - Parameter token: the token to delete.
     /// - Returns: whether it was the stored one.
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     @discardableResult

@@ -2,10 +2,10 @@ import Handshake
 import OAuth
 
 extension Connection {
-    /// Reads an answer: a connection, or a list whose first element is one (dossier 1.1 and 1.2).
+    /// Parses an answer: a connection, or a list whose first element is one (dossier 1.1 and 1.2).
     ///
-    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` when the content is no connection: without
-    ///   `id`, `name`, `description`, `url`, or without a readable primary service.
+    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for content without `id`, `name`, `description` or
+    ///   `url`, or without a valid primary service.
     public init(parsing content: [UInt8], answer: String = "connection") throws(ConnectError) {
         try self.init(ConnectError.json(content, of: answer), answer: answer)
     }
@@ -34,7 +34,7 @@ extension Connection {
 }
 
 extension Connection.Status {
-    /// What the service spells; null, nothing and what is new are unknown (dossier 1.3).
+    /// Parses the service's spelling; null, absence and new values are unknown (dossier 1.3).
     init(wire: String?) {
         self = wire.flatMap(Self.init(rawValue:)) ?? .unknown
     }
@@ -57,7 +57,7 @@ extension Connection.Service {
 }
 
 extension Connection.Component {
-    /// - Parameter kind: the member that names what it is of its service; nil where a service lists it.
+    /// - Parameter kind: the member with the component of the service; nil in a service's list.
     init?(reading members: Members, kind: String?) {
         guard let id = members.text("id") else { return nil }
         self.init(
@@ -113,7 +113,7 @@ extension UserConnection {
 extension UserConnection.UserFeature {
     init?(reading members: Members) {
         guard let featureID = members.text("feature_id") else { return nil }
-        // Literally true alone is on (dossier 1.8).
+        // Only a literal true means on (dossier 1.8).
         self.init(
             id: members.text("id"), featureID: featureID, isEnabled: members["enabled"] == .bool(true),
             fields: members.objects("user_fields", UserConnection.UserField.init(reading:)),

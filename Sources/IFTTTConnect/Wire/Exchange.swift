@@ -2,10 +2,10 @@ import HTTPTypes
 import Handshake
 import OAuth
 
-/// How this kit speaks to IFTTT: one call of an operation, its status looked at first, its content read as JSON.
+/// Sends one operation to IFTTT: checks the status, then parses the content as JSON.
 struct Exchange: Sendable {
     let transport: any Transport
-    /// What the pauses before repetitions are measured on, and what tells how far away a time is that the service names.
+    /// Measures pauses, and interprets `Retry-After` dates.
     let time: TimeSource
 
     /// One operation of the service.
@@ -19,14 +19,14 @@ struct Exchange: Sendable {
         var content: JSONValue?
         var headers: HTTPFields = [:]
         var limits = TransferLimits(maximumContentLength: 4 << 20)
-        /// The pauses before it is sent again after a passing failure; none for what must not be done twice.
+        /// The pauses before retries; empty for operations that must not run twice.
         var pauses: [Duration] = []
-        /// The longest pause that the service may ask for: short where somebody waits for the answer.
+        /// The longest accepted `Retry-After`: short where a user waits.
         var longestPause = Duration.seconds(2)
 
-        /// What somebody waits for and what changes nothing: asked once more.
+        /// For requests that change nothing while a user waits: one retry.
         static let question = [Duration.milliseconds(250)]
-        /// What is the same done once or twice: done once more.
+        /// For idempotent requests: one retry.
         static let repeatable = [Duration.seconds(1)]
 
         func request() throws(ConnectError) -> RequestMessage {
@@ -36,17 +36,17 @@ struct Exchange: Sendable {
         }
     }
 
-    /// What `read` makes of the content of a successful answer, as JSON.
+    /// Parses the content of a successful answer as JSON.
     ///
-    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for what cannot be read, besides what ``send(_:_:)``
+    /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for malformed content, besides what ``send(_:_:)``
     ///   throws.
     func json<Value>(_ operation: Operation, _ read: (JSONValue) throws -> Value) async throws -> Value {
         try await send(operation) { try read(try ConnectError.json($0.content, of: operation.name)) }
     }
 
-    /// What `read` makes of a successful answer.
+    /// Parses a successful answer.
     ///
-    /// - Throws: ``ConnectError/service(_:)`` for every status that is not one of success.
+    /// - Throws: ``ConnectError/service(_:)`` for an error status.
     func send<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
         try await answer(operation) { response in
             guard response.head.status.kind == .successful else { throw problem(response, operation) }
@@ -54,10 +54,10 @@ struct Exchange: Sendable {
         }
     }
 
-    /// What `read` makes of the answer, whatever its status.
+    /// Parses an answer with any status.
     ///
-    /// What it throws is a failure like one of the network: an answer that was cut short, or that somebody between gave,
-    /// is asked for again where the operation may be.
+    /// An error of `read` counts like a network failure: a truncated answer, or one of a captive portal, is retried if the
+    /// operation may be.
     func answer<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
         let request = try operation.request()
         var pauses = operation.pauses[...]
@@ -68,14 +68,14 @@ struct Exchange: Sendable {
         }
     }
 
-    /// What an error status says.
+    /// The error of an error status.
     func problem(_ response: ResponseMessage, _ operation: Operation) -> ConnectError {
         .service(.init(response, now: time.now(), sent: operation.headers[.requestID]))
     }
 }
 
 extension ConnectError {
-    /// How long to wait before asking again: what the service asks for, and never less than the plan. Nil when that is too
+    /// The pause before a retry: what the service asks for, but at least the planned one. Nil when that is too
     /// long.
     fileprivate func pause(from planned: Duration, to longest: Duration) -> Duration? {
         guard case .service(let problem) = self, let wish = problem.retryAfter else { return planned }
@@ -84,11 +84,11 @@ extension ConnectError {
 }
 
 extension ConnectError.Problem {
-    /// What an error status says: the service's words where it answered with an object, nothing of a page (dossier 2.4).
+    /// Parses an error status: the service's texts if it answered with an object, nothing of a page (dossier 2.4).
     ///
     /// - Parameters:
-    ///   - now: seconds since 1970, for a `Retry-After` that names a time.
-    ///   - requestID: the identifier that the request was sent with; the answer's own counts more.
+    ///   - now: seconds since 1970, for a `Retry-After` date.
+    ///   - requestID: the request's ID; the answer's own takes precedence.
     fileprivate init(_ response: ResponseMessage, now: Double, sent requestID: String?) {
         let members = Members((try? JSONValue(parsing: response.content))?.object ?? [:])
         self.init(
@@ -105,22 +105,22 @@ extension ConnectError.Problem {
 }
 
 extension Members {
-    /// A text of an error, shortened and harmless: a code and a pointer are names, and names are told as they are.
+    /// A sanitised text of an error. A code or a pointer is a name, which is not redacted.
     fileprivate func word(_ name: String) -> String? {
         text(name).flatMap { $0.isEmpty ? nil : quoted($0, limit: 300) }
     }
 
-    /// What an error explains. The service may quote there what it was sent, and among that are tokens.
+    /// A sanitised, redacted message. The service may quote the request, including tokens.
     fileprivate var message: String? {
         text("message").flatMap {
-            // By scalars: one character may have megabytes of them.
+            // By scalars, because one character can be megabytes long.
             $0.isEmpty ? nil : quoted(hidingTokens(in: String($0.unicodeScalars.prefix(600))), limit: 300)
         }
     }
 }
 
 extension HTTPField.Name {
-    /// A name that is written down in our own source.
+    /// A valid field name that is a constant of the code.
     private static func known(_ name: StaticString) -> HTTPField.Name {
         HTTPField.Name("\(name)") ?? .accept
     }
@@ -136,11 +136,11 @@ extension HTTPField.Name {
 extension Secret {
     /// The value for a header field.
     ///
-    /// - Throws: ``ConnectError/input(member:problem:)`` for one that cannot stand there.
+    /// - Throws: ``ConnectError/input(member:problem:)`` for a value that is invalid in a header.
     func headerValue(_ member: String) throws(ConnectError) -> String {
         let text = reveal()
         guard text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .input(member: member, problem: "it has characters that cannot stand in a header, or is too long")
+            throw .input(member: member, problem: "it has characters that are invalid in a header, or is too long")
         }
         return text
     }

@@ -2,7 +2,7 @@ import Handshake
 public import OAuth
 
 extension FieldValue {
-    /// Reads a value by its form. Nothing is lost: what has no form that is known stays ``other(_:)``.
+    /// Parses a value. Nothing is lost: an unknown form becomes ``other(_:)``.
     public init(json: JSONValue) {
         switch json {
         case .string(let text): self = .text(text)
@@ -22,13 +22,13 @@ extension FieldValue {
         }
     }
 
-    /// Reads a value that a user wrote by hand. It is about to be stored or run with, so nothing of a place may be dropped:
-    /// a coordinate out of its range, a radius that is no number, a mistyped member.
+    /// Parses a hand-written value. It is going to be stored or used in a run, so nothing may be dropped: a coordinate out of
+    /// range, an invalid radius or a mistyped member is an error.
     ///
-    /// - Throws: ``ConnectError/input(member:problem:)`` with the place in front of what is wrong.
+    /// - Throws: ``ConnectError/input(member:problem:)`` with the place of the error.
     package init(written json: JSONValue, at member: String) throws(ConnectError) {
         guard json != .null else {
-            throw .input(member: member, problem: "it is missing; leave out the field that is to have none")
+            throw .input(member: member, problem: "it is missing. Leave out the field if it has no value")
         }
         self.init(json: json)
         let members = Members(json.object ?? [:])
@@ -38,11 +38,11 @@ extension FieldValue {
             throw .input(
                 member: "\(member).\(quoted(wrong, limit: 60))",
                 problem: "a place has lat (−90 to 90), lng (−180 to 180) and, for an area, a radius above 0 in metres; "
-                    + "besides, address, description and zoom")
+                    + "optional members are address, description and zoom")
         }
     }
 
-    /// The member of a place that would be dropped, or spoils it.
+    /// The member of a place that would be dropped or is invalid.
     private static func wrongPart(ofPlace members: Members) -> String? {
         guard let place = LocationValue(reading: members) else {
             let latitude = members.number("lat") ?? members.number("latitude") ?? .infinity
@@ -65,7 +65,7 @@ extension FieldValue {
         }
     }
 
-    /// What updates and runs send for this value: of an option its opaque value alone (dossier 2.9).
+    /// The value in updates and runs: only the opaque value of an option (dossier 2.9).
     var sent: JSONValue {
         switch self {
         case .option(let option): .string(option.value)
@@ -90,7 +90,7 @@ extension FieldValue.Option {
 }
 
 extension LocationValue {
-    /// Reads both spellings of the coordinates (dossier 1.9; 10.2, W28).
+    /// Accepts both spellings of the coordinates (dossier 1.9; 10.2, W28).
     init?(reading members: Members) {
         guard let latitude = members.number("lat") ?? members.number("latitude"),
             let longitude = members.number("lng") ?? members.number("longitude")
@@ -111,7 +111,7 @@ extension LocationValue {
         return .object(members)
     }
 
-    /// A finite number as JSON spells it, whole ones without a fraction.
+    /// A finite number in JSON, integers without a fraction.
     private static func spelled(_ number: Double) -> String {
         number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : "\(number)"
     }
@@ -129,7 +129,7 @@ extension FieldValue: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        // As one text: the form of a value is the service's own, and numbers keep their spelling.
+        // As a string, because numbers must keep their spelling.
         var container = encoder.singleValueContainer()
         try container.encode(json.json)
     }

@@ -1,13 +1,13 @@
 import OAuth
 
-/// The encoding of queries at IFTTT (dossier 3.4 and 12).
+/// IFTTT's query encoding (dossier 3.4 and 12).
 ///
-/// What RFC 3986 allows in a query stays as it is, also `:`, `/`, `@` and `?`; what divides items (`&`, `=`, `;`) and what a
-/// reader may take for a space (`+`) is encoded, and so is all the rest.
+/// Characters that RFC 3986 allows in a query stay unencoded, including `:`, `/`, `@` and `?`; separators (`&`, `=`, `;`), `+`,
+/// which some readers decode as a space, and all others are encoded.
 enum QueryEncoding {
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
 
-    /// One byte of each that stays as it is.
+    /// For each byte, whether it stays unencoded.
     private static let isKept: [Bool] = {
         var table = [Bool](repeating: false, count: 256)
         for byte in UInt8.min...UInt8.max where PercentEncoding.isUnreserved(byte) { table[Int(byte)] = true }
@@ -28,7 +28,7 @@ enum QueryEncoding {
         }
     }
 
-    /// An address with items behind it, in this order; behind its own query when it has one.
+    /// Appends items in order to a URL, after its own query if it has one.
     static func address(_ base: String, items: [(name: String, value: String)]) -> String {
         guard !items.isEmpty else { return base }
         var output = Array(base.utf8)
@@ -44,16 +44,16 @@ enum QueryEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// A name or value as it was before it was encoded; nil when an escape is broken, the bytes are not UTF-8, or a
-    /// control character comes out.
+    /// Decodes a name or value; nil when an escape is broken, the bytes are not UTF-8, or the result has a control
+    /// character.
     ///
-    /// A `+` stays one: no value that IFTTT sends has a space, and a token may have a plus.
+    /// A `+` stays: no value of IFTTT has a space, and a token may have a plus.
     static func decode(_ bytes: Substring.UTF8View) -> String? {
         guard bytes.contains(0x2B) else { return PercentEncoding.decodeForm(bytes) }
         return PercentEncoding.decodeForm(bytes.flatMap { $0 == 0x2B ? Array("%2B".utf8) : [$0] })
     }
 
-    /// A text with its bytes outside ASCII percent-encoded.
+    /// A text with non-ASCII bytes percent-encoded.
     static func encodingNonASCII(_ text: String) -> String {
         var output: [UInt8] = []
         for byte in text.utf8 {

@@ -1,14 +1,14 @@
-/// The answer of a chain that says yes or no (dossier 5.8). Words are compared whole and in any case.
+/// The answer of a yes-or-no chain (dossier 5.8). Words are compared whole and case-insensitively.
 public enum YesOrNo: Sendable, Hashable {
     case yes, no
-    /// The file does not have what the chain looks at: `Insufficient Data`, `NoData`.
+    /// The file lacks the data that the chain needs: `Insufficient Data`, `NoData`.
     case insufficientData
-    /// The chain could not work: `Error`.
+    /// The chain failed: `Error`.
     case error
     /// An unknown answer; never one of the other cases.
     case other(String)
 
-    /// Reads the service's word.
+    /// Parses the service's word.
     public init(_ word: String) {
         self =
             switch word.lowercased() {
@@ -24,12 +24,12 @@ public enum YesOrNo: Sendable, Hashable {
 /// The risk of melanoma (dossier 5.8, `Chain9`).
 public enum MelanomaRisk: Sendable, Hashable {
     case low, normal, slightlyIncreased, moderate, high, veryHigh
-    /// The file does not have what the chain looks at.
+    /// The file lacks the data that the chain needs.
     case noData
     /// An unknown answer; never one of the other cases.
     case other(String)
 
-    /// Reads the service's word, whole and in any case.
+    /// Parses the service's word, whole and case-insensitively.
     public init(_ word: String) {
         self = Self.words.first { $0.word.lowercased() == word.lowercased() }?.risk ?? .other(word)
     }
@@ -49,20 +49,20 @@ public enum MelanomaRisk: Sendable, Hashable {
     ]
 }
 
-/// Whether the genes speak for a lack of vitamin D (dossier 5.8, `Chain88`).
+/// Whether the genes indicate a lack of vitamin D (dossier 5.8, `Chain88`).
 public enum VitaminD: Sendable, Hashable {
     /// `Yes`: an issue.
     case issue
-    /// `No`, and no other word: no issue.
+    /// Exactly `No`: no issue.
     case noIssue
-    /// The file does not have what the chain looks at.
+    /// The file lacks the data that the chain needs.
     case insufficientData
-    /// The chain could not work.
+    /// The chain failed.
     case error
     /// An unknown answer; never one of the other cases.
     case other(String)
 
-    /// Reads the service's word, whole and in any case.
+    /// Parses the service's word, whole and case-insensitively.
     public init(_ word: String) {
         self =
             switch YesOrNo(word) {
@@ -97,7 +97,7 @@ extension AppChain where Answer == VitaminD {
 }
 
 extension AppChain where Answer == YesOrNo {
-    /// Any chain that answers yes or no in one property; `result` unless stated.
+    /// A chain that answers yes or no in one property, by default `result`.
     public static func yesOrNo(_ number: Int, property: String = "result") -> AppChain {
         AppChain(number, property: property, answer: YesOrNo.init)
     }

@@ -1,4 +1,4 @@
-/// An app chain, and how its report becomes an answer.
+/// An app chain, and how its report is read.
 ///
 /// An app declares its own in a few lines:
 ///
@@ -18,19 +18,19 @@
 /// }
 /// ```
 public struct AppChain<Answer: Sendable>: Sendable {
-    /// What the chain is called on the wire.
+    /// The chain's code on the wire.
     public let code: AppCode
     private let read: @Sendable (Report) throws(SequencingError) -> Answer
 
-    /// Declares a chain by its code and a reading of its report. The reading sees only reports of jobs that succeeded.
+    /// Declares a chain by its code and a function that reads its report. The function gets only reports of successful jobs.
     public init(code: AppCode, reading read: @escaping @Sendable (Report) throws(SequencingError) -> Answer) {
         self.code = code
         self.read = read
     }
 
-    /// Declares a chain that answers in one text property. `answer` gets the text as the service wrote it.
+    /// Declares a chain that answers in one text property. `answer` receives the text unchanged.
     ///
-    /// A report without such a text is a ``SequencingError/answerMissing(chain:property:)``, not an answer.
+    /// A report without such a text throws ``SequencingError/answerMissing(chain:property:)``.
     public init(_ number: Int, property: String, answer: @escaping @Sendable (String) -> Answer) {
         let code = AppCode(number)
         self.init(code: code) { report throws(SequencingError) in
@@ -43,8 +43,8 @@ public struct AppChain<Answer: Sendable>: Sendable {
 
     /// The answer of a report.
     ///
-    /// - Throws: ``SequencingError/unsuccessful(_:)`` for a job that ended without success, and what the reading
-    ///   throws.
+    /// - Throws: ``SequencingError/unsuccessful(_:)`` for a job that failed, and what the reading
+    ///   function throws.
     public func answer(in report: Report) throws(SequencingError) -> Answer {
         guard report.succeeded else { throw .unsuccessful(report) }
         return try read(report)

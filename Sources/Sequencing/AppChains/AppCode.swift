@@ -1,4 +1,4 @@
-/// What an app chain is called on the wire: `Chain9`, in older texts also a symbolic name (dossier 5.2, `AppCode`).
+/// The code of an app chain on the wire: `Chain9`, in older documents also a symbolic name (dossier 5.2, `AppCode`).
 public struct AppCode: Sendable, Hashable, Codable {
     public let string: String
 
@@ -7,9 +7,9 @@ public struct AppCode: Sendable, Hashable, Codable {
         string = "Chain\(number)"
     }
 
-    /// Takes a code as people write it: `Chain9`, `chain9` and `9` are one; any other word is kept as it is.
+    /// Parses a code as users write it: `Chain9`, `chain9` and `9` are the same; other words are kept unchanged.
     ///
-    /// - Returns: nil for a text that is not of 1 to 100 ASCII letters, digits, hyphens and underscores.
+    /// - Returns: nil unless the text is 1 to 100 ASCII letters, digits, hyphens and underscores.
     public init?(_ text: some StringProtocol) {
         let word = text.lowercased().hasPrefix("chain") ? text.dropFirst(5) : text[...]
         if let number = Int(word), number > 0, word.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

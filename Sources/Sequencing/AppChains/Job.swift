@@ -1,7 +1,7 @@
 import Handshake
 public import OAuth
 
-/// What identifies a job at the service: keep it, and a run can be taken up again after a restart (dossier 5.2,
+/// The identifier of a job: store it to resume a run after a restart (dossier 5.2,
 /// `IdJob`).
 public struct JobID: Sendable, Hashable, Codable {
     public let number: Int64
@@ -24,7 +24,7 @@ extension JobID: CustomStringConvertible {
     public var description: String { String(number) }
 }
 
-/// How far a job is (dossier 5.2, `Status`). Words are compared in any case.
+/// The status of a job (dossier 5.2, `Status`). Words are compared case-insensitively.
 public enum JobStatus: Sendable, Hashable {
     case pending
     /// `Running`, also called `Executing`.
@@ -36,7 +36,7 @@ public enum JobStatus: Sendable, Hashable {
     /// An unknown status: the job may still end.
     case other(String)
 
-    /// Reads the service's word.
+    /// Parses the service's word.
     public init(_ word: String) {
         self =
             switch word.lowercased() {
@@ -49,7 +49,7 @@ public enum JobStatus: Sendable, Hashable {
             }
     }
 
-    /// Whether nothing more will come.
+    /// Whether the job has ended.
     public var isFinal: Bool {
         switch self {
         case .completed, .failed, .cancelled: true
@@ -58,20 +58,20 @@ public enum JobStatus: Sendable, Hashable {
     }
 }
 
-/// A job as the service shows it: identifier, how far it is, and the report once it is completed (dossier 5.2).
+/// A job: identifier, status, and the report once it is completed (dossier 5.2).
 public struct Job: Sendable, Hashable {
     public let id: JobID
     public let status: JobStatus
     /// Whether the job succeeded; nil until it has ended. The wire spells it `CompletedSuccesfully`.
     public let completedSuccessfully: Bool?
-    /// When it ended, as the service spells it.
+    /// When it ended, in the service's notation.
     public let finished: String?
     /// The properties so far; empty until the job has ended.
     public let properties: [ReportProperty]
-    /// The whole object, undecoded.
+    /// The whole object.
     public let raw: JSONValue
 
-    /// Reads a job result object.
+    /// Parses a job result object.
     ///
     /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)``.
     public init(_ value: JSONValue, answer: String = "GetAppResults") throws(SequencingError) {
@@ -94,7 +94,7 @@ public struct Job: Sendable, Hashable {
         raw = value
     }
 
-    /// What came of the job; nil while it goes on.
+    /// The outcome of the job; nil while it runs.
     var outcome: Result<Report, SequencingError>? {
         switch status {
         case .pending, .running, .other: nil

@@ -1,17 +1,17 @@
 import Handshake
 public import OAuth
 
-/// What an app chain found in a file (dossier 5.6). Nothing in it is changed: no case folded, no property left out.
+/// The report of an app chain about a file (dossier 5.6). Nothing is changed or dropped.
 public struct Report: Sendable, Hashable {
-    /// The job that made it.
+    /// The job.
     public let job: JobID
-    /// Whether the service says that the job succeeded; true only for a plain yes.
+    /// Whether the service reports success; true only for a literal true.
     public let succeeded: Bool
-    /// When the job ended, as the service spells it.
+    /// When the job ended, in the service's notation.
     public let finished: String?
     /// The properties in the service's order. Names may repeat.
     public let properties: [ReportProperty]
-    /// The whole job object, undecoded.
+    /// The whole job object.
     public let raw: JSONValue
 
     init(_ job: Job) {
@@ -22,7 +22,7 @@ public struct Report: Sendable, Hashable {
         raw = job.raw
     }
 
-    /// The first property of this name, spelled exactly so.
+    /// The first property with exactly this name.
     public subscript(name: String) -> ReportProperty? {
         properties.first { $0.name == name }
     }
@@ -32,7 +32,7 @@ public struct Report: Sendable, Hashable {
         if case .plainText(let text)? = self[name]?.value { text } else { nil }
     }
 
-    /// The files that belong to the report.
+    /// The files of the report.
     public var files: [ReportFile] {
         properties.compactMap { if case .pdf(let file) = $0.value { file } else { nil } }
     }
@@ -44,7 +44,7 @@ public struct ReportProperty: Sendable, Hashable {
     public let title: String?
     public let subtitle: String?
     public let description: String?
-    /// A finer kind, for tables and the like.
+    /// The subtype, for tables and the like.
     public let subtype: String?
     public let value: ReportValue
 
@@ -59,16 +59,16 @@ public struct ReportProperty: Sendable, Hashable {
     }
 }
 
-/// A result, by its type: the ten that are known, and whatever else comes (dossier 5.2).
+/// A result by its type: ten known ones, and unknown ones (dossier 5.2).
 ///
-/// Markup and addresses are the service's text: show them as foreign content, in a place where scripts do not run.
+/// Markup and URLs are untrusted: show them where scripts do not run.
 public enum ReportValue: Sendable, Hashable {
     case plainText(String)
     case htmlText(String)
     case imageURL(String)
     case videoURL(String)
     case html5(String)
-    /// A file that can be fetched.
+    /// A downloadable file.
     case pdf(ReportFile)
     case viewTable(String)
     case chart(String)
@@ -77,7 +77,7 @@ public enum ReportValue: Sendable, Hashable {
     /// An unknown type, or a value that does not fit its type.
     case unknown(type: String, value: JSONValue?)
 
-    /// Reads a value by the service's word for its type, in any case.
+    /// Parses a value by the service's type name, case-insensitively.
     init(type: String, value: JSONValue?, job: JobID) {
         let text: String? =
             switch value {

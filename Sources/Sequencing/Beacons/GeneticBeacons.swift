@@ -1,12 +1,12 @@
 public import Handshake
 import OAuth
 
-/// Asks beacons whether anyone has been seen with a variant (dossier 5.10). No account and no token are needed, and
-/// none is sent.
+/// Asks genetic beacons whether anyone has been seen with a variant (dossier 5.10). Needs no account, and sends no
+/// token.
 public struct GeneticBeacons: Sendable {
     private let exchange: Exchange
 
-    /// Opens the beacons.
+    /// Creates a client of the beacons.
     public init(
         at hosts: Sequencing.Hosts = .production, transport: any Transport = .platform,
         clock: any Clock<Duration> = ContinuousClock()
@@ -14,7 +14,7 @@ public struct GeneticBeacons: Sendable {
         exchange = Exchange(send: { try await transport.send($0, limits: $1) }, host: hosts.beacon, clock: clock)
     }
 
-    /// Whose beacons are asked.
+    /// The network of beacons.
     public enum Network: String, Sendable, Hashable, CaseIterable {
         /// Those of other institutions.
         case publicBeacons = "PublicBeacons"
@@ -22,20 +22,20 @@ public struct GeneticBeacons: Sendable {
         case sequencing = "SequencingBeacon"
     }
 
-    /// A variant: where, and which allele.
+    /// A variant: position and allele.
     public struct Variant: Sendable, Hashable {
         public let chromosome: Int
         public let position: Int64
         public let allele: String
 
-        /// - Throws: ``SequencingError/input(member:problem:)`` for numbers below 1, or an allele that is not of 1 to
+        /// - Throws: ``SequencingError/input(member:problem:)`` for numbers below 1, or an allele that is not 1 to
         ///   1,000 letters.
         public init(chromosome: Int, position: Int64, allele: String) throws(SequencingError) {
             guard chromosome >= 1 else { throw .input(member: "chrom", problem: "a chromosome is a number from 1") }
             guard position >= 1 else { throw .input(member: "pos", problem: "a position is a number from 1") }
             guard (1...1000).contains(allele.utf8.count), allele.utf8.allSatisfy({ (0x41...0x5A).contains($0 & 0xDF) })
             else {
-                throw .input(member: "allele", problem: "an allele is of letters, as in A or GT")
+                throw .input(member: "allele", problem: "an allele consists of letters, such as A or GT")
             }
             self.chromosome = chromosome
             self.position = position
@@ -43,15 +43,15 @@ public struct GeneticBeacons: Sendable {
         }
     }
 
-    /// What beacons answered.
+    /// The answer of the beacons.
     public struct Answer: Sendable, Hashable {
-        /// The answer as it came: its form is not documented.
+        /// The answer's text, whose form is undocumented.
         public let text: String
-        /// The member `exists` of an answer that is an object; nil where there is none.
+        /// The member `exists` if the answer is an object; nil otherwise.
         public let exists: Bool?
     }
 
-    /// Asks.
+    /// Sends a query.
     ///
     /// - Throws: ``SequencingError``, `CancellationError`.
     public func ask(_ network: Network, for variant: Variant) async throws -> Answer {

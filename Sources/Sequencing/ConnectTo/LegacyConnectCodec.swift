@@ -10,14 +10,14 @@ import Foundation
 
 /// The encrypted link of the old Connect-To protocol (dossier 3.3).
 ///
-/// Legacy, and weak: the client's secret is the key, stands in the text and goes as MD5 into the address; the
-/// initialisation vector is a published constant; nothing protects the text from being changed. It exists because the
-/// service knows no other form. Make the link where the secret may be, on a server, and give the app the finished link.
-/// The link itself is https only.
+/// Legacy and weak: the client's secret is the key, is part of the text, and its MD5 is in the URL; the initialisation
+/// vector is a published constant; the text is not authenticated. It exists because the service supports no other form.
+/// Create the link on a server, which may have the secret, and give the app the finished link. The link itself is
+/// https only.
 public struct LegacyConnectCodec: Sendable {
     private let secret: Secret
 
-    /// The codec of a client.
+    /// Creates the codec of a client.
     ///
     /// - Throws: ``SequencingError/input(member:problem:)`` for an empty secret.
     public init(secret: Secret) throws(SequencingError) {
@@ -27,7 +27,7 @@ public struct LegacyConnectCodec: Sendable {
 
     private static let initialisationVector = Array("3n3CrwwnzMqxOssv".utf8)
 
-    /// What names the client in the link: the MD5 of its secret, in lower-case hexadecimal.
+    /// The client's identifier in the link: the MD5 of its secret, in lower-case hexadecimal.
     var clientHash: String {
         Insecure.MD5.hash(data: Array(secret.reveal().utf8)).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -44,20 +44,28 @@ public struct LegacyConnectCodec: Sendable {
         }
     }
 
-    /// The link that the user opens. https, or plain http on this machine where the hosts allow it.
+    /// The text of an encrypted request; nil when it was encrypted with another secret or is damaged.
+    public func decrypt(_ base64: String) -> String? {
+        guard let cipher = Data(base64Encoded: base64),
+            let plain = try? AES._CBC.decrypt(cipher, using: key, iv: vector())
+        else { return nil }
+        return String(validating: plain, as: UTF8.self)
+    }
+
+    /// The link for the user. https, or plain http on loopback where the hosts allow it.
     ///
-    /// - Throws: ``SequencingError/input(member:problem:)`` when the request makes a link longer than 8 KiB.
+    /// - Throws: ``SequencingError/input(member:problem:)`` for a link longer than 8 KiB.
     public func link(_ request: ConnectRequest, at hosts: Sequencing.Hosts = .production) throws(SequencingError)
         -> EndpointURL
     {
         let target = "/connect?c=\(clientHash)&json=\(PercentEncoding.query(try encrypt(request)))"
         guard target.utf8.count + hosts.site.origin.description.utf8.count <= 8192 else {
-            throw .input(member: "files", problem: "so many files do not fit into one link; make several")
+            throw .input(member: "files", problem: "the link would be longer than 8 KiB. Use several links with fewer files each")
         }
         return try Sequencing.Hosts.endpoint(hosts.site, target)
     }
 
-    /// The first 32 bytes of the secret, filled up with zeros.
+    /// The first 32 bytes of the secret, padded with zeros.
     private var key: SymmetricKey {
         var bytes = Array(secret.reveal().utf8.prefix(32))
         bytes += [UInt8](repeating: 0, count: 32 - bytes.count)
@@ -68,7 +76,7 @@ public struct LegacyConnectCodec: Sendable {
         try AES._CBC.IV(ivBytes: Self.initialisationVector)
     }
 
-    /// Compact JSON, its members in the order of the protocol's examples.
+    /// Compact JSON, with the members in the order of the protocol's examples.
     private func plainText(_ request: ConnectRequest) -> String {
         func member(_ name: String, _ value: String) -> String { "\"\(name)\":\(JSONValue.string(value).json)" }
         let files = request.files.map { file in
@@ -84,6 +92,6 @@ public struct LegacyConnectCodec: Sendable {
 }
 
 extension LegacyConnectCodec: CustomReflectable {
-    /// Nothing: all it holds is a secret.
+    /// Empty, because it holds a secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,5 +1,5 @@
-/// A list of files, grouped once and prepared for search and order, so that thousands of them can be gone through at
-/// every key press.
+/// Files grouped and prepared for searching and sorting, so that thousands can be filtered at every
+/// key press.
 struct FileIndex: Sendable {
     let files: [GeneticFile]
     private let places: [FileID: Int]
@@ -36,7 +36,7 @@ struct FileIndex: Sendable {
         places[id].map { files[$0] }
     }
 
-    /// The tab of a file, and its first segment.
+    /// The tab and first segment of a file.
     func place(of id: FileID) -> (tab: FileSelector.Tab, segment: FileSelector.Segment)? {
         guard let file = file(id), let segment = FileSelector.Segment.holding(file).first else { return nil }
         return (segment.tab, segment)
@@ -51,14 +51,14 @@ struct FileIndex: Sendable {
         segment.tab == tab ? groups[segment] ?? [] : []
     }
 
-    /// Those in whose text every word of the search stands.
+    /// The members whose text contains every word of the search.
     func matching(_ search: String, among members: [Int]) -> [Int] {
         let words = search.split(whereSeparator: \.isWhitespace).map { FoldedTexts.folded(String($0)) }
         guard !words.isEmpty else { return members }
         return texts.indices(among: members, containing: words)
     }
 
-    /// The members in order; ties keep the service's.
+    /// The members in order; ties keep the service's order.
     func ordered(_ members: [Int], by order: FileSelector.Order) -> [Int] {
         switch order {
         case .service: return members
@@ -73,11 +73,11 @@ struct FileIndex: Sendable {
 }
 
 extension GeneticFile {
-    /// Those of some files that fit a search, in order: what a selector's rows are, without tabs and segments.
+    /// The files that match a search, in order: the rows of a selector without tabs and segments.
     ///
     /// - Parameters:
     ///   - files: the files to choose from.
-    ///   - search: every word has to be in a file's name, persona, description, type, population, category or identifier.
+    ///   - search: every word must occur in a file's name, persona, description, type, population, category or identifier.
     ///   - order: ties keep the order of `files`.
     public static func matching(
         _ files: [GeneticFile], search: String, order: FileSelector.Order = .service
@@ -86,7 +86,7 @@ extension GeneticFile {
         return index.ordered(index.matching(search, among: Array(files.indices)), by: order).map { files[$0] }
     }
 
-    /// Whether the date of addition begins as ISO 8601 writes a day: then texts order as times do. No other form is known
+    /// Whether the date of addition begins like an ISO 8601 date: then strings sort like times. No other form is known
     /// (dossier 4.1).
     fileprivate var isDated: Bool {
         guard let date = dateAdded?.utf8.prefix(10), date.count == 10 else { return false }
@@ -95,14 +95,14 @@ extension GeneticFile {
         }
     }
 
-    /// What stands before the name in the order by category, parts divided by a character that sorts before any other.
+    /// The sort key before the name in the order by category; the separator sorts before any other character.
     fileprivate var categoryText: String {
         let segment = FileSelector.Segment.holding(self).last
         let place = segment.flatMap { FileSelector.Segment.allCases.firstIndex(of: $0) } ?? 0
         return "\(place)\u{1}\(type ?? "")\u{1}\(subtype ?? "")\u{1}"
     }
 
-    /// Everything that a search looks into, parts divided by a character that no word contains.
+    /// The searchable text; no word contains the separator.
     fileprivate var searchText: String {
         [name, personaName, personaDescription, type, subtype, population, category.word, id.string]
             .compactMap(\.self).joined(separator: "\n")

@@ -1,4 +1,4 @@
-/// A row of the list: what is shown of a file.
+/// A row of the list.
 public struct FileRow: Sendable, Hashable, Identifiable {
     public let file: GeneticFile
     public let isSelected: Bool
@@ -10,18 +10,18 @@ public struct FileRow: Sendable, Hashable, Identifiable {
         self.isSelected = isSelected
     }
 
-    /// The first line: a sample's persona, else the file's name, else its identifier.
+    /// The first line: a sample's persona, otherwise the file's name, otherwise its identifier.
     public var title: String { file.rowTitle }
 
     /// The second line: a sample's description; nil for own files.
     public var subtitle: String? { file.isSample ? file.personaDescription : nil }
 
-    /// What tells files of one name apart: kind of data, population, the day of addition, and last the identifier.
+    /// Details that distinguish files with the same name: kind of data, population, date of addition, identifier.
     public var facts: [String] { file.facts }
 }
 
 extension GeneticFile {
-    /// What tells files of one name apart: kind of data, population, the day of addition, and last the identifier.
+    /// Details that distinguish files with the same name: kind of data, population, date of addition, identifier.
     public var facts: [String] {
         let kind = [type, subtype].compactMap(\.self).joined(separator: " ")
         let day = dateAdded.map { String($0.prefix { $0 != "T" && $0 != " " }) }
@@ -32,10 +32,10 @@ extension GeneticFile {
     var rowTitle: String { (isSample ? personaName : nil) ?? name }
 }
 
-/// A choice to be kept across launches (dossier 4.5): store it, and give it to the next selector.
+/// A choice that is stored across launches (dossier 4.5) and given to the next selector.
 public struct RememberedChoice: Sendable, Hashable, Codable {
     public let id: FileID
-    /// What the file was called, to be shown before there is a list.
+    /// The file's name, shown before the list is loaded.
     public let displayName: String
 
     public init(_ file: GeneticFile) {

@@ -1,7 +1,7 @@
-/// Choosing a genetic file: everything but the drawing (dossier 4.3 to 4.6).
+/// The state of a file selector, without its drawing (dossier 4.3 to 4.6).
 ///
-/// A user interface shows what the values say and calls the functions as the user acts; nothing here waits, draws or
-/// asks the network.
+/// A user interface shows the values and calls the functions for the user's actions; nothing here waits, draws or
+/// uses the network.
 ///
 /// ```swift
 /// var selector = FileSelector(remembered: store.choice)
@@ -10,18 +10,18 @@
 /// if selector.canContinue, let file = selector.selected { store.choice = RememberedChoice(file) }
 /// ```
 ///
-/// A value: two selectors never share anything. The selection stays while tabs, segments, search and order change.
+/// A value: selectors share nothing. The selection stays while tabs, segments, search and order change.
 public struct FileSelector: Sendable {
-    /// Where the list is.
+    /// The state of the list.
     public private(set) var state = State.loading
-    /// What is on the screen.
+    /// The visible screen.
     public private(set) var screen = Screen.intro
     /// The open tab. Own files unless there are none.
     public private(set) var tab = Tab.own
-    /// What the user searches for; every word has to be in the file's name, persona, description, type, population or
+    /// The search text; every word must occur in the file's name, persona, description, type, population or
     /// category.
     public var search = ""
-    /// How rows are ordered.
+    /// The order of the rows.
     public var order = Order.service
     /// The choice of an earlier launch.
     public let remembered: RememberedChoice?
@@ -31,13 +31,13 @@ public struct FileSelector: Sendable {
     private var index = FileIndex([])
     private var unreadableCount = 0
 
-    /// Where the list is.
+    /// The state of the list.
     public enum State: Sendable {
-        /// The list is on its way.
+        /// The list is being loaded.
         case loading
-        /// There is no list, and why. Asking again may help.
+        /// Loading failed. A retry may help.
         case failed(message: String)
-        /// The list is here, perhaps empty.
+        /// The list is loaded, and may be empty.
         case loaded
     }
 
@@ -54,41 +54,41 @@ public struct FileSelector: Sendable {
         case own, sample
     }
 
-    /// How rows are ordered. Ties keep the service's order.
+    /// The order of rows. Ties keep the service's order.
     public enum Order: String, Sendable, Hashable, CaseIterable {
-        /// As the service lists them.
+        /// The service's order.
         case service
-        /// By what the row shows, without regard to case; numbers by their value.
+        /// By title, case-insensitively; numbers by value.
         case name
-        /// By the date of addition, the latest first; files without one, or with one of an unknown form, at the end.
+        /// By date of addition, latest first; files without a valid date at the end.
         case newest
-        /// By the date of addition, the earliest first; files without one, or with one of an unknown form, at the end.
+        /// By date of addition, earliest first; files without a valid date at the end.
         case oldest
         /// By segment, then by kind of data, then by name.
         case category
     }
 
-    /// Something that the user should be told.
+    /// A message for the user.
     public enum Notice: Sendable, Hashable {
-        /// The account has no genetic data: upload some on the site; meanwhile use a sample.
+        /// The account has no genetic data: upload some on the website, or use a sample.
         case noOwnFiles
         /// The service has no sample files.
         case noSamples
         /// Neither own nor sample files.
         case noFiles
-        /// Nothing here fits what the user searches for.
+        /// No file matches the search.
         case nothingFound(search: String)
-        /// So many entries of the list could not be read, and are not shown.
+        /// Some entries of the list are malformed and not shown.
         case unreadableEntries(count: Int)
-        /// The remembered file is no longer there.
+        /// The remembered file no longer exists.
         case rememberedFileGone(name: String)
     }
 
-    /// Opens a selector without a list.
+    /// Creates a selector without a list.
     ///
     /// - Parameters:
-    ///   - remembered: the choice of an earlier launch; marked as soon as the list has it.
-    ///   - skipsIntro: whether the list is shown first, without the introduction.
+    ///   - remembered: the choice of an earlier launch; selected once the list has it.
+    ///   - skipsIntro: whether to show the list first, without the introduction.
     public init(remembered: RememberedChoice? = nil, skipsIntro: Bool = false) {
         self.remembered = remembered
         if skipsIntro { screen = .list }
@@ -96,14 +96,14 @@ public struct FileSelector: Sendable {
 }
 
 extension FileSelector {
-    /// Shows a list, the first one or a newer one. A selected file that is still there stays selected; otherwise the
-    /// remembered one is looked for, among own files first, and its tab and segment are opened.
+    /// Shows a list. A selected file stays selected if the list has it; otherwise the remembered one is selected, preferring own
+    /// files, and its tab and segment are opened.
     public mutating func show(_ list: FileList) {
         show(list.files)
         unreadableCount = list.unreadable.count
     }
 
-    /// Shows files from elsewhere than an answer, the same way.
+    /// Shows files that do not come from an answer, in the same way.
     public mutating func show(_ files: [GeneticFile]) {
         index = FileIndex(files)
         unreadableCount = 0
@@ -113,25 +113,25 @@ extension FileSelector {
         if selection == nil, let remembered, index.file(remembered.id) != nil { select(remembered.id) }
     }
 
-    /// Shows that there is no list. The selection is given up.
+    /// Shows that loading failed. Clears the selection.
     public mutating func fail(_ error: any Error) {
         state = .failed(message: "\(error)")
         index = FileIndex([])
         selection = nil
     }
 
-    /// Shows that the list is on its way again; what was selected comes back with it.
+    /// Shows that the list is being reloaded; the selection returns with it.
     public mutating func reload() {
         state = .loading
     }
 
-    /// The user's choice on the intro screen: opens the list on that tab, or on the other one when it has no files.
+    /// Applies the choice on the intro screen: opens that tab, or the other one when it has no files.
     public mutating func choose(_ tab: Tab) {
         screen = .list
         open(tab)
     }
 
-    /// Opens a tab. One without files stays closed while the other has some.
+    /// Opens a tab. An empty tab stays closed while the other has files.
     public mutating func open(_ tab: Tab) {
         self.tab = tab
         guard case .loaded = state, !isEnabled(tab) else { return }
@@ -139,22 +139,22 @@ extension FileSelector {
         if isEnabled(other) { self.tab = other }
     }
 
-    /// Opens a segment of the open tab. One that is not there is ignored.
+    /// Opens a segment of the open tab. Ignores one that does not exist.
     public mutating func open(_ segment: Segment) {
         if index.segments(of: tab).contains(segment) { segments[tab] = segment }
     }
 
-    /// Goes back to the question.
+    /// Returns to the intro screen.
     public mutating func returnToIntro() {
         screen = .intro
     }
 
-    /// Marks a row, or clears the mark of the marked one.
+    /// Selects a row, or deselects the selected one.
     public mutating func toggle(_ id: FileID) {
         if selection == id { selection = nil } else if index.file(id) != nil { selection = id }
     }
 
-    /// Marks a file and opens its tab and segment; one that is not there is ignored.
+    /// Selects a file and opens its tab and segment; ignores an unknown one.
     public mutating func select(_ id: FileID) {
         guard let place = index.place(of: id) else { return }
         selection = id
@@ -162,7 +162,7 @@ extension FileSelector {
         segments[place.tab] = place.segment
     }
 
-    /// Clears the mark.
+    /// Clears the selection.
     public mutating func deselect() {
         selection = nil
     }
@@ -184,12 +184,12 @@ extension FileSelector {
         segments[tab].flatMap { availableSegments.contains($0) ? $0 : nil } ?? availableSegments.first
     }
 
-    /// How many files a segment of the open tab has, before the search.
+    /// The number of files in a segment of the open tab, before the search.
     public func count(of segment: Segment) -> Int {
         index.members(of: tab, segment).count
     }
 
-    /// The rows: the open segment's files that fit the search, in order.
+    /// The rows: the open segment's files that match the search, in order.
     public var rows: [FileRow] {
         guard let segment else { return [] }
         let found = index.matching(search, among: index.members(of: tab, segment))
@@ -198,15 +198,15 @@ extension FileSelector {
         }
     }
 
-    /// The marked file.
+    /// The selected file.
     public var selected: GeneticFile? {
         selection.flatMap { index.file($0) }
     }
 
-    /// Whether the user may go on: a file is marked.
+    /// Whether the user can continue: a file is selected.
     public var canContinue: Bool { selected != nil }
 
-    /// What the user should be told, the most important first.
+    /// Messages for the user, the most important first.
     public var notices: [Notice] {
         guard case .loaded = state else { return [] }
         var notices: [Notice] = []

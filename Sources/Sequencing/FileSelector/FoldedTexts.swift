@@ -1,10 +1,10 @@
 import Foundation
 
-/// Many texts without case and accents, one behind another in one piece of memory, where searching and comparing are
+/// Texts folded for case and accents and stored contiguously, so that searching and comparing are
 /// fast.
 struct FoldedTexts: Sendable {
     private let bytes: [UInt8]
-    /// Where each text begins; one more than there are texts.
+    /// The start of each text, and the end of the last.
     private let starts: [Int]
 
     init(_ texts: [String]) {
@@ -19,7 +19,7 @@ struct FoldedTexts: Sendable {
         self.starts = starts
     }
 
-    /// The bytes of a text without case and accents.
+    /// The bytes of a folded text.
     static func folded(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         fold(text, into: &bytes)
@@ -35,14 +35,14 @@ struct FoldedTexts: Sendable {
         }
     }
 
-    /// A text whose bytes sort numbers by their value: the count of a number's digits goes before it.
+    /// A text whose bytes sort numbers by value: the number of digits precedes each number.
     static func sortable(_ text: String) -> String {
         var output: [UInt8] = []
         var digits: [UInt8] = []
         func flush() {
             guard !digits.isEmpty else { return }
             let number = digits.drop { $0 == 0x30 }
-            // Up to sixteen digits, what goes before them still sorts before any letter.
+            // Up to sixteen digits, the prefix still sorts before any letter.
             output.append(0x30 + UInt8(min(number.count, 16)))
             output += number
             digits.removeAll(keepingCapacity: true)
@@ -59,7 +59,7 @@ struct FoldedTexts: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Those of the texts that contain every one of the words.
+    /// The texts that contain every word.
     func indices(among members: [Int], containing words: [[UInt8]]) -> [Int] {
         bytes.withUnsafeBytes { all in
             members.filter { index in
@@ -69,7 +69,7 @@ struct FoldedTexts: Sendable {
         }
     }
 
-    /// The members in the order of their texts' bytes; ties keep the order of the list.
+    /// The members sorted by their texts' bytes; ties keep their order.
     func sorted(_ members: [Int], descending: Bool = false) -> [Int] {
         bytes.withUnsafeBytes { all in
             func text(_ index: Int) -> UnsafeRawBufferPointer {

@@ -1,6 +1,6 @@
 extension FileSelector {
-    /// A part of a tab (dossier 4.3, with the rules of W31): no file is hidden, and none stands where it does not
-    /// belong.
+    /// A part of a tab (dossier 4.3, with the rules of W31): every file is in one, and none in a segment that does not
+    /// match it.
     public enum Segment: String, Sendable, Hashable, CaseIterable {
         /// Own: the user's uploads.
         case uploaded
@@ -29,7 +29,7 @@ extension FileSelector {
             }
         }
 
-        /// The segments that a file stands in, the first of them the one that opens when the file is preselected.
+        /// The segments of a file; the first one opens when the file is preselected.
         public static func holding(_ file: GeneticFile) -> [Segment] {
             switch file.category {
             case .uploaded: [.uploaded]

@@ -1,6 +1,6 @@
-/// Where a file comes from (dossier 4.1, `FileCategory`).
+/// The origin of a file (dossier 4.1, `FileCategory`).
 public enum FileCategory: Sendable, Hashable {
-    /// A sample file, open to everyone: `Community`.
+/// A sample file, available to everyone: `Community`.
     case community
     /// The user's upload: `Uploaded`.
     case uploaded
@@ -13,7 +13,7 @@ public enum FileCategory: Sendable, Hashable {
     /// An unknown category; empty when the service sends none.
     case other(String)
 
-    /// Reads the service's word, in any case.
+    /// Parses the service's word, case-insensitively.
     public init(_ word: String) {
         self =
             switch word.lowercased() {
@@ -39,13 +39,13 @@ public enum FileCategory: Sendable, Hashable {
     }
 }
 
-/// The sex of the person a file is of, as the service states it (dossier 4.1, `Sex`).
+/// The sex of the file's person, as the service states it (dossier 4.1, `Sex`).
 public enum Sex: Sendable, Hashable {
     case female, male
     /// An unknown word.
     case other(String)
 
-    /// Reads the service's word, in any case.
+    /// Parses the service's word, case-insensitively.
     public init(_ word: String) {
         self =
             switch word.lowercased() {

@@ -1,9 +1,9 @@
-/// What identifies a file: decimal digits, and nothing else does, because names repeat (dossier 4.1).
+/// The identifier of a file: decimal digits. Names are not unique (dossier 4.1).
 public struct FileID: Sendable, Hashable, Codable {
     /// The identifier without the prefix of version 1.
     public let string: String
 
-    /// Takes an identifier as any version of the service spells it: `FILE:227001` is `227001` (dossier 9.5).
+    /// Parses an identifier of any version of the service: `FILE:227001` is `227001` (dossier 9.5).
     ///
     /// - Returns: nil for an empty text, a control character, or more than 200 bytes.
     public init?(_ text: some StringProtocol) {

@@ -1,20 +1,20 @@
 import Handshake
 public import OAuth
 
-/// The answer of `DataSourceList` (dossier 4.1): the files, and the entries that could not be read.
+/// The answer of `DataSourceList` (dossier 4.1): the files, and the malformed entries.
 ///
-/// An entry needs nothing but an identifier. One without it does not hide the others: ``unreadable`` says what is wrong
-/// with it, and where.
+/// An entry needs only an identifier. One without it does not hide the others: ``unreadable`` has its error and
+/// place.
 public struct FileList: Sendable {
     /// The files, in the service's order.
     public let files: [GeneticFile]
-    /// One error for each entry that is no file; each names the place in the list.
+    /// One error for each malformed entry, with its place in the list.
     public let unreadable: [SequencingError]
 
-    /// Reads the answer of `DataSourceList`: always a list, never wrapped.
+    /// Parses the answer of `DataSourceList`: always a list, never wrapped.
     ///
-    /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)`` when it is no list, or when it has entries
-    ///   and none of them is a file: neither may look like an account without files.
+    /// - Throws: ``SequencingError/malformed(answer:member:expected:found:)`` when it is not a list, or when it has entries
+    ///   and all are malformed: neither may look like an account without files.
     public init(_ answer: JSONValue) throws(SequencingError) {
         let records = try Members.list(answer, answer: "DataSourceList")
         var files: [GeneticFile] = []
@@ -34,12 +34,12 @@ public struct FileList: Sendable {
 }
 
 extension Sequencing {
-    /// Lists files, with the entries that could not be read.
+    /// Lists files, with the malformed entries.
     ///
     /// - Throws: ``SequencingError/input(member:problem:)`` for an empty subset,
-    ///   ``SequencingError/malformed(answer:member:expected:found:)`` when the answer is no list or nothing in it is a
-    ///   file; ``SequencingError/service(status:code:message:)``; ``SequencingError/account(_:)``; `CancellationError`.
-    ///   Never an empty list in place of an error.
+    ///   ``SequencingError/malformed(answer:member:expected:found:)`` when the answer is not a list or all entries are
+    ///   malformed; ``SequencingError/service(status:code:message:)``; ``SequencingError/account(_:)``; `CancellationError`.
+    ///   Never returns an empty list instead of an error.
     public func fileList(_ subset: FileSubset = .all) async throws -> FileList {
         guard !subset.query.isEmpty else {
             throw SequencingError.input(member: "subset", problem: "name at least one subset of files")
@@ -47,7 +47,7 @@ extension Sequencing {
         return try FileList(await api.json(.get("DataSourceList", "/DataSourceList?\(subset.query)")))
     }
 
-    /// Lists the files that can be read; ``fileList(_:)`` also returns the other entries.
+    /// Lists the valid files; ``fileList(_:)`` also returns the malformed entries.
     ///
     /// - Throws: what ``fileList(_:)`` throws.
     public func files(_ subset: FileSubset = .all) async throws -> [GeneticFile] {
@@ -59,16 +59,16 @@ extension Sequencing {
         try await files().first { $0.id == id }
     }
 
-    /// Waits for files that were not in the list before. Only the list tells that an import has finished (dossier 3).
+    /// Waits for new files in the list. Only the list shows that an import has finished (dossier 3).
     ///
-    /// Read `known` immediately before the call that starts the import: the file of an import that finishes in between
-    /// would count as new.
+    /// Read `known` immediately before the call that starts the import: otherwise, the file of another import that finishes in
+    /// between counts as new.
     ///
     /// - Parameters:
-    ///   - known: the identifiers of the files from before.
-    ///   - source: the third party whose import is waited for; files of other imports and uploads do not end the wait.
+    ///   - known: the identifiers of the existing files.
+    ///   - source: the third party of the awaited import; files of other imports and uploads do not end the wait.
     ///     Nil waits for any file.
-    ///   - polling: interval and deadline; an import may take minutes.
+    ///   - polling: interval and deadline; an import can take minutes.
     /// - Returns: the new files; empty when the deadline passed first.
     /// - Throws: what ``files(_:)`` throws.
     public func newFiles(

@@ -1,4 +1,4 @@
-/// Which files to list; subsets are joined as in `[.uploaded, .shared]` (dossier 4.1, the flags of `DataSourceList`).
+/// The files to list; subsets can be combined: `[.uploaded, .shared]` (dossier 4.1, the flags of `DataSourceList`).
 public struct FileSubset: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -6,7 +6,7 @@ public struct FileSubset: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Everything, samples included: one request fills every part of a selector.
+    /// Everything, including samples: one request for all tabs of a selector.
     public static let all = FileSubset(rawValue: 1 << 0)
     /// The service's sample files.
     public static let sample = FileSubset(rawValue: 1 << 1)

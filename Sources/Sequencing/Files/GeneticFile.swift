@@ -9,11 +9,11 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     public let category: FileCategory
     /// When the file was added, as the service sends it: as far as known, ISO 8601 without a time zone.
     public let dateAdded: String?
-    /// The extension, as in `.vcf.gz`.
+    /// The extension, such as `.vcf.gz`.
     public let fileExtension: String?
-    /// The kind of data, as in `VCF`.
+    /// The kind of data, such as `VCF`.
     public let type: String?
-    /// A finer kind, as in `Genome`.
+    /// The subtype, such as `Genome`.
     public let subtype: String?
     /// A sample's persona: `FriendlyDesc1`.
     public let personaName: String?
@@ -54,7 +54,7 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     /// Whether this is one of the service's sample files.
     public var isSample: Bool { category == .community }
 
-    /// The name for display: `persona - description` for a sample, else the file's name (dossier 4.4).
+    /// The display name: `persona - description` for a sample, otherwise the file's name (dossier 4.4).
     ///
     /// A sample that lacks one of the two shows the other; one that lacks both shows the file's name.
     public var displayName: String {
@@ -62,7 +62,7 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
         return persona.isEmpty ? name : persona.joined(separator: " - ")
     }
 
-    /// All members of the answer as texts, sorted by name without regard to case; null is nil.
+    /// All members of the answer as texts, sorted by name case-insensitively; null is nil.
     public var details: [(name: String, value: String?)] {
         members.map { name, value in
             switch value {
@@ -98,7 +98,7 @@ extension Members {
         }
     }
 
-    /// An integer of more than 64 bits.
+    /// An integer beyond 64 bits.
     private static func digits(_ spelling: String) -> FileID? {
         spelling.utf8.allSatisfy { (0x30...0x39).contains($0) } ? FileID(spelling) : nil
     }

@@ -22,7 +22,7 @@ public struct ThirdPartyImport: Sendable {
         case twentyThreeAndMe = "23andMe"
         case ancestry = "Ancestry"
 
-        /// Whether the file's type or name says that it comes from this source.
+        /// Whether the file's type or name names this source.
         func isNamed(by file: GeneticFile) -> Bool {
             [file.type ?? "", file.name].contains { $0.lowercased().contains(rawValue.lowercased()) }
         }
@@ -114,7 +114,7 @@ public struct ThirdPartyImport: Sendable {
     ///   still be answered.
     public func answer(_ text: String, to question: SecurityQuestion) async throws -> Outcome {
         guard !text.isEmpty else {
-            throw SequencingError.input(member: "answer", problem: "it is empty; answer the question")
+            throw SequencingError.input(member: "answer", problem: "it is empty. Answer the question")
         }
         let answer = try await post(
             "/23andMe/DownloadWithSecurity",
@@ -151,7 +151,7 @@ public struct ThirdPartyImport: Sendable {
     ///   still be used.
     public func download(_ link: String, in session: AncestrySession) async throws -> Outcome {
         guard !link.isEmpty else {
-            throw SequencingError.input(member: "url", problem: "it is empty; paste the link from the mail")
+            throw SequencingError.input(member: "url", problem: "it is empty. Paste the link from the mail")
         }
         let answer = try await post(
             "/Ancestry/Download", .object(["Url": .string(link), "SessionId": .string(session.identifier)]))

@@ -1,19 +1,19 @@
 extension Sequencing {
-    /// An address of electronic mail, checked for its form (dossier 2.1; RFC 5322, section 3.4.1).
+    /// A syntactically valid email address (dossier 2.1; RFC 5322, section 3.4.1).
     ///
     /// The local part is a dot-atom or quoted, the domain has at least two labels or is an address literal in brackets.
     public struct EmailAddress: Sendable, Hashable {
         public let string: String
 
-        /// Checks an address.
+        /// Validates an address.
         ///
-        /// - Throws: ``SequencingError/input(member:problem:)``, which says whether it is empty or not an address.
+        /// - Throws: ``SequencingError/input(member:problem:)`` for an empty or invalid address.
         public init(_ text: String) throws(SequencingError) {
             guard !text.isEmpty else { throw .input(member: "email", problem: "it is empty") }
             guard text.utf8.count <= 254, let mark = text.utf8.lastIndex(of: UInt8(ascii: "@")),
                 Self.isLocalPart(Array(text.utf8[..<mark])),
                 Self.isDomain(Array(text.utf8[text.utf8.index(after: mark)...]))
-            else { throw .input(member: "email", problem: "it is not an address of electronic mail") }
+            else { throw .input(member: "email", problem: "not a valid email address") }
             string = text
         }
 
@@ -27,7 +27,7 @@ extension Sequencing {
                 .allSatisfy { !$0.isEmpty && $0.allSatisfy(isAtomByte) }
         }
 
-        /// Printable ASCII and spaces; a quotation mark and a backslash only behind a backslash.
+        /// Printable ASCII and spaces; a quotation mark or backslash only after a backslash.
         private static func isQuotedText(_ bytes: ArraySlice<UInt8>) -> Bool {
             var isEscaped = false
             for byte in bytes {
@@ -56,7 +56,7 @@ extension Sequencing {
                 }
         }
 
-        /// Four numbers from 0 to 255, or an IPv6 address behind its tag.
+        /// Four numbers from 0 to 255, or a tagged IPv6 address.
         private static func isLiteral(_ bytes: ArraySlice<UInt8>) -> Bool {
             let text = String(decoding: bytes, as: UTF8.self)
             if text.lowercased().hasPrefix("ipv6:") {

@@ -10,16 +10,16 @@ public struct Registration: Sendable {
     private let proof: ClientProof
     private let exchange: Exchange
 
-    /// What tells the service which app is asking; the wire calls either of them `client_id`.
+    /// How the service identifies the app; the wire calls either value `client_id`.
     public enum ClientProof: Sendable {
         /// The client's identifier.
         case identifier(String)
-        /// The client's secret, as the service's own apps used to send it. Only for a server that knows nothing else,
+        /// The client's secret, as the service's own apps used to send it. Only for a server without an identifier,
         /// never in an app: every user of the app could read the secret.
         case legacySecret(Secret)
     }
 
-    /// What came of a request.
+    /// The result of a request.
     public enum Outcome: Sendable, Hashable {
         /// The service accepted the address; the user finds the rest in the mailbox.
         case mailSent
@@ -27,7 +27,7 @@ public struct Registration: Sendable {
         case refused(code: Int64, messages: [String])
     }
 
-    /// Describes the app that asks.
+    /// Creates a client of the registration.
     public init(
         _ proof: ClientProof, at hosts: Sequencing.Hosts = .production, transport: any Transport = .platform,
         clock: any Clock<Duration> = ContinuousClock()
@@ -60,14 +60,14 @@ public struct Registration: Sendable {
             name, "/indexApi.php?q=sequencing/public/webservice/user/\(name).json",
             .object(["client_id": .string(client), "email": .string(email.string)]))
         operation.headers[.acceptLanguage] = "en-us"
-        // The service answers with content under these too (dossier 2.3).
+        // These statuses have content, too (dossier 2.3).
         operation.accepted = { $0.kind == .successful || $0.code == 301 || $0.code == 302 }
         return try Outcome(try await exchange.json(operation), answer: name)
     }
 }
 
 extension Registration.Outcome {
-    /// Reads an answer (dossier 2.3): `status` 0, or `status` 1 with a code and a text or an object of texts.
+    /// Parses an answer (dossier 2.3): `status` 0, or `status` 1 with a code and a text or an object of texts.
     init(_ value: JSONValue, answer: String) throws(SequencingError) {
         let members = try Members(value, answer: answer)
         switch try members.requiredInteger("status") {

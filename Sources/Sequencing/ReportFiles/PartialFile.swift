@@ -9,9 +9,9 @@ import Musl
 import Darwin
 #endif
 
-/// A file that is being written beside its final name, and takes that name only when it is complete.
+/// A file that is written under a temporary name, and renamed when it is complete.
 ///
-/// A class, because it owns an open descriptor. Only its owner can read the file (0600): it holds genetic data.
+/// A class, because it owns a descriptor. Only the owner can read the file (0600): it contains genetic data.
 final class PartialFile: Sendable {
     private let path: String
     private let partialPath: String
@@ -20,11 +20,11 @@ final class PartialFile: Sendable {
 
     /// Creates the file.
     ///
-    /// - Throws: ``SequencingError/disk(path:reason:)``, also when a file of the final name is there and may not be
+    /// - Throws: ``SequencingError/disk(path:reason:)``, also when the final name exists and must not be
     ///   replaced.
     init(for path: String, replacing: Bool) throws(SequencingError) {
         var status = stat()
-        if !replacing, lstat(path, &status) == 0 { throw .disk(path: path, reason: "it is there already") }
+        if !replacing, lstat(path, &status) == 0 { throw .disk(path: path, reason: "it already exists") }
         let suffix = String(UInt64.random(in: .min ... .max), radix: 16)
         partialPath = "\(path).\(suffix).part"
         self.path = path
@@ -38,7 +38,7 @@ final class PartialFile: Sendable {
         discard()
     }
 
-    /// Writes the next piece.
+    /// Writes the next chunk.
     func append(_ piece: [UInt8]) throws(SequencingError) {
         let failure = descriptor.withLock { descriptor -> CInt? in
             guard let descriptor else { return EBADF }
@@ -54,7 +54,7 @@ final class PartialFile: Sendable {
         if let failure { throw .disk(path: path, reason: Self.reason(failure)) }
     }
 
-    /// Brings the file to the storage and gives it its name. Waits on a thread that may wait.
+    /// Synchronises the file to storage and renames it, on a thread that may block.
     func complete() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async {
@@ -63,7 +63,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Removes what was written. Does nothing after ``complete()``.
+    /// Deletes the temporary file. Does nothing after ``complete()``.
     func discard() {
         guard close() else { return }
         unlink(partialPath)
@@ -73,7 +73,7 @@ final class PartialFile: Sendable {
         let isStored = descriptor.withLock { descriptor in descriptor.map { fsync($0) == 0 } ?? false }
         let failure = isStored ? 0 : errno
         guard isStored else { throw SequencingError.disk(path: path, reason: Self.reason(failure)) }
-        // A link fails where a file has come into being meanwhile; a rename replaces it.
+        // A link fails if the file was created meanwhile; a rename replaces it.
         let isNamed = replacing ? rename(partialPath, path) == 0 : link(partialPath, path) == 0
         guard isNamed else { throw SequencingError.disk(path: path, reason: Self.reason(errno)) }
         _ = close()
@@ -81,7 +81,7 @@ final class PartialFile: Sendable {
         syncFolder()
     }
 
-    /// Makes the name durable; a file system that cannot is as durable as it can be.
+    /// Makes the name durable where the file system supports it.
     private func syncFolder() {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

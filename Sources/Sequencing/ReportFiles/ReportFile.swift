@@ -1,4 +1,4 @@
-/// What identifies a report's file at the service (dossier 5.7).
+/// The identifier of a report's file (dossier 5.7).
 public struct ReportFileID: Sendable, Hashable {
     public let number: Int64
 
@@ -11,7 +11,7 @@ extension ReportFileID: CustomStringConvertible {
     public var description: String { String(number) }
 }
 
-/// A file that belongs to a report.
+/// A file of a report.
 public struct ReportFile: Sendable, Hashable {
     public let id: ReportFileID
     /// The job whose report names the file.
@@ -25,15 +25,15 @@ public struct ReportFile: Sendable, Hashable {
         self.fileExtension = fileExtension
     }
 
-    /// What the file is called unless one names it otherwise: `report_800123.pdf` (dossier 5.7).
+    /// The default file name: `report_800123.pdf` (dossier 5.7).
     public var suggestedName: String { "report_\(job).\(fileExtension)" }
 }
 
-/// How far a transfer is.
+/// The progress of a transfer.
 public struct TransferProgress: Sendable, Hashable {
-    /// The bytes so far.
-    public let received: Int64
-    /// The bytes in all, when the service says so.
+/// The received bytes.
+public let received: Int64
+/// The total bytes, if the service announces them.
     public let total: Int64?
 
     public init(received: Int64, total: Int64?) {

@@ -4,14 +4,14 @@ import OAuth
 import Synchronization
 
 extension Sequencing {
-    /// The longest report file that is written to disk unless stated otherwise: 4 GiB, within one hour.
+    /// The default limits of a report file on disk: 4 GiB, within one hour.
     public static let fileLimits = TransferLimits(maximumContentLength: 4 << 30, deadline: .seconds(3600))
 
     /// Fetches a report's file into memory (dossier 5.7).
     ///
     /// - Parameters:
-    ///   - file: a file that a report names.
-    ///   - limits: 64 MiB within two minutes unless stated.
+    ///   - file: a file of a report.
+    ///   - limits: by default 64 MiB within two minutes.
     /// - Throws: ``SequencingError``, `CancellationError`.
     public func contents(
         of file: ReportFileID,
@@ -22,17 +22,17 @@ extension Sequencing {
         return content.withLock { $0 }
     }
 
-    /// Fetches a report's file piece by piece; memory stays small whatever the file's length.
+    /// Fetches a report's file in chunks, with constant memory.
     ///
-    /// Until the first piece has come, a passing failure is repeated like that of any other reading call; after it
-    /// never, so that no piece comes twice.
+    /// Before the first chunk, a transient failure is retried as for any other read; afterwards never, so that no chunk comes
+    /// twice.
     ///
     /// - Parameters:
-    ///   - file: a file that a report names.
-    ///   - limits: ``fileLimits`` unless stated.
-    ///   - receive: gets each piece in order, and how far the transfer is with it.
-    /// - Throws: ``SequencingError``, `CancellationError`, and whatever `receive` throws. A file shorter than the
-    ///   service announced is an error, after its last piece.
+    ///   - file: a file of a report.
+    ///   - limits: by default ``fileLimits``.
+    ///   - receive: receives each chunk in order, with the progress.
+    /// - Throws: ``SequencingError``, `CancellationError`, and what `receive` throws. A file shorter than announced is an
+    ///   error, after its last chunk.
     public func stream(
         _ file: ReportFileID, limits: TransferLimits = Sequencing.fileLimits,
         receive: @escaping @Sendable (_ piece: [UInt8], TransferProgress) async throws -> Void

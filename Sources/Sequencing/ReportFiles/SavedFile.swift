@@ -8,16 +8,16 @@ import Foundation
 #endif
 
 extension Sequencing {
-    /// Fetches a report's file to a path. Under that name there is never a part of a file: what has come so far lies
-    /// beside it under a name of its own, which goes away when the transfer fails or is cancelled. When this returns,
-    /// the file is on the storage.
+    /// Downloads a report's file to a path. The path never has an incomplete file: the download is written beside it under
+    /// a temporary name, which is deleted when the transfer fails or is cancelled. When this returns, the file is
+    /// synchronised to storage.
     ///
     /// - Parameters:
-    ///   - file: a file that a report names.
-    ///   - path: the file's name; its folder must be there.
-    ///   - replacing: whether a file of that name may be replaced. It is kept until the new one is complete.
-    ///   - limits: ``fileLimits`` unless stated.
-    ///   - progress: told after each piece.
+    ///   - file: a file of a report.
+    ///   - path: the file's name; its folder must exist.
+    ///   - replacing: whether an existing file may be replaced. It stays until the new one is complete.
+    ///   - limits: by default ``fileLimits``.
+    ///   - progress: called after each chunk.
     /// - Throws: ``SequencingError/disk(path:reason:)``, what ``stream(_:limits:receive:)`` throws.
     public func save(
         _ file: ReportFileID, to path: String, replacing: Bool = false, limits: TransferLimits = Sequencing.fileLimits,
@@ -36,7 +36,7 @@ extension Sequencing {
         }
     }
 
-    /// Fetches a report's file into a folder, under its own name (dossier 5.7).
+    /// Downloads a report's file into a folder, under its suggested name (dossier 5.7).
     ///
     /// - Returns: the path.
     /// - Throws: what ``save(_:to:replacing:limits:progress:)`` throws.

@@ -1,15 +1,15 @@
 import OAuth
 
-/// One app chain on one file: what a job is started with (dossier 5.2, start parameters).
+/// A call of one app chain on one file: the start parameters of a job (dossier 5.2).
 ///
-/// The same chain with two files makes two calls, which may stand in one run.
+/// The same chain with two files makes two calls, which can be in one run.
 public struct ChainCall: Sendable, Hashable {
     public let chain: AppCode
     public let file: FileID
-    /// Parameters beside `dataSourceId`.
+    /// Parameters besides `dataSourceId`.
     public let parameters: [Parameter]
 
-    /// A further parameter of a chain: a text, or a whole number (`ValueLong`).
+    /// A further parameter of a chain: a text, or an integer (`ValueLong`).
     public struct Parameter: Sendable, Hashable {
         public let name: String
         public let value: Value

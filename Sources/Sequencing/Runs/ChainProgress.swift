@@ -1,8 +1,8 @@
-/// How far one call of a run is.
+/// The state of one call of a run.
 public struct ChainState: Sendable {
-    /// The call; nil for a job that was taken up again by its identifier alone.
+    /// The call; nil for a resumed job.
     public let call: ChainCall?
-    /// The job; nil when none was started.
+    /// The job; nil when it was not started.
     public internal(set) var job: JobID?
     public internal(set) var phase: Phase
 
@@ -12,21 +12,21 @@ public struct ChainState: Sendable {
         self.phase = phase
     }
 
-    /// The stations of a call.
+    /// The phases of a call.
     public enum Phase: Sendable {
-        /// At the service, which last said this.
+        /// In progress, with the last known status.
         case underWay(JobStatus)
-        /// Ended: with a report, or with why there is none.
+        /// Ended, with a report or an error.
         case ended(Result<Report, SequencingError>)
     }
 
-    /// The report, or why there is none; nil while the job goes on.
+    /// The report or the error; nil while the job runs.
     public var result: Result<Report, SequencingError>? {
         if case .ended(let result) = phase { result } else { nil }
     }
 }
 
-/// One step of a run: where every call stands (dossier 10, E19).
+/// One step of a run: the state of every call (dossier 10, E19).
 public struct ChainProgress: Sendable {
     /// One state for each call, in the order of the calls.
     public let chains: [ChainState]
@@ -39,12 +39,12 @@ public struct ChainProgress: Sendable {
     /// Whether every call has ended: the last step of a run.
     public var isComplete: Bool { endedCount == chains.count }
 
-    /// The jobs at the service that have not ended, to be kept and resumed after a restart.
+    /// The jobs that have not ended; store them to resume after a restart.
     public var openJobs: [JobID] { chains.filter { $0.result == nil }.compactMap(\.job) }
 
-    /// The answer of a chain; nil while it goes on, or when it is not part of the run.
+    /// The answer of a chain; nil while it runs, or when it is not part of the run.
     ///
-    /// With several files in one run, `file` tells which.
+    /// If a run has several files, `file` selects one.
     public subscript<Answer>(chain: AppChain<Answer>, on file: FileID? = nil) -> Result<Answer, SequencingError>? {
         let state = chains.first { $0.call?.chain == chain.code && (file == nil || $0.call?.file == file) }
         return state?.result?.flatMap { report in

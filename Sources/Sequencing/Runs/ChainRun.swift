@@ -1,6 +1,6 @@
 import Handshake
 
-/// A run of app chains: starts them, asks until all have ended, and tells every step.
+/// A run of app chains: starts them, polls until all have ended, and reports every step.
 ///
 /// ```swift
 /// for try await step in genome.run(.melanoma, .vitaminD, on: file) {
@@ -9,10 +9,10 @@ import Handshake
 /// }
 /// ```
 ///
-/// Nothing is sent before the first step is asked for, and nothing happens between two steps that are not asked for: a
-/// run has no task of its own, and ends with the one that iterates it. The last step is complete. Each call has its own
-/// result: one that fails hides no other. Only what concerns all of them is thrown: the session, and a network that
-/// stays away. Iterating again starts the chains again, unless the run resumes jobs.
+/// Nothing is sent before the first step is requested, or between steps: a run has no task of its own, and ends with its
+/// iterating task. The last step is complete. Each call has its own result, so a failure hides no other result. Only errors
+/// that concern all calls are thrown: the session, and a persistent network failure. Iterating again starts the chains
+/// again, unless the run resumes jobs.
 public struct ChainRun: AsyncSequence, Sendable {
     public typealias Element = ChainProgress
 
@@ -49,7 +49,7 @@ public struct ChainRun: AsyncSequence, Sendable {
         private var lostPolls = 0
         private var isOver = false
 
-        /// How many polls in a row may fail in passing before the run gives up.
+        /// How many consecutive polls may fail before the run ends.
         private static let maximumLostPolls = 3
 
         init(_ run: ChainRun) {
@@ -58,9 +58,9 @@ public struct ChainRun: AsyncSequence, Sendable {
 
         private var progress: ChainProgress { ChainProgress(chains: chains, polls: polls) }
 
-        /// The next step, nil behind the last.
+        /// The next step; nil after the last.
         ///
-        /// - Throws: ``SequencingError/account(_:)``, and a passing failure that did not pass; `CancellationError`.
+        /// - Throws: ``SequencingError/account(_:)``, and a transient failure that persisted; `CancellationError`.
         public mutating func next() async throws -> ChainProgress? {
             guard !isOver else { return nil }
             do {
@@ -93,7 +93,7 @@ public struct ChainRun: AsyncSequence, Sendable {
             isOver = true
         }
 
-        /// One question for all open jobs, one by one where the version has no batch.
+        /// Polls all open jobs in one request, or one by one where the version has no batch.
         private mutating func ask() async throws {
             let open = chains.indices.filter { chains[$0].result == nil }
             do {
@@ -116,7 +116,7 @@ public struct ChainRun: AsyncSequence, Sendable {
                     if let job = chains[index].job.flatMap({ jobs[$0] }) { chains[index].take(job) }
                 }
             } catch let error as SequencingError where error.concernsJobs && !error.isLostPoll {
-                // One job that the service does not know must not hide the others.
+                // One unknown job must not hide the others.
                 for index in open { try await askAlone(index) }
             }
         }
@@ -141,13 +141,13 @@ extension ChainState {
 }
 
 extension SequencingError {
-    /// Whether a poll may be missed: the service or the network is in trouble, and the job goes on.
+    /// Whether a poll may fail: the service or the network is in trouble, but the job continues.
     var isLostPoll: Bool {
         if case .service(let status, _, _) = self { return status >= 500 || status == 429 }
         return isRetryable
     }
 
-    /// Whether this is about one call or job, and not about the session or the connection.
+    /// Whether this concerns one call or job, and not the session or the connection.
     var concernsJobs: Bool {
         if case .account = self { false } else { true }
     }

@@ -1,9 +1,9 @@
-/// Starts the calls of a run, so that each has its own outcome.
+/// Starts the calls of a run, each with its own result.
 struct ChainStarter {
     let service: Sequencing
     let version: ProtocolVersion
 
-    /// What became of one call.
+    /// The result of starting one call.
     struct Started {
         let job: JobID?
         let phase: ChainState.Phase
@@ -24,9 +24,9 @@ struct ChainStarter {
         }
     }
 
-    /// Starts all calls: in one request where there are several.
+    /// Starts all calls, several of them in one request.
     ///
-    /// - Throws: what concerns all of them: the session, the network, cancellation.
+    /// - Throws: errors that concern all calls: the session, the network, cancellation.
     func start(_ calls: [ChainCall]) async throws -> [Started] {
         guard version == .two, calls.count > 1 else { return try await startEach(calls) }
         do {
@@ -37,8 +37,8 @@ struct ChainStarter {
                             answer: "StartAppBatch", member: call.chain.string, expected: "a result", found: "nothing"))
             }
         } catch let error as SequencingError where error.concernsJobs {
-            // A refused batch started nothing: each call is tried alone, so that one wrong chain or file does not hide
-            // the rest. After any other failure jobs may be running, and starting them twice is worse than saying so.
+            // A rejected batch started nothing: retry each call separately, so that one wrong chain or file does not hide
+            // the rest. After any other failure, jobs may be running, and starting them twice is worse than an error.
             guard case .service(let status, _, _) = error, status == 400 || status == 404 else {
                 return calls.map { _ in Started(error) }
             }

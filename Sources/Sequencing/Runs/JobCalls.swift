@@ -3,17 +3,17 @@ public import OAuth
 
 /// The version of the chain protocol.
 public enum ProtocolVersion: String, Sendable, Hashable, Codable {
-    /// A job identifier first, then polls one by one (dossier 5.9). For chains that know nothing newer.
+    /// Returns a job identifier, and polls jobs one by one (dossier 5.9). For chains that support nothing newer.
     case one = "v1"
-    /// Results in the first answer where available, batches, and one poll for many jobs.
+    /// Returns results immediately where available; supports batches, and one poll for many jobs.
     case two = "v2"
 }
 
-/// The calls that the protocol of jobs has, one function each; a run is made of them.
+/// The requests of the job protocol; a run consists of them.
 extension Sequencing {
-    /// Starts one chain (dossier 5.3). The job may be complete already. Never repeated, whatever happens.
+    /// Starts one chain (dossier 5.3). The job may already be complete. Never retried.
     ///
-    /// - Throws: ``SequencingError``, or `CancellationError`; then it is not known whether the job was started.
+    /// - Throws: ``SequencingError``, or `CancellationError`; then it is unknown whether the job was started.
     public func start(_ call: ChainCall) async throws -> Job {
         do {
             return try Job(try await api.json(.post("StartApp", "/v2/StartApp", call.json)), answer: "StartApp")
@@ -22,21 +22,21 @@ extension Sequencing {
         }
     }
 
-    /// Starts a job with a body of the caller's own, as `{"AppCode":…,"Pars":[…]}` (dossier 10, E08).
+    /// Starts a job with a custom body, such as `{"AppCode":…,"Pars":[…]}` (dossier 10, E08).
     public func start(body: JSONValue) async throws -> Job {
         try Job(try await api.json(.post("StartApp", "/v2/StartApp", body)), answer: "StartApp")
     }
 
     /// Starts several calls in one request (dossier 5.5).
     ///
-    /// - Returns: one entry for each call, in the calls' order; nil where the service left one out.
+    /// - Returns: one entry for each call, in order; nil where the service omitted one.
     public func startBatch(_ calls: [ChainCall]) async throws -> [Job?] {
         let body = JSONValue.object(["Pars": .array(calls.map(\.json))])
         let answer = try await api.json(.post("StartAppBatch", "/v2/StartAppBatch", body))
         return try Self.jobs(ofBatch: answer, calls: calls)
     }
 
-    /// Asks for one job (dossier 5.4).
+    /// Polls one job (dossier 5.4).
     public func job(_ id: JobID, version: ProtocolVersion = .two) async throws -> Job {
         let target = "/\(version.rawValue)/GetAppResults?idJob=\(id)"
         let job = try Job(try await api.json(.get("GetAppResults", target)))
@@ -47,7 +47,7 @@ extension Sequencing {
         return job
     }
 
-    /// Asks for several jobs in one request (dossier 5.5). A job that the service leaves out is not in the answer.
+    /// Polls several jobs in one request (dossier 5.5). Jobs that the service omits are missing.
     public func jobs(_ ids: [JobID]) async throws -> [JobID: Job] {
         var operation = Exchange.Operation.post(
             "GetAppResultsBatch", "/v2/GetAppResultsBatch",
@@ -63,7 +63,7 @@ extension Sequencing {
         return jobs
     }
 
-    /// Starts one chain by version 1, which gives no more than the job's identifier (dossier 5.9).
+    /// Starts one chain with version 1, which returns only the job's identifier (dossier 5.9).
     public func startVersionOne(_ call: ChainCall) async throws -> JobID {
         do {
             let answer = try Members(
@@ -76,7 +76,7 @@ extension Sequencing {
         }
     }
 
-    /// Asks by version 1 how far a job is: a bare text (dossier 5.9, `CheckAppStatus`).
+    /// Polls a job's status with version 1: a bare text (dossier 5.9, `CheckAppStatus`).
     public func status(ofVersionOne id: JobID) async throws -> JobStatus {
         let answer = try await api.json(.get("CheckAppStatus", "/v1/CheckAppStatus?idJob=\(id)"))
         guard let word = answer.string else {
@@ -86,10 +86,10 @@ extension Sequencing {
         return JobStatus(word)
     }
 
-    /// Joins the answer of a batch with its calls: by place where the keys agree, else by the first unused entry of the
-    /// same key.
+    /// Matches the answer of a batch with its calls: by position where the keys agree, otherwise by the first unused entry
+    /// with the same key.
     ///
-    /// The service answers in the order of the request; the joining by key is for one that does not.
+    /// The service answers in the order of the request; matching by key is a safeguard.
     static func jobs(ofBatch answer: JSONValue, calls: [ChainCall]) throws(SequencingError) -> [Job?] {
         var entries: [(key: String, job: Job)?] = []
         for (index, element) in try Members.list(answer, answer: "StartAppBatch").enumerated() {

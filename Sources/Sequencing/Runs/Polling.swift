@@ -46,7 +46,7 @@ public struct Polling: Sendable {
     }
 }
 
-/// The time since a start, on a clock.
+/// Measures the time since a start, on a clock.
 struct Stopwatch: Sendable {
     let elapsed: @Sendable () -> Duration
     let sleep: @Sendable (Duration) async throws -> Void

@@ -10,18 +10,18 @@ extension Sequencing {
         return run(codes.map { ChainCall($0, on: file) }, polling: polling)
     }
 
-    /// Runs any calls, in one batch where there are several.
+    /// Runs calls, several of them in one batch.
     ///
     /// - Parameters:
-    ///   - calls: what to run, each with a result of its own.
-    ///   - version: ``ProtocolVersion/one`` for chains that know nothing newer; each call is then started and asked
-    ///     alone.
-    ///   - polling: how often and how long to ask, where it is not the service's own.
+    ///   - calls: the calls, each with its own result.
+    ///   - version: ``ProtocolVersion/one`` for chains that support nothing newer; each call is then started and polled
+    ///     separately.
+    ///   - polling: interval and deadline, if not the service's.
     public func run(_ calls: [ChainCall], version: ProtocolVersion = .two, polling: Polling? = nil) -> ChainRun {
         ChainRun(service: self, origin: .calls(calls), version: version, polling: polling ?? self.polling)
     }
 
-    /// Takes up jobs again that were started before, by this process or another one.
+    /// Resumes jobs that were started before, by this process or another one.
     public func resume(_ jobs: [JobID], version: ProtocolVersion = .two, polling: Polling? = nil) -> ChainRun {
         ChainRun(service: self, origin: .jobs(jobs), version: version, polling: polling ?? self.polling)
     }
@@ -32,7 +32,7 @@ extension Sequencing {
     /// let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: file.id)
     /// ```
     ///
-    /// - Returns: for each chain its answer or why there is none, in order.
+    /// - Returns: for each chain its answer or its error, in order.
     /// - Throws: what iterating a ``ChainRun`` throws.
     public func answers<each Answer: Sendable>(
         _ chains: repeat AppChain<each Answer>, on file: FileID, polling: Polling? = nil
@@ -43,22 +43,22 @@ extension Sequencing {
 
     /// Runs one chain on one file and waits for its answer.
     ///
-    /// - Throws: why there is no answer.
+    /// - Throws: the error if there is no answer.
     public func answer<Answer>(
         _ chain: AppChain<Answer>, on file: FileID, polling: Polling? = nil
     ) async throws -> Answer {
         try chain.answer(in: try await report(chain.code, on: file, polling: polling))
     }
 
-    /// Runs one chain on one file and waits for its report, which may say that the job did not succeed. The undecoded
-    /// job object is ``Report/raw``.
+    /// Runs one chain on one file and waits for its report, which may state that the job failed. ``Report/raw`` is the whole
+    /// job object.
     ///
-    /// - Throws: why there is no report.
+    /// - Throws: the error if there is no report.
     public func report(_ chain: AppCode, on file: FileID, polling: Polling? = nil) async throws -> Report {
         try await report(of: run([ChainCall(chain, on: file)], polling: polling))
     }
 
-    /// Starts a job with a body of the caller's own and waits for its report (dossier 10, E08).
+    /// Starts a job with a custom body and waits for its report (dossier 10, E08).
     public func report(body: JSONValue, polling: Polling? = nil) async throws -> Report {
         let job = try await start(body: body)
         if let outcome = job.outcome { return try outcome.get() }

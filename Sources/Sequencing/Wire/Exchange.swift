@@ -2,12 +2,12 @@ import HTTPTypes
 import Handshake
 import OAuth
 
-/// How this kit speaks to the service: one call of an operation, its status looked at first, its content read as JSON.
+/// Sends one operation to the service: checks the status, then parses the content as JSON.
 struct Exchange: Sendable {
     /// Sends one request: through an account, or without a token.
     let send: @Sendable (RequestMessage, TransferLimits) async throws -> ResponseMessage
     let host: EndpointURL
-    /// What the pauses before repetitions are measured on.
+    /// Measures the pauses before retries.
     let clock: any Clock<Duration>
 
     /// One operation of the service.
@@ -20,8 +20,8 @@ struct Exchange: Sendable {
         var content: JSONValue?
         var headers: HTTPFields = [:]
         var limits = TransferLimits(maximumContentLength: 16 << 20)
-        /// Whether it may be sent again after a lost connection or a passing failure (dossier 9.4): never for what
-        /// starts something.
+        /// Whether it may be retried after a lost connection or a transient failure (dossier 9.4): never if it starts
+        /// something.
         var isIdempotent = false
         /// The statuses whose content is an answer.
         var accepted: @Sendable (HTTPResponse.Status) -> Bool = { $0.kind == .successful }
@@ -43,7 +43,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// How often an idempotent operation is sent again (dossier 9.4).
+    /// How often an idempotent operation is retried (dossier 9.4).
     static let maximumRetries = 2
 
     /// The content of the answer as JSON.
@@ -61,8 +61,8 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Runs `body`, and again after a passing failure while `mayRepeat` allows it, with a growing pause before each
-    /// repetition.
+    /// Runs `body`, and retries it after a transient failure while `mayRepeat` allows it, with a growing pause before each
+    /// retry.
     func repeating<Result>(
         _ repetitions: Int, while mayRepeat: () -> Bool = { true }, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -78,7 +78,7 @@ struct Exchange: Sendable {
 }
 
 extension SequencingError {
-    /// What an error status says: the service's words where it answered with an object, nothing of a page.
+    /// The error of an error status: the service's texts if it answered with an object, nothing of a page.
     init(_ response: ResponseMessage) {
         let members = (try? JSONValue(parsing: response.content))?.object ?? [:]
         func words(_ names: String...) -> String? {
@@ -88,7 +88,7 @@ extension SequencingError {
             status: response.head.status.code, code: words("Error", "error"), message: words("Message", "message"))
     }
 
-    /// The same error, told apart by the service's code where it concerns a chain or a file (dossier 5.12).
+    /// The same error, or a specific one where the service's code names a chain or a file (dossier 5.12).
     func concerning(chain: AppCode?, file: FileID?) -> SequencingError {
         guard case .service(_, let code?, _) = self else { return self }
         switch (code, chain, file) {

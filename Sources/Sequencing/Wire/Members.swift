@@ -1,18 +1,18 @@
 import Handshake
 import OAuth
 
-/// The members of an object in an answer of Sequencing.com. A number may be spelled as a text and the other way round (dossier
+/// The members of an object in an answer of Sequencing.com. A number may be a string and vice versa (dossier
 /// 9.5).
 typealias Members = JSONMembers<SequencingError>
 
 extension Members {
-    /// A text, or a number in its own spelling; required.
+    /// A string, or a number in its own notation; required.
     func text(_ name: String) throws(SequencingError) -> String {
         guard let text = lenientText(name) else { throw wrong(name, expected: "a text") }
         return text
     }
 
-    /// A whole number, or its digits as a text; nil when absent.
+    /// An integer, or a string of its digits; nil when absent.
     func integer(_ name: String) throws(SequencingError) -> Int64? {
         guard let value = self[name] else { return nil }
         if let number = value.lenientInteger { return number }
@@ -24,7 +24,7 @@ extension Members {
         return number
     }
 
-    /// True or false, also as a text; nil when absent.
+    /// A Boolean, also as a string; nil when absent.
     func bool(_ name: String) throws(SequencingError) -> Bool? {
         switch self[name] {
         case nil: return nil
@@ -39,13 +39,13 @@ extension Members {
         }
     }
 
-    /// The object under a name; required.
+    /// A required object.
     func object(_ name: String) throws(SequencingError) -> Members {
         guard let value = self[name] else { throw wrong(name, expected: "an object") }
         return try Members(value, answer: answer, place: place + name)
     }
 
-    /// The list under a name; an absent one is empty.
+    /// A list; an absent one is empty.
     func list(_ name: String) throws(SequencingError) -> [JSONValue] {
         guard let value = self[name] else { return [] }
         guard let list = value.array else { throw wrong(name, expected: "a list") }

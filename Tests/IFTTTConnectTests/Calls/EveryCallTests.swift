@@ -183,7 +183,7 @@ struct EveryCallTests {
             return
         }
         #expect(problem.requestID == ifttt.requests.first?.header("X-Request-ID"))
-        if let id = problem.requestID { #expect("\(problem)".hasSuffix("; to be found at IFTTT as request \(id)")) }
+        if let id = problem.requestID { #expect("\(problem)".hasSuffix("; IFTTT's request ID is \(id)")) }
         ifttt.answer(
             call.line, .fields([try #require(HTTPField.Name("X-Request-ID")): "their\u{202E}-id"], status: 400))
         let theirs = try #require(await connectError { try await call.make(ifttt, .hurried()) })

@@ -323,7 +323,7 @@ struct PlacesTests {
                 .json(PlacesBench.connection([])), .json(Balcony.json()), .json(Balcony.json()), .unreachable,
             ]
         ])
-        let synchronizer = try bench.synchronizer { $0.repeating = .none }
+        let synchronizer = try bench.synchronizer { $0.retry = .none }
         try await synchronizer.activate([id()])
         #expect(await synchronizer.synchronize(reason) == .newData)
         #expect(await synchronizer.synchronize(reason) == .noData)
@@ -362,7 +362,7 @@ struct PlacesTests {
     func oneAtATime() async throws {
         let (began, go) = (Gate(), Gate())
         let bench = PlacesBench()
-        let synchronizer = try bench.synchronizer { $0.repeating = .none }
+        let synchronizer = try bench.synchronizer { $0.retry = .none }
         try await synchronizer.activate([id()])
         bench.ifttt.answer(
             "GET \(PlacesBench.path)",
@@ -406,7 +406,7 @@ struct PlacesTests {
     @Test("F094: the events of a crossing come in order, with delays since the crossing, the record and the attempt")
     func delays() async throws {
         let bench = PlacesBench([PlacesBench.upload: [.status(503), .status(204)]])
-        let synchronizer = try bench.synchronizer { $0.repeating = .none }
+        let synchronizer = try bench.synchronizer { $0.retry = .none }
         try await synchronizer.activate([id()])
         let crossing = try await synchronizer.record(.exit, of: "ifttt_\(PlacesBench.exit)", at: PlacesBench.now - 7)[0]
         bench.pass(30)

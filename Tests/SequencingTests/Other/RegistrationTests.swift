@@ -29,7 +29,7 @@ struct RegistrationTests {
             _ = try Sequencing.EmailAddress(text)
             Issue.record("accepted")
         } catch {
-            let problem = text.isEmpty ? "it is empty" : "it is not an address of electronic mail"
+            let problem = text.isEmpty ? "it is empty" : "not a valid email address"
             #expect(error == .input(member: "email", problem: problem))
         }
     }

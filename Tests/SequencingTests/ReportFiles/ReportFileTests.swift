@@ -78,7 +78,7 @@ struct ReportFileTests {
         let genome = try await service.genome()
         #expect(
             await sequencingError { try await genome.save(id, to: path) }
-                == .disk(path: path, reason: "it is there already"))
+                == .disk(path: path, reason: "it already exists"))
         #expect(service.lines.isEmpty)
         try await genome.save(id, to: path, replacing: true)
         #expect(FileManager.default.contents(atPath: path).map(Array.init) == content)
