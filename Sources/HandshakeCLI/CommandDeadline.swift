@@ -38,7 +38,7 @@ extension ArgumentHelp {
 
 /// The time that `--timeout` gives a whole command: the network, the vault, the user and the clean-up.
 enum CommandDeadline {
-    /// How long a command that was told to stop may take to clean up.
+    /// How long a cancelled command may take to clean up.
     private static let grace = Duration.seconds(1)
 
     private enum Event<Result: Sendable>: Sendable {
@@ -54,10 +54,10 @@ enum CommandDeadline {
         }
     }
 
-    /// Runs `body` for at most so many seconds.
+    /// Runs `body` with a timeout.
     ///
-    /// When they are over, `body` is cancelled and has one more second to clean up. Then this returns whether or not it has ended,
-    /// since a server that is silent must not hold the command.
+    /// After it, `body` is cancelled and has one second to clean up. Then this returns whether or not `body` has ended, because
+    /// a silent server must not block the command.
     ///
     /// - Parameters:
     ///   - expired: the error when time runs out; it is made at that moment.
@@ -78,7 +78,7 @@ enum CommandDeadline {
             report.yield(.graceExpired)
         }
         defer { timer.cancel() }
-        // In a task of its own, which is not cancelled: `work` is, and its end is waited for.
+        // In an unstructured task, which is not cancelled, to await the end of `work`.
         let result = Task {
             var error: (any Error)?
             for await event in events {

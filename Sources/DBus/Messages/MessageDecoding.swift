@@ -151,7 +151,7 @@ private struct HeaderFields {
         return result
     }
 
-    private func name<Name: CheckedText>(_ field: Message.Field) throws(DBusError) -> Name? {
+    private func name<Name: CheckedName>(_ field: Message.Field) throws(DBusError) -> Name? {
         guard let text: String = try read(field) else { return nil }
         do {
             return try Name(text)

@@ -1,6 +1,6 @@
 /// The name of an error, such as `org.bluez.Error.NotReady`, with the syntax of an interface name (D-Bus Specification,
 /// “Valid Error Names”).
-public struct ErrorName: CheckedText {
+public struct ErrorName: CheckedName {
     public let text: String
 
     public init(_ text: String) throws(DBusError) {

@@ -1,15 +1,15 @@
 #if CommandLine
-/// How much room text takes on a terminal (Unicode Standard Annex 11: wide characters take two columns).
+/// The width of text on a terminal (Unicode Standard Annex 11: wide characters take two columns).
 extension String {
     /// The columns that the text takes.
     var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
-    /// The text with spaces behind it, so that it takes so many columns; unchanged when it takes more.
+    /// The text padded with spaces to a width; unchanged when it is wider.
     func padded(to columns: Int) -> String {
         self + String(repeating: " ", count: max(0, columns - displayWidth))
     }
 
-    /// As much of the beginning as fits into so many columns.
+    /// The longest beginning that fits into a width.
     func clipped(to columns: Int) -> String {
         var width = 0
         return String(
@@ -25,7 +25,7 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-    /// The blocks whose characters are wide, by and large: East Asian scripts and pictures.
+    /// The main blocks of wide characters: East Asian scripts and emoji.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x23E9...0x23EC, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF,
         0x4E00...0x9FFF, 0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,

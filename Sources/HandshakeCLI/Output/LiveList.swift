@@ -6,14 +6,14 @@ import OAuth
 
 /// A list on the terminal that is redrawn in place: one line a person, the nearest first.
 struct LiveList {
-    /// How wide the lines of the last drawing are.
+    /// The widths of the lines drawn last.
     private var widths: [Int] = []
 
-    /// Draws the list over the one before.
+    /// Draws the list over the previous one.
     ///
     /// - Parameters:
     ///   - people: who is near.
-    ///   - status: how the radio is doing, in a few words.
+    ///   - status: the state of the radio, in a few words.
     mutating func draw(_ people: [NearbyPerson], status: String) {
         let rows = max(2, Terminal.rows - 1)
         let lines = Self.lines(people, status: status, columns: Terminal.columns, rows: rows)
@@ -24,13 +24,13 @@ struct LiveList {
         widths = lines.map(\.displayWidth)
     }
 
-    /// How many rows the last drawing takes: a terminal that became narrower breaks its lines.
+    /// How many rows the previous drawing takes: a terminal that became narrower wraps its lines.
     private var height: Int {
         let columns = max(1, Terminal.columns)
         return widths.reduce(0) { $0 + max(1, ($1 + columns - 1) / columns) }
     }
 
-    /// Removes the list, so that what is printed next stands above the next drawing.
+    /// Removes the list, so that what is printed next appears above the next drawing.
     mutating func interrupt() {
         let height = height
         guard height > 0 else { return }
@@ -61,7 +61,7 @@ struct LiveList {
         return "\(bar) \(who.clipped(to: width).padded(to: width))  \(facts)"
     }
 
-    /// Ten steps from far to touching. A step is a doubling of the distance, as the strength of the signal goes.
+    /// A bar of ten steps from far to near. A step is a doubling of the distance, like the signal's decibels.
     static func bar(_ distance: Double?) -> String {
         guard let distance else { return "[??????????]" }
         let steps = 10 - (log2(max(distance, 0.0625) / 0.0625)).rounded()
@@ -74,7 +74,7 @@ struct LiveList {
         case .unknown: "distance unknown"
         case .immediate: "right here"
         case .near: "near"
-        case .far: "farther off"
+        case .far: "farther away"
         }
     }
 }

@@ -7,7 +7,7 @@ import OAuth
 import Radio
 import Synchronization
 
-/// Shows what happens nearby: a live list on a terminal, lines elsewhere, JSON with `--json`.
+/// Shows events of `nearby`: a live list on a terminal, lines elsewhere, JSON with `--json`.
 ///
 /// A class with a lock, because the radio, the watch and the alerts report concurrently: lines must not mix, and a radio's
 /// reports keep their order.
@@ -25,10 +25,10 @@ final class NearbyReporter: Sendable {
         state = Mutex(NearbyReport(isJSON: json, now: now, isLive: isLive))
     }
 
-    /// What the watch says.
+    /// Reports an event of the watch.
     func note(_ update: NearbyUpdate) { state.withLock { $0.note(update) } }
 
-    /// What the radio does while people are watched.
+    /// Reports an event of the radio.
     func note(_ event: RadioWatchEvent) {
         switch event {
         case .listening(let status), .sending(let status): availability.note(status)
@@ -37,16 +37,16 @@ final class NearbyReporter: Sendable {
         state.withLock { $0.note(event) }
     }
 
-    /// That the service no longer accepts the account. It is told once.
+    /// Reports that the service rejects the account, once.
     func note(signInEnded error: HandshakeError) { state.withLock { $0.note(signInEnded: error) } }
 
-    /// What the user is told.
+    /// Shows an alert.
     func show(_ alert: Alert) { state.withLock { $0.show(alert) } }
 
-    /// - Throws: why nothing could be heard or sent, when it could not at any time.
+    /// - Throws: why nothing could be received or sent, if that was never possible.
     func requireRadio() throws(CommandError) { try availability.requireOnce(isShown: !isLive) }
 
-    /// Takes the live list away; what was told stays.
+    /// Removes the live list; printed lines stay.
     func end() { state.withLock { $0.end() } }
 }
 
@@ -93,7 +93,7 @@ private struct NearbyReport: ~Copyable, Sendable {
         case .sending(let status): radio(status, isSending: true)
         case .sendingFailed(let error):
             sending = "not sending"
-            trouble(error.code, "Others cannot notice you: \(error.description). Listening goes on.")
+            trouble(error.code, "Others cannot notice you: \(error.description). Scanning continues.")
         case .damage(let error): trouble("damaged_recording", "\(error)")
         }
     }
@@ -180,7 +180,7 @@ private struct NearbyReport: ~Copyable, Sendable {
         proximities[person] = nil
     }
 
-    /// Tells where somebody's nearness changed: a line a tick for everyone would say nothing more.
+    /// Reports a person whose proximity changed: a line per tick for everyone would add nothing.
     private mutating func tellProximities() {
         for person in people where proximities[person.person] != person.proximity {
             proximities[person.person] = person.proximity

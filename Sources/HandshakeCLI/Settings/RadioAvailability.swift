@@ -2,7 +2,7 @@
 import Radio
 import Synchronization
 
-/// Whether a radio ever worked while a command ran. One that waited for it in vain has done nothing, and must not report success.
+/// Whether a radio ever worked during a command. A command that waited for it in vain must not report success.
 ///
 /// A class, because the radio reports from other tasks.
 final class RadioAvailability: Sendable {
@@ -18,8 +18,8 @@ final class RadioAvailability: Sendable {
         }
     }
 
-    /// - Parameter isShown: whether the user has seen each failure when it happened.
-    /// - Throws: why the radio was not available, when it was not at any time.
+    /// - Parameter isShown: whether the user has already seen each failure.
+    /// - Throws: why the radio was not available, if it never was.
     func requireOnce(isShown: Bool) throws(CommandError) {
         let (worked, failure) = state.withLock { $0 }
         guard !worked, let failure else { return }

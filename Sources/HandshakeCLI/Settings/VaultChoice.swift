@@ -76,7 +76,7 @@ struct VaultChoice {
         case .secretService(let directory):
             guard let addresses = sessionBus else {
                 throw VaultError.unavailable(
-                    "there is no desktop session with a keyring; use --vault files:DIR instead")
+                    "there is no desktop session with a keyring. Use --vault files:DIR instead")
             }
             return try await openWithKeyring(directory, on: addresses, prompts: true)
         case .unstated(let directory): return try await openUnstated(directory)
@@ -103,7 +103,7 @@ struct VaultChoice {
     }
 
     private func openWithKeyring(_ directory: String, on addresses: [Address], prompts: Bool) async throws -> Opened {
-        // Nobody at a script could unlock a keyring.
+        // A script has no user who could unlock a keyring.
         let time = prompts && StandardInput.isTerminal ? SecretServiceVault.promptTime : nil
         let vault = try await SecretServiceVault.open(directory: directory, on: addresses, promptTime: time)
         return Opened(vault: vault, key: .keyring)

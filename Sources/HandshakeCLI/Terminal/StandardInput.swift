@@ -10,7 +10,7 @@ enum StandardInput {
     /// The longest line that is read, in bytes.
     private static let longestLine = 1 << 20
 
-    /// What has been read beyond the last line: a pipe gives several at once.
+    /// The bytes after the last line: a pipe can deliver several lines together.
     private static let unread = Mutex<[UInt8]>([])
 
     /// The next line without its end; nil when there is no more.

@@ -1,4 +1,5 @@
 #if Server
+import Deadlines
 import Handshake
 import Synchronization
 

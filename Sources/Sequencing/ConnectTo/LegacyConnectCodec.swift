@@ -44,14 +44,6 @@ public struct LegacyConnectCodec: Sendable {
         }
     }
 
-    /// The text of an encrypted request; nil when it was encrypted with another secret or is damaged.
-    public func decrypt(_ base64: String) -> String? {
-        guard let cipher = Data(base64Encoded: base64),
-            let plain = try? AES._CBC.decrypt(cipher, using: key, iv: vector())
-        else { return nil }
-        return String(validating: plain, as: UTF8.self)
-    }
-
     /// The link for the user. https, or plain http on loopback where the hosts allow it.
     ///
     /// - Throws: ``SequencingError/input(member:problem:)`` for a link longer than 8 KiB.

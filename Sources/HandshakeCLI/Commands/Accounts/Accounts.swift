@@ -28,7 +28,7 @@ struct Accounts: AsyncParsableCommand {
                 failures.append(error)
             }
         }
-        // The listing has no names of damaged records.
+        // The listing has no names for damaged records.
         failures += damaged.filter { !named.contains($0) }
         print(rows, isComplete: failures.isEmpty)
         for failure in failures.dropLast() { _ = Failure.report(failure) }
@@ -58,7 +58,7 @@ struct Accounts: AsyncParsableCommand {
         for line in Table.lines(table) { Output.result(line) }
     }
 
-    /// What is printed of an account, in order; no secrets.
+    /// The printed members of an account, in order; no secrets.
     static func members(of status: AccountStatus, name: String) -> [(String, JSONText)] {
         [
             ("account", .string(name)), ("service", .string(status.id.service)), ("issuer", .string(status.id.issuer)),

@@ -30,7 +30,7 @@ struct SendRequest: BoundedCommand {
     @Flag(name: .customShort("i"), help: "Print the status and the header fields before the body.")
     var include = false
 
-    @Option(help: ArgumentHelp("The longest body that is read.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("The maximum length of the response's body.", valueName: "bytes"))
     var maxSize: Int = 64 << 20
 
     @Option(help: .timeout)

@@ -9,7 +9,7 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check what works on this machine and what does not, each with its cure.",
         discussion:
-            "The output has no secrets and can go into a bug report. The status is 0 when everything works that a sign-in needs."
+            "The output has no secrets and can go into a bug report. The status is 0 if everything needed for a sign-in works."
     )
 
     @OptionGroup var common: CommonOptions
@@ -44,7 +44,7 @@ struct Doctor: AsyncParsableCommand {
         if findings.contains(where: { $0.verdict == .missing }) {
             throw CommandError(
                 status: .defect, code: "unhealthy",
-                message: "Something that a sign-in needs is missing. See the cures above.")
+                message: "A sign-in is not possible on this machine. See the cures above.")
         }
     }
 
@@ -146,7 +146,7 @@ struct Doctor: AsyncParsableCommand {
 
     private func clock() -> Finding {
         let now = TimeSource.system.now()
-        // Tokens are validated by the clock, and one that was never set is near 1970.
+        // Token lifetimes depend on the clock; one that was never set is near 1970.
         guard now > 1_767_225_600 else {
             return Finding(
                 name: "clock", verdict: .missing, detail: "the clock says \(Moment.text(now))",

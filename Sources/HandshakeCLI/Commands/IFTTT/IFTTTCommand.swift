@@ -19,7 +19,7 @@ struct IFTTTCommand: AsyncParsableCommand {
         ])
 }
 
-/// Where IFTTT is, and what every command accepts.
+/// The host options of every IFTTT command.
 struct IFTTTHostOptions: ParsableArguments {
     @Option(
         name: .customLong("base-url"),
@@ -81,7 +81,7 @@ struct IFTTTOptions: ParsableArguments {
         return tokens
     }
 
-    /// The tokens of the account; nil when there is none. A vault that cannot be read is an error, and says nothing of accounts.
+    /// The tokens of the account; nil when there is none. An unreadable vault is an error.
     func keptTokens() async throws -> UserTokens? {
         let vault = try await common.openVault(try Settings.load())
         return try await KnownAccount.naming(account) {
@@ -100,7 +100,7 @@ struct IFTTTOptions: ParsableArguments {
         )
     }
 
-    /// What `--invite-code-file` names. Asked for once in a command: standard input has the line once.
+    /// The secret in `--invite-code-file`. Read once per command, because standard input has the line once.
     func inviteCode() async throws -> Secret? {
         guard let inviteCodeFile else { return nil }
         return try await SecretLine.read(inviteCodeFile, what: "invite code")
@@ -150,7 +150,7 @@ enum IFTTTFailure {
         }
     }
 
-    /// The error as the command states it; one of the floor below stays itself.
+    /// The error as printed by the command; errors of lower modules stay unchanged.
     static func commandError(_ error: ConnectError) -> any Error {
         switch error {
         case .account(let error): error

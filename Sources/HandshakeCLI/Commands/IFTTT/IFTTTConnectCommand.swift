@@ -111,7 +111,7 @@ struct ActivationRun {
     let timeout: Duration
     var waiting = SignInWait()
 
-    /// The connection when it is on, also when it was on already.
+    /// The connection when it is on, even if it was on before.
     ///
     /// - Throws: ``CommandError``, `CancellationError`; `HandshakeError/signInAbandoned(_:)` when the time is over.
     func result() async throws -> (Connection, isPending: Bool) {
@@ -142,7 +142,7 @@ struct ActivationRun {
             switch update {
             case .activation(let activation) where activation.state != last:
                 last = activation.state
-                // Once: after a failure the button is where it was, and the user decides.
+                // Sent once: after a failure, the user decides.
                 if activation.state == .initial, !asked {
                     asked = true
                     controller.connect()
@@ -164,7 +164,7 @@ struct ActivationRun {
         waiting.end()
         switch activation.state {
         case .connected, .pendingConfiguration:
-            // On before anything was asked for: there is no outcome to wait for.
+            // It was already on: there is no outcome to wait for.
             guard let connection = activation.connection, activation.failure == nil else { return nil }
             return (connection, activation.state == .pendingConfiguration)
         case .loadingFailed: throw IFTTTFailure.commandError(activation.failure ?? .unreachable)
@@ -189,7 +189,7 @@ struct ActivationRun {
                     ? "--email is not a valid email address."
                     : "--email is missing. Give the address of the user's IFTTT account.")
         }
-        // Only an address is sent: a refused one would be told twice, now and when the button's notice is over.
+        // Only a valid address is sent: otherwise the user would be told twice.
         var isWrong = entry.isInvalid
         while true {
             let question = isWrong ? "Not a valid email address. Your email address:" : "Your email address:"

@@ -4,8 +4,8 @@ import IFTTTConnect
 
 struct IFTTTNotify: BoundedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "notify", abstract: "Tell IFTTT about new data, so that it asks the partner immediately.",
-        discussion: "1 to 1000 users and trigger identities in one call. It is a hint: IFTTT decides when it asks.")
+        commandName: "notify", abstract: "Tell IFTTT about new data, so that it polls the partner immediately.",
+        discussion: "1 to 1000 users and trigger identities in one call. It is a hint: IFTTT decides when to poll.")
 
     @Option(help: ArgumentHelp("The partner's identifier of a user with new data; repeatable.", valueName: "id"))
     var user: [String] = []

@@ -14,7 +14,7 @@ struct IFTTTRunOptions: ParsableArguments {
     @Option(
         name: .customLong("field-json"),
         help: ArgumentHelp(
-            "The same for a value that is not text: a place, as in {\"lat\":52.5,\"lng\":13.4,\"radius\":200}, or a list of choices, as in [\"a\",\"b\"].",
+            "The same for a value that is not text: a place, such as {\"lat\":52.5,\"lng\":13.4,\"radius\":200}, or a list of choices, such as [\"a\",\"b\"].",
             valueName: "name=json"))
     var fieldJSON: [String] = []
 
@@ -62,7 +62,7 @@ struct IFTTTRun: BoundedCommand {
 
     @OptionGroup var run: IFTTTRunOptions
 
-    // Behind the connection, which is the group's.
+    // After the connection, which the option group declares.
     @Argument(help: "The action, as in lumen_garden.start_drip.", transform: { try ComponentSlug(argument: $0) })
     var action: ComponentSlug
 
@@ -84,10 +84,10 @@ struct IFTTTPerform: BoundedCommand {
         commandName: "perform", abstract: "Perform a query of a connection and print its rows.",
         discussion: "With --json each row is one JSON object on a line of its own.")
 
-    /// The most rows that one page is asked for; more come page by page.
+    /// The maximum page size; more rows are fetched page by page.
     private static let longestPage = 50
 
-    @Option(help: ArgumentHelp("The most rows; all unless given.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of rows; by default all.", valueName: "number"))
     var limit: Int?
 
     @Option(help: ArgumentHelp("A complex ingredient to return as a list; repeatable.", valueName: "name"))
@@ -98,7 +98,7 @@ struct IFTTTPerform: BoundedCommand {
 
     @OptionGroup var run: IFTTTRunOptions
 
-    // Behind the connection, which is the group's.
+    // After the connection, which the option group declares.
     @Argument(help: "The query, as in lumen_garden.list_plants.", transform: { try ComponentSlug(argument: $0) })
     var query: ComponentSlug
 
@@ -113,7 +113,7 @@ struct IFTTTPerform: BoundedCommand {
             for try await row in rows {
                 count += 1
                 show(row)
-                // Before the next row is asked for, which may be on another page.
+                // Stops before the next row, which may be on another page.
                 if count == limit { break }
             }
             if count == 0 { Output.note("\(query) has no rows.") }
@@ -154,7 +154,7 @@ struct IFTTTTest: BoundedCommand {
 
     @OptionGroup var service: IFTTTServiceOptions
 
-    // Behind the connection, which is the group's.
+    // After the connection, which the option group declares.
     @Argument(
         help: "The trigger, as in location.exit_region_location.", transform: { try ComponentSlug(argument: $0) })
     var trigger: ComponentSlug

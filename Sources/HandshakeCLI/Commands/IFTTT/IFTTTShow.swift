@@ -30,7 +30,7 @@ struct IFTTTShow: BoundedCommand {
         }
     }
 
-    /// For users. What comes from the service is escaped.
+    /// The text output. Texts of the service are escaped.
     static func lines(_ connection: Connection) -> [String] {
         let services = connection.services.map { $0.name + ($0.isPrimary ? " (owner)" : "") }.joined(separator: ", ")
         var rows = [
@@ -45,9 +45,9 @@ struct IFTTTShow: BoundedCommand {
         return Table.lines(rows)
     }
 
-    /// A feature with what can be named in other commands.
+    /// A feature with the identifiers that other commands take.
     private static func rows(_ feature: Connection.Feature) -> [[String]] {
-        // Identifiers first: a long title is cut at its end.
+        // Identifiers first, because a long title is truncated.
         var rows = [
             ["Feature", [feature.id, feature.title, feature.details].compactMap(\.self).joined(separator: ": ")]
         ]
@@ -68,7 +68,7 @@ struct IFTTTShow: BoundedCommand {
         return ["    Field", "\(field.id) (\(field.type.rawValue)\(field.isRequired ? ", required" : ""))\(label)"]
     }
 
-    /// For programs.
+    /// The JSON output.
     static func json(_ connection: Connection) -> JSONText {
         .object([
             ("id", .string(connection.id.rawValue)), ("name", .string(connection.name)),
@@ -128,7 +128,7 @@ struct IFTTTShow: BoundedCommand {
             })
     }
 
-    /// In the form that an update takes, with the identifiers of the configurations, which it takes no notice of.
+    /// The form of an update, plus the identifiers of the configurations, which an update ignores.
     private static func json(_ configuration: UserConnection) -> JSONText {
         let entries = configuration.document.object?["user_features"]?.array ?? []
         return .object([
@@ -146,14 +146,14 @@ struct IFTTTShow: BoundedCommand {
 }
 
 extension Connection.Feature {
-    /// What it is made of, kind by kind.
+    /// Its triggers, queries and actions.
     fileprivate var components: [(kind: String, plural: String, components: [Connection.Component])] {
         [("Trigger", "triggers", triggers), ("Query", "queries", queries), ("Action", "actions", actions)]
     }
 }
 
 extension Connection.Component {
-    /// How calls name it; nil where the service does not say what it is.
+    /// Its slug; nil when the service does not state it.
     fileprivate var slug: ComponentSlug? {
         guard let serviceID, let kindID else { return nil }
         return ComponentSlug(service: serviceID, name: kindID)

@@ -61,7 +61,7 @@ struct IFTTTURL: BoundedCommand {
         var url = ConnectURL(connection, email: email, at: try host.hosts())
         url.redirect = try redirect.map { try CallbackURL($0) }
         url.skipsConfiguration = skipsConfiguration
-        // A code works once: other errors have to come before it is used.
+        // A code is single-use: check everything else before using it.
         _ = try url.url
         url.provisionalCode = try await provisionalCode(at: url.hosts)
         return try url.url

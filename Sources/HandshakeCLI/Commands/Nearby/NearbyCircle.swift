@@ -5,16 +5,16 @@ import Nearby
 import OAuth
 import RecurseCenter
 
-/// The people who can be recognised, and the service that is asked about the rest.
+/// The people who can be recognised, and the service for looking up the others.
 struct NearbyCircle: Sendable {
-    /// The user's own number; nil when it is not known.
+    /// The user's own number; nil when unknown.
     let own: UserNumber?
     let recognition: Recognition
     let lookup: PeopleNearby.Lookup
 
     /// - Parameters:
-    ///   - me: the user's own number, as the command line has it.
-    ///   - signInEnded: is told when the service no longer accepts the account.
+    ///   - me: the user's own number from the command line.
+    ///   - signInEnded: called when the service rejects the account.
     static func form(
         me: UserNumber?, options: NearbyOptions, settings: Settings, vault: any Vault,
         signInEnded: @escaping @Sendable (HandshakeError) -> Void
@@ -47,7 +47,7 @@ struct NearbyCircle: Sendable {
         return try await NearbyFailure.reported {
             var (friends, damaged) = try await keys.friends()
             for error in damaged { Output.note(quoted("\(error)")) }
-            // The user's own beacon, heard by another adapter, is recognised as the user's.
+            // Recognises the user's own beacon, as received by another adapter.
             if let own, try await keys.existingSeed() != nil {
                 let mine = try await keys.share(own, days: RollingKeys.maximumDays, from: Now.timestamp)
                 friends += try mine.dayKeys().map { (own, $0) }

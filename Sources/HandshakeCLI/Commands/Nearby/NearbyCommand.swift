@@ -24,7 +24,7 @@ struct NearbyCommand: AsyncParsableCommand {
             NearbyUnfriend.self,
         ])
 
-    /// What the numbers in beacons mean.
+    /// The namespace of the numbers in beacons.
     static let community = Service.recurseCenter.name
 }
 
@@ -54,7 +54,7 @@ extension NearbyError {
 }
 
 extension RadioError {
-    /// Whether another command line would help: a file or an adapter that does not exist.
+    /// Whether another command line would help: a file or an adapter does not exist.
     fileprivate var isOfTheCommandLine: Bool {
         switch self {
         case .file, .input, .noAdapter(named: .some), .unsendable: true
@@ -63,7 +63,7 @@ extension RadioError {
     }
 }
 
-/// The calendar clock as beacons use it.
+/// The calendar clock for beacons.
 enum Now {
     static var timestamp: Timestamp { Timestamp.now() }
     static var seconds: Double { Timestamp.now().secondsSince1970 }

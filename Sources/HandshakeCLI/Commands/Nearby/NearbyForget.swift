@@ -9,7 +9,7 @@ import OAuth
 struct NearbyForget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget", abstract: "Remove a person and all encounters from this machine.",
-        discussion: "The name, the photo and everything else are removed, also from a `watch` that is running.")
+        discussion: "Removes the name, the photo and everything else, also from a running `watch`.")
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber?
@@ -35,13 +35,13 @@ struct NearbyForget: AsyncParsableCommand {
             if let person { return try await log.forget(person) ? 1 : 0 }
             return try await log.forgetEveryone()
         }
-        // A record that cannot be read cannot be assigned to a person, and stays: that is no success.
+        // A damaged record cannot be assigned to a person and stays, so this is an error.
         if everyone,
             let error = try await NearbyFailure.reported({ try await log.contents(at: Now.seconds) }).damaged.first
         {
             throw CommandError(
                 status: .vault, code: error.code,
-                message: "Removed \(count) people, but not what cannot be read: \(quoted("\(error)"))")
+                message: "Removed \(count) people, but damaged records remain: \(quoted("\(error)"))")
         }
         if common.json {
             Output.result(JSONText.object([("forgotten", .integer(Int64(count)))]).text)

@@ -9,7 +9,7 @@ import OAuth
 struct NearbyShare: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "share",
-        abstract: "Print keys with which a friend recognises your rolling beacon on the next days.",
+        abstract: "Print keys that let a friend recognise your rolling beacon on the next days.",
         discussion: """
             A person who has the keys recognises you on these days and can imitate your beacon: give them to friends only, over a \
             private channel. They expire by themselves; --renew makes all keys that you have given out worthless.
@@ -47,7 +47,7 @@ struct NearbyShare: AsyncParsableCommand {
 struct NearbyBefriend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "befriend", abstract: "Add the keys that a friend printed with `share`.",
-        discussion: "The keys say whose they are, and nothing proves it: take them from that person only.")
+        discussion: "The keys name their owner without proof: accept them only from that person.")
 
     @Argument(help: "The file, or - for standard input.")
     var file: String
@@ -58,7 +58,7 @@ struct NearbyBefriend: AsyncParsableCommand {
         let data = try KeyFile.read(file)
         guard let shared = try? JSONDecoder().decode(RollingKeys.Shared.self, from: data) else {
             throw CommandError.usage(
-                "“\(quoted(file, limit: 200))” does not hold keys. Your friend prints them with: handshake nearby share"
+                "“\(quoted(file, limit: 200))” does not contain keys. Your friend prints them with: handshake nearby share"
             )
         }
         let vault = try await common.openVault(try Settings.load())
@@ -75,7 +75,7 @@ struct NearbyBefriend: AsyncParsableCommand {
         }
     }
 
-    /// A file of keys: at most 64 KiB, many times what 31 days take.
+    /// A file of keys: at most 64 KiB, far more than 31 days need.
     private enum KeyFile {
         static func read(_ path: String) throws -> Data {
             let handle: FileHandle

@@ -7,16 +7,16 @@ import Nearby
 import OAuth
 import RecurseCenter
 
-/// The options of commands that ask the Recurse Center who a person is.
+/// The options of commands that look people up at the Recurse Center.
 struct NearbyOptions: ParsableArguments {
     @Option(help: "The account that is asked for names and photos.")
     var account = "recurse-center"
 
     @OptionGroup var common: CommonOptions
 
-    /// The user's own number: as given, or as the service says.
+    /// The user's own number, from the command line or the service.
     ///
-    /// - Throws: ``CommandError`` of status 3 when it is not known.
+    /// - Throws: ``CommandError`` with status 3 when it is unknown.
     func ownNumber(_ given: UserNumber?, in vault: any Vault) async throws -> UserNumber {
         if let given { return given }
         if let center = try await center(in: vault), let own = try await ownNumber(center, in: vault) { return own }
@@ -27,7 +27,7 @@ struct NearbyOptions: ParsableArguments {
         )
     }
 
-    /// The user's own number as the service says; without a network, as it last said. Nil when it is not known.
+    /// The user's own number from the service; without a network, the stored one. Nil when unknown.
     func ownNumber(_ center: RecurseCenter, in vault: any Vault) async throws -> UserNumber? {
         let memory = OwnNumber(in: vault, community: NearbyCommand.community, account: account)
         return try await NearbyFailure.reported {
@@ -45,7 +45,7 @@ struct NearbyOptions: ParsableArguments {
         }
     }
 
-    /// The kit for the account; nil when there is no such account.
+    /// The Recurse Center of the account; nil when there is no such account.
     func center(in vault: any Vault) async throws -> RecurseCenter? {
         guard try await Registrations(in: vault).client(named: account) != nil else { return nil }
         let known = try await KnownAccount.open(account, in: vault)
@@ -58,7 +58,7 @@ struct NearbyOptions: ParsableArguments {
     }
 }
 
-/// Who people are, as the Recurse Center says: cached on this machine, with their photos.
+/// Looks people up at the Recurse Center, with a cache of profiles and photos on this machine.
 struct Acquaintances: Sendable {
     private let directory: ProfileDirectory
     private let photos: PhotoCache
@@ -66,10 +66,10 @@ struct Acquaintances: Sendable {
     private let signInEnded: @Sendable (HandshakeError) -> Void
 
     /// - Parameters:
-    ///   - center: whom to ask; nil asks nobody.
-    ///   - home: the command's folder; profiles and photos of an account rest below it.
+    ///   - center: the service; nil looks no one up.
+    ///   - home: the command's folder; profiles and photos of an account are stored below it.
     ///   - account: the account's name.
-    ///   - signInEnded: is told each time the service no longer accepts the account.
+    ///   - signInEnded: called each time the service rejects the account.
     init(
         _ center: RecurseCenter?, home: String, account: String,
         signInEnded: @escaping @Sendable (HandshakeError) -> Void = { _ in }
@@ -88,7 +88,7 @@ struct Acquaintances: Sendable {
         }
     }
 
-    /// Where profiles and photos of an account are cached. An account's name may hold characters that a folder's may not.
+    /// The folder of an account's profiles and photos, encoded because an account's name may have characters that a folder's may not.
     private static func folder(home: String, account: String) -> String {
         home + "/people/" + Data(account.utf8).map { String(format: "%02x", $0) }.joined()
     }
@@ -98,12 +98,12 @@ struct Acquaintances: Sendable {
         await directory.known(id)
     }
 
-    /// Says who a person is.
+    /// Looks up a person.
     func introduce(_ number: UserNumber) async -> Introduction {
         guard let center, let id = PersonID(Int64(number.value)) else { return .unknown }
         do {
             let profile = try await directory.entry(id).profile
-            // A person without a photo, or whose photo cannot be had now, is announced all the same.
+            // A person is announced even if the photo is missing or cannot be fetched.
             let photo = try? await photos.photo(of: profile, from: center)
             return .known(
                 Person(
@@ -119,7 +119,7 @@ struct Acquaintances: Sendable {
         }
     }
 
-    /// Forgets a person's profile and photo; without a number, everyone's.
+    /// Deletes a person's profile and photo; without a number, everyone's.
     func forget(_ number: UserNumber?) async throws {
         var people: [PersonID] = []
         if let number {
@@ -139,7 +139,7 @@ struct Acquaintances: Sendable {
 }
 
 extension RecurseCenter {
-    /// The address of a person's page in the directory, for people to read; nil without a slug.
+    /// The URL of a person's page in the directory; nil without a slug.
     fileprivate func page(of profile: Profile) -> String? {
         guard let slug = profile.slug, let root = account.service.apiRoot,
             let path = slug.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["-", "_"]))

@@ -32,7 +32,7 @@ struct NearbyReplay: AsyncParsableCommand {
     @Flag(help: "Log the encounters.")
     var keep = false
 
-    @Flag(help: "Stop at the first line that cannot be read, instead of leaving it out.")
+    @Flag(help: "Stop at the first invalid line instead of skipping it.")
     var strict = false
 
     @OptionGroup var options: NearbyOptions
@@ -47,7 +47,7 @@ struct NearbyReplay: AsyncParsableCommand {
     func run() async throws {
         let settings = try Settings.load()
         let vault = try await options.common.openVault(settings)
-        // The times of a recording may be of any year: they must not decide what is removed from the log.
+        // A recording can be of any year: its times must not delete anything from the log.
         let log = EncounterLog(
             in: keep ? vault : MemoryVault(), community: NearbyCommand.community, rules: EncounterRules(retention: nil))
         try await NearbyFailure.reported {

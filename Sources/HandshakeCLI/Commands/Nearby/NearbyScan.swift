@@ -10,7 +10,7 @@ struct NearbyScan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan", abstract: "Show all beacons that are heard, until interrupted.",
         discussion:
-            "Nothing is stored and no service is asked. With --json one object a line for each beacon and second.")
+            "Nothing is stored, and no service is contacted. With --json, prints one object per line for each beacon and second.")
 
     @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
     var duration: Double?
@@ -120,9 +120,9 @@ struct NearbyAdvertise: AsyncParsableCommand {
     }
 }
 
-/// The time after which a command that would go on until it is interrupted ends by itself.
+/// The time after which a command ends that otherwise runs until it is interrupted.
 enum TimeLimit {
-    /// A year: what a `Duration` cannot hold would end the process.
+    /// A year: a `Duration` beyond its range would trap.
     private static let longest = 31_536_000.0
 
     static func validate(_ seconds: Double?) throws {
@@ -132,7 +132,7 @@ enum TimeLimit {
         }
     }
 
-    /// Runs `body` for at most so many seconds. The end of that time is no error.
+    /// Runs `body` for at most this time. Its end is no error.
     static func run(_ seconds: Double?, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let work = Task { try await body() }
         let limit = seconds.map { seconds in
@@ -149,7 +149,7 @@ enum TimeLimit {
                 work.cancel()
             }
         } catch is CancellationError where seconds != nil && !Task.isCancelled {
-            // The time that was asked for is over.
+            // The requested time has passed.
         }
     }
 }

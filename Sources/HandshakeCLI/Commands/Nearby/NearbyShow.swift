@@ -9,8 +9,8 @@ import RecurseCenter
 
 struct NearbyShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show what this machine knows of a person: profile, encounters, keys.",
-        discussion: "No service is asked, so it works without a network.")
+        commandName: "show", abstract: "Show what this machine stores about a person: profile, encounters, keys.",
+        discussion: "No service is contacted, so it works without a network.")
 
     @Argument(help: ArgumentHelp("The person's number.", valueName: "number"), transform: PersonArgument.parse)
     var person: UserNumber
@@ -32,7 +32,7 @@ struct NearbyShow: AsyncParsableCommand {
         guard history != nil || profile != nil || !days.isEmpty else {
             throw CommandError(
                 status: .usage, code: "unknown_person",
-                message: "This machine knows nothing of number \(person). People you met are in: handshake nearby log")
+                message: "This machine has no data about number \(person). People you met are in: handshake nearby log")
         }
         let facts = PersonFacts(
             person: person, known: history?.known, profile: profile, encounters: history?.encounters ?? [],
@@ -86,12 +86,12 @@ struct NearbyFriends: AsyncParsableCommand {
     }
 }
 
-/// What is known of a person, to be printed.
+/// The stored data of a person, for printing.
 struct PersonFacts {
     let person: UserNumber
-    /// As the log has it.
+    /// From the log.
     let known: Person?
-    /// As the service last said.
+    /// From the service's last answer.
     let profile: Profile?
     let encounters: [Encounter]
     /// The last day on which the person's rolling beacon is recognised.

@@ -63,7 +63,7 @@ struct NearbyWatch: AsyncParsableCommand {
     }
 }
 
-/// Which radio is used.
+/// The options of the radio.
 struct NearbyAdapter: ParsableArguments {
     @Option(help: ArgumentHelp("The Bluetooth adapter: its name, as in hci0, or its address.", valueName: "adapter"))
     var adapter: String?
@@ -82,7 +82,7 @@ struct NearbyAdapter: ParsableArguments {
     }
 }
 
-/// What is sent about the user: nothing without --advertise.
+/// What is advertised about the user: nothing without --advertise.
 struct NearbySending: ParsableArguments {
     enum Mode: String, ExpressibleByArgument, CaseIterable {
         case rolling, `static`
@@ -102,7 +102,7 @@ struct NearbySending: ParsableArguments {
 
     @Option(
         help:
-            "How a rolling identifier is sent: long (recognised at once) or short (an iBeacon; recognised after two quarters of an hour)."
+            "How a rolling identifier is sent: long (recognised immediately) or short (an iBeacon; recognised after two quarters of an hour)."
     )
     var form = Form.long
 
@@ -119,7 +119,7 @@ struct NearbySending: ParsableArguments {
 
     var sends: Bool { advertise != nil }
 
-    /// What to send; nil for nothing.
+    /// What to advertise; nil for nothing.
     func broadcasts(of own: UserNumber?, in vault: any Vault) async throws -> Broadcasts? {
         switch advertise {
         case nil: return nil

@@ -76,7 +76,7 @@ enum PlacesFile {
     }
 }
 
-/// Gives the errors of places their place among the command's exit statuses.
+/// Maps errors to exit statuses.
 enum PlacesFailure {
     static func reported<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {

@@ -7,7 +7,7 @@ import OAuth
 
 struct PlacesSync: BoundedCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Fetch the user's areas and upload what waits, now and every hour.")
+        commandName: "sync", abstract: "Fetch the user's areas and upload pending crossings, now and every hour.")
 
     @Flag(help: "Once, instead of until interrupted.")
     var once = false
@@ -30,7 +30,7 @@ struct PlacesSync: BoundedCommand {
 
 struct PlacesQueue: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "queue", abstract: "Show the crossings that wait for their upload, and why.")
+        commandName: "queue", abstract: "Show the pending crossings, and why they are pending.")
 
     @OptionGroup var options: PlacesAccountOptions
 
@@ -50,12 +50,12 @@ struct PlacesQueue: AsyncParsableCommand {
             }
             guard !options.host.common.json else { return }
             if crossings.isEmpty {
-                Output.note("Nothing waits.")
+                Output.note("No crossings are pending.")
             } else if isSignedIn {
                 Output.note(
-                    "\(crossings.count) wait for the next upload. Upload them now with: handshake places sync --once")
+                    "\(crossings.count) crossings are pending. Upload them now with: handshake places sync --once")
             } else {
-                Output.note("\(crossings.count) wait for a sign-in. Connect with: handshake ifttt connect ID")
+                Output.note("\(crossings.count) crossings are pending until you sign in. Connect with: handshake ifttt connect ID")
             }
         }
     }

@@ -23,7 +23,7 @@ enum PlacesSource {
             return Replay(try PlacesFile.track(PlacesFile.read(parts[1]), isGPX: false, named: parts[1]), speed: speed)
         default:
             throw CommandError.usage(
-                "“\(quoted(text, limit: 80))” is no source; use gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -")
+                "“\(quoted(text, limit: 80))” is not a source. Use gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -")
         }
     }
 
@@ -32,7 +32,7 @@ enum PlacesSource {
         return GeoClue(
             desktopID: "handshake", addresses: try Address.system(environment: ProcessInfo.processInfo.environment))
         #else
-        throw CommandError.usage("GeoClue is a service of Linux desktops; use another source")
+        throw CommandError.usage("GeoClue is a service of Linux desktops. Use another source")
         #endif
     }
 }

@@ -8,7 +8,7 @@ import Positions
 
 struct PlacesWatch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Print events as they happen; a file ends by itself.",
+        commandName: "watch", abstract: "Print events as they happen; ends at the end of a file.",
         discussion: "Without --regions, crossings of the IFTTT user's areas are stored and uploaded.")
 
     @Option(
@@ -16,7 +16,7 @@ struct PlacesWatch: AsyncParsableCommand {
             "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE, or - for NMEA on standard input.", valueName: "source"))
     var source = "gpsd"
 
-    @Option(help: ArgumentHelp("So many times as fast as the file was recorded, or max.", valueName: "factor"))
+    @Option(help: ArgumentHelp("The speed, as a multiple of the recording's, or max.", valueName: "factor"))
     var speed = PlacesSpeed(.times(1))
 
     @OptionGroup var regionOptions: PlacesRegionOptions
@@ -46,7 +46,7 @@ struct PlacesReplay: AsyncParsableCommand {
     @Argument(help: "The track, or - for standard input.")
     var file: String
 
-    @Option(help: ArgumentHelp("So many times as fast as it was recorded, or max.", valueName: "factor"))
+    @Option(help: ArgumentHelp("The speed, as a multiple of the recording's, or max.", valueName: "factor"))
     var speed = PlacesSpeed(.maximum)
 
     @Flag(help: "Store crossings of the IFTTT user's areas and upload them.")
@@ -57,7 +57,7 @@ struct PlacesReplay: AsyncParsableCommand {
 
     func validate() throws {
         if upload, regionOptions.regions != nil {
-            throw ValidationError("--upload takes the areas of the signed-in user; leave --regions out")
+            throw ValidationError("--upload uses the areas of the signed-in user. Leave out --regions")
         }
     }
 
@@ -144,7 +144,7 @@ private final class PlacesRun {
         if await synchronizer.synchronize(.forced) == .failed {
             throw CommandError(
                 status: .network, code: "not_synchronized",
-                message: "Crossings are stored and not uploaded yet. Upload them with: handshake places sync")
+                message: "Crossings are stored but not uploaded yet. Upload them with: handshake places sync")
         }
     }
 }

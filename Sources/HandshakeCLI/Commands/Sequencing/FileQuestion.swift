@@ -3,18 +3,18 @@ import Foundation
 import OAuth
 import Sequencing
 
-/// Asks at the terminal which file to use.
+/// Asks at the terminal for a file.
 enum FileQuestion {
     /// Whether a user sees the question and can answer it.
     static let canBeAsked = StandardInput.isTerminal && Output.isTerminal
 
-    /// How many files are listed at once; the rest is found by words.
+    /// The maximum number of files in the list; others are found by searching.
     private static let maximumShown = 30
 
-    /// Shows the files and asks until the answer is one of them: its number in the list, its identifier, or words, which
-    /// list the files in which they occur.
+    /// Lists the files and asks until the answer is one of them: its number in the list, its identifier, or words, which
+    /// list the matching files.
     ///
-    /// - Throws: ``CommandError`` of status 2 when the input ends; `CancellationError`.
+    /// - Throws: ``CommandError`` with status 2 when the input ends; `CancellationError`.
     static func ask(_ files: [GeneticFile]) async throws -> GeneticFile {
         show(Array(files.indices), of: files)
         while true {
@@ -41,7 +41,7 @@ enum FileQuestion {
         }
         var lines = Table.lines(rows)
         if lines.contains(where: { $0.displayWidth > columns }) {
-            // One below the other, where they do not fit side by side.
+            // On separate lines if they do not fit on one.
             lines = rows.flatMap { Table.lines([[$0[0], $0[1]]]) + Table.lines([["  ", $0[2]]]) }
         }
         for line in lines { Output.error(line) }

@@ -53,7 +53,7 @@ struct SequencingRunOptions: ParsableArguments {
     @OptionGroup var options: SequencingOptions
 
     func execute(_ chains: [AppCode]) async throws {
-        // A little less than all: the last answers name the jobs that go on at the service.
+        // Slightly shorter, so that the last error names the jobs that continue at the service.
         let polling = Polling(deadline: .seconds(timeout) - .milliseconds(500))
         let last = try await options.use(polling: polling) { genome in
             let id = try await chooseFile(genome)
@@ -89,7 +89,7 @@ struct SequencingRunOptions: ParsableArguments {
         return code
     }
 
-    /// The chains without a report decide the exit status: one error that all have is told as it is.
+    /// The chains without a report decide the exit status: if all have the same error, it is that one.
     private func fail(_ last: ChainProgress) throws {
         let errors = last.chains.compactMap { state -> SequencingError? in
             switch state.result {
@@ -148,7 +148,7 @@ struct SequencingRunOptions: ParsableArguments {
 }
 
 extension SequencingRunOptions {
-    /// The file that the user named; else the only own one; else the one chosen at the terminal.
+    /// The file that the user named, otherwise the only own one, otherwise the one chosen at the terminal.
     private func chooseFile(_ genome: Sequencing) async throws -> FileID {
         if let file {
             guard let id = FileID(file) else {

@@ -5,15 +5,15 @@ import Synchronization
 
 /// A progress line that is redrawn on the terminal; nothing is drawn elsewhere.
 ///
-/// A class, because it remembers what it has drawn: a transfer tells of every piece, and most change nothing that can be
-/// seen.
+/// A class, because it remembers what it has drawn: a transfer reports every chunk, and most change nothing
+/// visible.
 final class ProgressLine: Sendable {
     private let isShown = Terminal.canRedraw && !Output.isQuiet
     private let drawn = Mutex("")
 
     /// The longest bar.
     private static let longestBar = 24
-    /// Below this a bar says nothing.
+    /// The minimum length of a bar.
     private static let shortestBar = 6
 
     /// Draws the line, as much of it as the terminal has columns for.
@@ -29,7 +29,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// Draws how far a transfer is. The text keeps its width, so that the bar does not jump.
+    /// Draws the progress of a transfer. The text keeps its width, so that the bar does not move.
     func show(_ progress: TransferProgress) {
         let unit = ByteUnit(for: progress.total ?? progress.received)
         let received = unit.text(progress.received)
@@ -40,7 +40,7 @@ final class ProgressLine: Sendable {
             "\(padding)\(received) of \(whole) \(unit.name)", done: Double(progress.received) / Double(max(total, 1)))
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func clear() {
         drawn.withLock { drawn in
             if !drawn.isEmpty { Self.draw("") }
@@ -48,7 +48,7 @@ final class ProgressLine: Sendable {
         }
     }
 
-    /// The last column stays free: what stands there makes some terminals go on to the next line.
+    /// The last column stays empty, because some terminals wrap after it.
     private static func line(_ text: String, done: Double?, columns: Int) -> String {
         let text = text.clipped(to: max(0, columns - 1))
         let room = min(longestBar, columns - 1 - text.displayWidth - "[] ".count)

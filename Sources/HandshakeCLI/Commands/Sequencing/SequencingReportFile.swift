@@ -7,7 +7,7 @@ import Sequencing
 struct SequencingReportFile: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "report-file", abstract: "Save a report's file.",
-        discussion: "The file gets its name only when it is complete.")
+        discussion: "The file appears under its name only when it is complete.")
 
     @Argument(help: "The file's number: the value of a Pdf property.")
     var id: Int64

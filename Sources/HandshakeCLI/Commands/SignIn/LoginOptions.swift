@@ -77,10 +77,10 @@ struct LoginOptions: ParsableArguments {
         help: ArgumentHelp("A built-in service at another origin, such as a sandbox.", valueName: "url"))
     var baseURL: String?
 
-    @Option(help: ArgumentHelp("The longest time for the whole sign-in.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The timeout of the whole sign-in.", valueName: "seconds"))
     var timeout: Int = 300
 
-    // Of the contract, and to come: refused rather than ignored.
+    // Part of the command's contract, but not implemented: rejected rather than ignored.
     @Option(help: .hidden) var key: String?
     @Flag(help: .hidden) var device = false
     @Option(help: .hidden) var par: String?

@@ -3,7 +3,7 @@ import Handshake
 import OAuth
 import Synchronization
 
-/// What a sign-in waits for: the service or the user. It decides what a timeout means.
+/// Whether a sign-in waits for the service or the user, which decides what a timeout means.
 ///
 /// A class, because the deadline asks from another task.
 final class SignInWait: Sendable {
@@ -15,7 +15,7 @@ final class SignInWait: Sendable {
     /// The error when time ran out.
     ///
     /// - Parameters:
-    ///   - what: what happened when the service was waited for, as a sentence.
+    ///   - what: what happened while the service was awaited, as a sentence.
     ///   - command: the command that allows more time.
     func error(_ what: String, command: String) -> any Error {
         if isForUser.load(ordering: .relaxed) { return HandshakeError.signInAbandoned(.timedOut) }
@@ -25,7 +25,7 @@ final class SignInWait: Sendable {
     }
 }
 
-/// A browser during whose page the user is waited for.
+/// A browser that marks the wait for the user while its page is open.
 struct WaitingBrowser<Shown: Browser>: Browser {
     let browser: Shown
     let wait: SignInWait

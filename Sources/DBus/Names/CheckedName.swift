@@ -13,7 +13,7 @@ where StringLiteralType == StaticString {
     init(_ text: String) throws(DBusError)
 }
 
-extension CheckedText {
+extension CheckedName {
     public var description: String { text }
 
     public init(stringLiteral literal: StaticString) {
