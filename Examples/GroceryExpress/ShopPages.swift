@@ -193,7 +193,7 @@ struct ShopPages: Sendable {
             status: entry.problem == nil ? .ok : .unprocessableContent)
     }
 
-    /// - Parameter done: what the last form has done; nil for a page that nobody sent.
+    /// - Parameter done: what the last form has done; nil for a page without one.
     func settings(
         _ customers: [(id: String, name: String)], _ visit: Visit, isCounted: Bool, done: String? = nil
     ) -> Response {

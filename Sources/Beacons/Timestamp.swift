@@ -71,7 +71,8 @@ extension Timestamp: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let time = Timestamp(secondsSince1970: try container.decode(Double.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a time outside the years 1 to 9999")
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "a time outside the years 1 to 9999")
         }
         self = time
     }

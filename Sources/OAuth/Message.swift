@@ -45,7 +45,7 @@ public struct ResponseMessage: Sendable {
     /// Status and fields.
     public var head: HTTPResponse
 
-    /// The content; its length was bounded by whoever read it.
+    /// The content, whose length the caller has bounded.
     public var content: [UInt8]
 
     /// Joins a head and its content.

@@ -6,7 +6,7 @@
 @_exported public import SandboxStandard
 
 extension Sandbox {
-    /// Every stand-in, in the order of their ports: a service that goes is taken out here, above and in the manifest.
+    /// All stand-ins, in the order of their ports. To remove a service, remove it here, above and in the manifest.
     private static let standIns: [any StandIn.Type] = [
         SequencingStandIn.self,
         RecurseCenterStandIn.self,
@@ -14,7 +14,7 @@ extension Sandbox {
         IFTTTStandIn.self,
     ]
 
-    /// Starts a sandbox of all services; it returns when all of them listen.
+    /// Starts a sandbox of all services; returns when all of them listen.
     ///
     /// - Throws: ``SandboxError/cannotListen(host:port:reason:)``; then nothing is left listening.
     public static func start(_ configuration: Configuration = .init()) async throws -> Sandbox {
@@ -28,9 +28,9 @@ extension Sandbox {
 }
 
 extension FaultRule {
-    /// Reads a rule.
+    /// Parses a rule.
     ///
-    /// - Parameter text: one line in the grammar above; white space at both ends is ignored.
+    /// - Parameter text: one line in the grammar above; surrounding white space is ignored.
     /// - Throws: ``FaultRuleError``, which says what was expected.
     public init(parsing text: String) throws(FaultRuleError) {
         try self.init(parsing: text, services: Sandbox.serviceNames)

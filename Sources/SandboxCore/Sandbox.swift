@@ -7,9 +7,9 @@ public import Foundation
 
 /// Local stand-ins for the services that a client talks to.
 ///
-/// A sandbox lives inside this process, listens on loopback and keeps everything in memory. Any number run beside each
-/// other. It is written from the services' dossiers alone and shares no code with the client, so that one misreading
-/// cannot hide in both.
+/// A sandbox lives inside this process, listens on loopback and stores everything in memory. Any number can run
+/// concurrently. It is written from the services' dossiers alone and shares no code with the client, so that a misreading
+/// cannot cancel itself out.
 ///
 /// ```swift
 /// let sandbox = try await Sandbox.start()
@@ -19,11 +19,11 @@ public import Foundation
 /// await sandbox.stop()
 /// ```
 ///
-/// Other processes steer a sandbox by HTTP below `/_sandbox` on any of its services: `GET /_sandbox` (the description),
+/// Other processes control a sandbox by HTTP below `/_sandbox` on any of its services: `GET /_sandbox` (the description),
 /// `POST` and `DELETE /_sandbox/faults`, `GET` and `DELETE /_sandbox/requests`, `POST /_sandbox/clock`,
 /// `POST /_sandbox/expire-access-tokens`, `POST /_sandbox/revoke-refresh-tokens`; some services have more.
 ///
-/// A class, since it owns listening sockets that end with it: a sandbox without references stops by itself.
+/// A class, because it owns listening sockets: a sandbox without references stops by itself.
 public final class Sandbox: Sendable {
     /// The services, in the order of their ports.
     public let services: [SandboxService]
@@ -76,8 +76,8 @@ public final class Sandbox: Sendable {
 
     /// Stops all services and returns when their ports are free.
     ///
-    /// The sandbox accepts no new connections, finishes responses that have begun, and cancels those that a fault holds
-    /// back. The call is idempotent, also when several run concurrently.
+    /// The sandbox accepts no new connections, finishes responses in progress, and cancels those that a fault
+    /// delays. Idempotent, also when called concurrently.
     public func stop() async {
         await Self.end(listeners, standIns)
     }
@@ -127,12 +127,12 @@ extension Sandbox {
     /// The requests that were received, oldest first, with nothing secret in them unless the configuration asks for
     /// ``LoggedRequest/whole`` ones.
     ///
-    /// Beyond 100,000, or 2,000 whole ones, the older half is forgotten.
+    /// Beyond 100,000, or 2,000 whole ones, the older half is dropped.
     public func requests(_ service: SandboxService.Name? = nil) -> [LoggedRequest] {
         panel.requests(service)
     }
 
-    /// Forgets all logged requests.
+    /// Clears the request log.
     public func clearRequests() {
         panel.clearRequests()
     }

@@ -1,5 +1,5 @@
 #if Sandbox
-/// One of the stand-ins: where it listens and who is registered there.
+/// A stand-in: its origin, clients and users.
 public struct SandboxService: Sendable {
     /// The stand-ins by name, as the command line and fault rules write them.
     public struct Name: RawRepresentable, Sendable, Hashable {
@@ -26,9 +26,9 @@ public struct SandboxService: Sendable {
 public struct SandboxClient: Sendable {
     /// Whether the client can keep a secret (RFC 6749 section 2.1).
     public enum Kind: String, Sendable {
-        /// It cannot, has none, and must use PKCE with S256.
+        /// It cannot, has no secret, and must use PKCE with S256.
         case `public`
-        /// It has a secret and must show it at the token endpoint.
+        /// It has a secret and must send it to the token endpoint.
         case confidential
     }
 
@@ -60,17 +60,17 @@ public struct SandboxClient: Sendable {
 
 /// A user who can sign in at a stand-in.
 public struct SandboxUser: Sendable {
-    /// The e-mail address to sign in with.
+    /// The email address to sign in with.
     public let name: String
     /// The password to sign in with. It is a fixture and protects nothing.
     public let password: String
     /// The identifier that the service gives the user: `uid`, person id or `sub`.
     public let subject: String
-    /// The name to show.
+    /// The display name.
     public let displayName: String
-    /// The two-factor code that the sign-in page demands besides the password; nil for most.
+    /// The two-factor code that the sign-in page requires besides the password; nil for most.
     public let oneTimeCode: String?
-    /// What is special about the user, in a few words.
+    /// What distinguishes the user, in a few words.
     public let note: String
 
     package init(

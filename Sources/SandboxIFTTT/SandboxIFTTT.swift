@@ -19,7 +19,7 @@ extension Sandbox {
         standIn(IFTTTStandIn.self).service
     }
 
-    /// Puts IFTTT's fixtures back and forgets everything else there: its logs, requests and fault rules, and the partner's tokens.
+    /// Restores IFTTT's fixtures and clears everything else there: its logs, requests and fault rules, and the partner's tokens.
     ///
     /// The clock, and fault rules that concern every service, belong to all and stay.
     ///
@@ -37,9 +37,9 @@ extension Sandbox {
         control.entries(log).map(\.text)
     }
 
-    /// Ends an IFTTT user token.
+    /// Revokes an IFTTT user token.
     ///
-    /// - Parameter token: nil for all that there are now.
+    /// - Parameter token: the token; nil for all current ones.
     /// - Returns: whether there is such a token.
     @discardableResult
     public func revokeUserToken(_ token: String? = nil) -> Bool {

@@ -70,7 +70,8 @@ private struct SecretServiceKeyStore: VaultKeyStore {
         case .locked: throw Self.locked
         case .absent, .noCollection:
             throw VaultError.unavailable(
-                "the desktop's keyring has no default collection. Create a default keyring, or use the vault of files (--vault files:DIR)")
+                "the desktop's keyring has no default collection. Create a default keyring, or use the vault of files (--vault files:DIR)"
+            )
         }
     }
 

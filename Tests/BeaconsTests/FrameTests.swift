@@ -45,7 +45,7 @@ struct FrameTests {
         #expect(lenient.frame(in: try AdvertisingData(manufacturerData: [.apple: short])) == .malformed(.iBeacon))
     }
 
-    @Test("BE-02: other messages of Apple's and other companies' data are told apart and name nobody")
+    @Test("BE-02: other messages of Apple's and other companies' data are distinguished and identify no beacon")
     func others() throws {
         #expect(try read("06 ff 4c 00 12 19 00") == .otherApple(messageType: 0x12))
         #expect(try read("04 ff 4c 00 10") == .otherApple(messageType: 0x10))

@@ -89,7 +89,7 @@ struct KnownSchemeTests {
         #expect(hex(try exposure.metadata([0x40, 0xF4, 0, 0], newYear + offset)) == metadata)
     }
 
-    @Test("BE-21: the frame of Exposure Notification is recognised, names nobody, and resolves with the key")
+    @Test("BE-21: the frame of Exposure Notification is recognised, identifies no beacon, and resolves with the key")
     func frame() throws {
         let data = try AdvertisingData(
             received: bytes(

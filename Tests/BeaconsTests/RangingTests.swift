@@ -143,7 +143,7 @@ struct RangingTests {
         try await script.value
     }
 
-    @Test("BE-10: ticks that were slept through come once, not all at once")
+    @Test("BE-10: ticks that were slept through come once, not all together")
     func missedTicks() async throws {
         let clock = ManualClock(try at(0))
         var updates = RangingUpdates(of: ScriptedPackets(), time: clock.time).makeAsyncIterator()

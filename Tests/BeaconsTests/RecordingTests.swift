@@ -44,7 +44,10 @@ struct RecordingTests {
             (#"{"t":1,"addr":"x","ad":""}"#, "addr is not an address of six pairs of digits"),
             (#"{"t":1,"ad":"0"}"#, "ad is not a sequence of hexadecimal pairs"),
             (#"{"t":1,"ad":"zz"}"#, "ad is not a sequence of hexadecimal pairs"),
-            (#"{"t":1,"ad":""# + String(repeating: "00", count: 1_651) + #""}"#, "ad is longer than an advertisement can be"),
+            (
+                #"{"t":1,"ad":""# + String(repeating: "00", count: 1_651) + #""}"#,
+                "ad is longer than an advertisement can be"
+            ),
             (String(repeating: " ", count: 8_193), "it is longer than 8192 bytes"),
         ])
     func refused(_ line: String, _ problem: String) {

@@ -99,7 +99,7 @@ struct RegionTests {
         #expect(try ticks(&alone, 3_610...3_610).contains(.exited(everyone, at: try at(3_610))))
     }
 
-    @Test("BE-11: a clock that is set back keeps nobody inside for ever and throws nobody out")
+    @Test("BE-11: a clock that is set back neither keeps a device inside for ever nor exits a region")
     func clockSetBack() throws {
         var monitor = RegionMonitor([everyone], now: try at(10_000))
         _ = monitor.receive(try packet(36, at: 10_001))

@@ -98,7 +98,7 @@ struct RollingTests {
         #expect(offsets.contains { $0 < -30 } && offsets.contains { $0 > 30 })
     }
 
-    @Test("BE-20: whoever begins right before a border is never left with an end in the past")
+    @Test("BE-20: a start right before a window's end never has an end in the past")
     func beginning() throws {
         for state in 0..<100 as Range<UInt64> {
             for before in [59.0, 30, 1, 0.001] {
@@ -131,7 +131,7 @@ struct RollingTests {
     }
 
     @Test(
-        "BE-20: a friend is recognised in the window and in its neighbours, by both forms, and by nobody without the key"
+        "BE-20: a friend is recognised in the window and in its neighbours, by both forms, and never without the key"
     )
     func resolving() throws {
         var resolver = RollingResolver<String>()
@@ -204,7 +204,7 @@ struct RollingTests {
         #expect(resolver.keyCount == 0)
     }
 
-    @Test("BE-20: four bytes count after two windows, sixteen at once")
+    @Test("BE-20: four bytes count after two windows, sixteen immediately")
     func evidence() {
         var evidence = RollingEvidence<String>(capacity: 2)
         let next = RollingWindow(number: first.number + 1)

@@ -159,7 +159,7 @@ struct ProximityTests {
             Walk(
                 testDescription: "in both directions", metres: [1, 4, 0.1, 4, 4],
                 buckets: [.near, .near, .near, .near, .far]),
-            Walk(testDescription: "unknown at once", metres: [1, nil, 9], buckets: [.near, .unknown, .far]),
+            Walk(testDescription: "unknown immediately", metres: [1, nil, 9], buckets: [.near, .unknown, .far]),
         ])
     func hysteresis(_ walk: Walk) {
         var proximity = SteadyProximity()

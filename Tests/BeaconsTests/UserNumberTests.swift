@@ -14,7 +14,7 @@ struct UserNumberTests {
     }
 
     @Test(
-        "BE-03: 70000 is refused where it would become 4464 and point at somebody else, and is sent whole by the wide scheme"
+        "BE-03: 70000 is rejected where it would become 4464, another user's number, and is sent whole by the wide scheme"
     )
     func wide() throws {
         let number = try UserNumber(70_000)
@@ -35,7 +35,7 @@ struct UserNumberTests {
         #expect(throws: BeaconsError.userNumber(number, maximum: 0x7FFF_FFFF)) { try UserNumber(number) }
     }
 
-    @Test("BE-03, BE-12: a minor of 0 names nobody")
+    @Test("BE-03, BE-12: a minor of 0 identifies no user")
     func nobody() {
         #expect(UserNumber(major: 1, minor: 0, scheme: .secretHandshake) == nil)
         #expect(UserNumber(major: 1, minor: 0, scheme: .wide) == nil)

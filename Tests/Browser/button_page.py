@@ -106,7 +106,7 @@ def shape(answer: dict[str, Any]) -> tuple[Any, ...]:
 
 
 Delay = float | threading.Event
-"""Seconds, or until somebody says so."""
+"""Seconds, or until it is released."""
 
 
 class Script:

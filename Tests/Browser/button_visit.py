@@ -21,7 +21,7 @@ def hold(page: Page) -> None:
 
 
 def let_go(page: Page) -> None:
-    """What was held comes to its end at once."""
+    """Held requests end immediately."""
     page.evaluate("window.held = false; for (const a of one.shadowRoot.getAnimations()) if (a.playState === 'paused') a.finish()")
 
 

@@ -167,7 +167,7 @@ def test_a_button_that_is_taken_away_during_a_request_comes_back_as_its_server_h
         page.evaluate("window.kept = one; kept.remove()")
     gate.set()
     caught_up(page)
-    assert page.evaluate("kept.answer.state.step") == "connect", "nobody is there who could be told"
+    assert page.evaluate("kept.answer.state.step") == "connect", "there is no listener"
     page.evaluate("document.querySelector('main').append(kept)")
     shown(page, "connected")
     server.answers(script.answer("confirm_disconnect", revision=3))
@@ -369,7 +369,7 @@ def test_a_tab_that_slept_for_an_hour_follows_again(page: Page, server: ButtonSe
     assert asked > 2, "it was asked for a while"
     page.clock.run_for(600_000)
     caught_up(page)
-    assert len(server.asked) == asked, "no server is asked for ever"
+    assert len(server.asked) == asked, "the server is not polled without end"
     server.has_events = True
     page.evaluate("document.dispatchEvent(new Event('resume'))")
     heard_by(server, page, lambda: server.listening == ["one"])

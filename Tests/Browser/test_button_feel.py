@@ -306,7 +306,7 @@ def test_loading_begins_again_by_itself_when_the_network_is_back(page: Page, ser
 
 
 def test_a_network_that_is_back_is_not_waited_for(page: Page, server: ButtonServer) -> None:
-    """Between two attempts there are up to eight seconds, which nobody has to sit out."""
+    """Between two attempts there are up to eight seconds, which a test must not wait for."""
     page.clock.install()
     page.goto(server.url())
     until(page, "Boolean(window.one?.refresh)")

@@ -82,7 +82,7 @@ def test_the_bar_on_the_way_to_the_service_has_the_brands_colour(open_page: Open
     assert style(page, ".bar", "backgroundColor") == rgb("#4D327F") and style(page, ".bar", "opacity") == "1"
     expect(page.locator("#one .bar.fills")).to_have_count(1)
     control = page.locator("#one .switch")
-    assert control.get_attribute("aria-busy") is None and control.get_attribute("aria-disabled") is None, "it waits for nobody: a tap goes on"
+    assert control.get_attribute("aria-busy") is None and control.get_attribute("aria-disabled") is None, "it is not busy: a tap continues"
 
 
 # W17: a forced theme is forced everywhere

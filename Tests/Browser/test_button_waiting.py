@@ -198,6 +198,6 @@ def test_the_bar_fills_from_the_start_and_waits(page: Page, server: ButtonServer
 
 
 def test_an_account_is_named_on_the_way_only(page: Page, server: ButtonServer) -> None:
-    """F032: at the service nobody here knows what is done with it."""
+    """F032: what the user does at the service is unknown here."""
     opened(page, server, server.script().answer("going_to_service", progress="indeterminate"))
     assert "creat" not in footer(page)

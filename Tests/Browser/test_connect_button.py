@@ -642,7 +642,7 @@ def test_a_lost_network_is_called_offline_and_its_return_loads_again(page: Page,
     page.context.set_offline(False)
     expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
     assert len(heard(page, "change")) == before + 1, "the page hears that it is over"
-    assert events(server) == [], "nothing is sent that nobody asked for again"
+    assert events(server) == [], "nothing is sent again without the user"
     server.answers(script.answer("verifying", revision=2))
     switch(page).click()
     shown(page, "verifying")

@@ -914,7 +914,7 @@ def test_in_forced_colours_the_focus_is_seen(open_page: OpenPage, server: Select
     page = open_page(forced_colors="active")
     STATES[state](page, server)
     page.screenshot(path=artefact(f"selector-{state}-forced-colours"))
-    page.get_by_role("heading", name="An app").click()  # whence Tab starts anew
+    page.get_by_role("heading", name="An app").click()  # from where Tab starts again
     assert ShadowPerson(page).walk_all()
 
 

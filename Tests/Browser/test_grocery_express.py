@@ -103,7 +103,7 @@ def test_a_returning_user_goes_on_by_the_link_in_a_mail(shop: Shop, opener: Open
 def test_a_user_whose_token_the_shop_has_is_not_asked_for_an_address(shop: Shop, page: Page) -> None:
     settings(page, shop, customer="garden-1001", token=True)
     open_connection(page, shop)
-    assert step(page) == "connected", "Ada is connected already, and is shown so at once"
+    assert step(page) == "connected", "Ada is connected already, which is shown immediately"
     page.goto(f"{shop.origin}/connections/{OTHER}")
     until(page, "connect")
     leave(page, Hand(page, "pointer"), shop)
@@ -444,7 +444,7 @@ def test_who_cannot_ask_ifttt_does_not_say_that_nothing_is_connected(shop: Shop,
     settings(page, shop, customer="garden-1001", token=True)
     page.goto(shop.origin)
     expect(page.locator(".cards li").first).to_contain_text("Connected")
-    # Only what is asked for the customer is broken: anybody's look still works.
+    # Only requests for the customer fail: anonymous ones still work.
     faults(shop, f"ifttt GET /v2/connections/{CONNECTION} => status {status} #1")
     with page.expect_navigation() as answer:
         page.reload()
@@ -480,7 +480,7 @@ def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, 
     page.on("request", lambda request: sent_to.append(request.url) if "/access/api/" in request.url else None)
     settings(page, shop, own_configuration=False)
 
-    # Nobody has been asked, and then somebody has said no.
+    # No user has been asked, and then one has declined.
     open_connection(page, shop)
     question = page.get_by_role("form", name="May IFTTT count how this button is used?")
     expect(question).to_be_visible()

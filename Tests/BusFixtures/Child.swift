@@ -128,7 +128,7 @@ private final class RunningNumber: Sendable {
         Thread.detachNewThread { [self] in
             guard let process = number.withLock(\.self) else { return continuation.finish() }
             var information = siginfo_t()
-            // Not reaped yet: until then the number is nobody else's.
+            // Not reaped yet: until then the number is not reused.
             while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
             var status: Int32 = 0
             number.withLock { number in

@@ -78,7 +78,7 @@ struct FaceTests {
         #expect(face(.email, .invalidEmail).actions.map(\.kind) == [.about])
         #expect(face(.email, .invalidEmail).tone == .error)
         #expect(face(.email, .unavailable).actions.map(\.kind) == [.about], "confirming again is the retry")
-        // As the activation has it: whoever is asked can say no.
+        // As in the activation: a user who is asked can decline.
         #expect(face(.email) { $0.isCancellable = true }.actions.map(\.kind) == [.cancel, .about])
     }
 

@@ -16,7 +16,7 @@ struct LocaleTests {
         for locale in ConnectButtonLocale.allCases { #expect(ConnectButtonLocale(matching: locale.tag) == locale) }
     }
 
-    @Test("a very long identifier is nobody's")
+    @Test("a very long identifier matches no locale")
     func long() {
         #expect(ConnectButtonLocale(matching: "de" + String(repeating: "-abcdefgh", count: 100_000)) == nil)
     }
@@ -58,7 +58,7 @@ struct LocaleTests {
         #expect(ConnectButtonLocale(acceptLanguage: header) == expected)
     }
 
-    @Test("a button's own locale goes before what the browser says, unless nobody speaks it")
+    @Test("a button's own locale takes precedence over the browser's, unless it is unknown")
     func override() {
         #expect(ConnectButtonLocale(acceptLanguage: "de", override: "ko_KR") == .korean)
         #expect(ConnectButtonLocale(acceptLanguage: "de", override: "<b>") == .german)

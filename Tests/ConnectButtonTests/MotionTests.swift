@@ -128,7 +128,7 @@ struct MotionTests {
         #expect(abs(dot.x - vector.x) < 0.001 && abs(dot.y - vector.y) < 0.001)
     }
 
-    @Test("whoever was on the way arrives with a check mark, and nobody else", arguments: try Vectors.read().arrivals)
+    @Test("only a successful attempt ends with a check mark", arguments: try Vectors.read().arrivals)
     func arrivals(_ vector: Vectors.Arrival) throws {
         let before = try #require(ConnectButtonState.Step(rawValue: vector.from))
         let now = try #require(ConnectButtonState.Step(rawValue: vector.to))

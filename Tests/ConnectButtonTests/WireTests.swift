@@ -15,7 +15,7 @@ struct WireTests {
             manageURL: URL(string: "https://ifttt.com/connections/aB3dE5fG/edit"))
         var answer = ConnectButtonAnswer(
             state, in: .german, revision: 7, token: "t", open: URL(string: "https://ifttt.com/access/api/aB3dE5fG"))
-        #expect(!answer.isCounted, "nobody is counted before it is said")
+        #expect(!answer.isCounted, "no user is counted before consent")
         answer.isCounted = true
         let body = try answer.body()
         #expect(try JSONDecoder().decode(ConnectButtonAnswer.self, from: body) == answer)

@@ -75,7 +75,7 @@ struct SecretServiceBusTests {
         }
     }
 
-    /// A service that has no cipher, and whose prompts nobody answers.
+    /// A service that has no cipher, and whose prompts are never answered.
     static func exportLockedService(on bus: BusDaemon) async throws -> Connection {
         let service = try await bus.connect()
         let path = Argument("path", .objectPath)
@@ -117,7 +117,7 @@ struct SecretServiceBusTests {
         return service
     }
 
-    @Test("without a cipher secrets go plainly, and a prompt that nobody answers is dismissed in time")
+    @Test("without a cipher secrets go plainly, and an unanswered prompt is dismissed in time")
     func prompt() async throws {
         let bus = try await BusDaemon()
         let service = try await Self.exportLockedService(on: bus)

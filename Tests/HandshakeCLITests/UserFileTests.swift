@@ -12,7 +12,7 @@ extension CommandTests {
             _ = try command.file("home/config.toml", text, mode: mode)
         }
 
-        @Test("settings that only their owner can write are read, whoever may read them")
+        @Test("settings that only their owner can write are read, even if other users can read them")
         func trusted() async throws {
             try settings(mode: 0o644)
             let done = try await command.run("accounts")

@@ -21,7 +21,7 @@ private final class Calendar: Sendable {
 
 private func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
 
-/// Records that nobody wrote.
+/// Malformed records.
 private let spoiled: [[UInt8]] = {
     let entry = [1] + zeros(8 + 16 + 8)
     return [
@@ -88,7 +88,7 @@ struct DeliveryTests {
         #expect(try await outcome(try webhook("id-2"), process(vault)) == "taken, handed over")
     }
 
-    @Test("a webhook that was sent anew is remembered for as long as its new time counts")
+    @Test("a webhook that was sent again is remembered for as long as its new time counts")
     func extended() async throws {
         let vault = MemoryVault()
         let ledger = process(vault)
@@ -294,7 +294,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "a record that is none of ours is begun anew",
+        "a malformed record is replaced by an empty one",
         arguments: spoiled)
     func unreadable(contents: [UInt8]) async throws {
         #expect(DeliveryRecord(stored: contents) == DeliveryRecord())

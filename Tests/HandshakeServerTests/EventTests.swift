@@ -84,7 +84,7 @@ struct EventTests {
         #expect(answer.step == "connected")
         answer = try await server.send(.turnOff, answer)
         now.withLock { $0 += 3600 }
-        // The page is closed; nobody but another server's visitor looks.
+        // The page is closed; only another server's visitor asks.
         #expect(try await other.settledState().step == "disconnected")
         await server.server.stop()
         await other.server.stop()

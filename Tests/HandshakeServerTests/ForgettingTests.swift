@@ -48,7 +48,7 @@ struct ForgettingTests {
         await world.sandbox.stop()
     }
 
-    @Test("the answer to what another process was asking for a forgotten user makes nothing of that user anew")
+    @Test("the answer to another process's request for a forgotten user does not create that user again")
     func working() async throws {
         let world = try await World.start()
         let one = try await world.buttons()
@@ -200,7 +200,7 @@ struct ForgettingTests {
         _ = try await server.state()
         let asked = Mutex(0)
         var settings = try world.standardSettings()
-        // The pauses are over at once: five minutes of silence are twenty comments.
+        // The pauses end immediately: five minutes of silence are twenty comments.
         settings.time = TimeSource(now: world.time.now, clock: HurriedClock())
         settings.streams = .init()
         let listening = try await world.buttons(settings) { request in

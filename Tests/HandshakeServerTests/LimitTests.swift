@@ -53,7 +53,7 @@ final class LimitTests: Sendable {
         await world.sandbox.stop()
     }
 
-    @Test("nobody finds out address by address who has an IFTTT account, by trying or by trying again")
+    @Test("trying and retrying addresses does not reveal which have an IFTTT account")
     func lookUps() async throws {
         let (world, server, transport) = try await start {
             $0.limits.accountLookUps = try Rate(burst: 2, interval: .seconds(60))
@@ -113,7 +113,7 @@ final class LimitTests: Sendable {
         }
     }
 
-    @Test("nobody is a user without an identifier")
+    @Test("a user needs an identifier")
     func nobody() {
         #expect(throws: HandshakeServerError.self) { try ConnectButtonUser(id: "") }
     }

@@ -44,7 +44,8 @@ struct LookTests {
         await server.routes.sessions.looks.end(of: place.key, within: .seconds(600), on: clock)
     }
 
-    @Test("what is known is told at once, also when IFTTT never answers, and IFTTT is asked once for a session")
+    @Test(
+        "a stored state is returned immediately, also when IFTTT never answers, and IFTTT is asked once for a session")
     func known() async throws {
         let (world, server, place) = try await scene(isKnown: true)
         for _ in 0..<3 { #expect(try await server.state().step == "connect") }
@@ -103,7 +104,7 @@ struct LookTests {
         await world.sandbox.stop()
     }
 
-    @Test("a server that closes gives its looks up, and the next one looks anew", arguments: [true, false])
+    @Test("a server that closes cancels its fetches, and the next one fetches again", arguments: [true, false])
     func closing(isKnown: Bool) async throws {
         let (world, server, place) = try await scene(isKnown: isKnown)
         let sessions = server.routes.sessions
@@ -178,7 +179,7 @@ struct LookTests {
         await world.sandbox.stop()
     }
 
-    @Test("a webhook that says that a connection was turned off reaches the open button, and makes nobody a session")
+    @Test("a webhook that says that a connection was turned off reaches the open button, and creates no session")
     func webhook() async throws {
         let world = try await World.start(time: time)
         var settings = try world.standardSettings()

@@ -24,7 +24,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "W9: a token that somebody injects is refused and stored nowhere",
+        "W9: an injected token is rejected and not stored",
         arguments: [
             "connection=aB3dE5fG&next_step=complete&user_token=THEIRS",
             "connection=aB3dE5fG&state=&next_step=complete&user_token=THEIRS",
@@ -38,7 +38,7 @@ struct RedirectTests {
     func injected(query: String) async throws {
         let (world, server, redirect) = try await begin()
         let answer = try await server.visit("/connect/return?\(query)")
-        // Of a connection without an attempt nobody is waited for: that user's page says how it stands.
+        // A connection without an attempt awaits no redirect: that user's page shows the state.
         let place = query.hasPrefix("connection=mAnyFt05") ? "/garden" : "/connect/return/refused"
         #expect(answer.status == 303 && answer["Location"] == place && answer["Set-Cookie"] == nil)
         #expect(try await server.visit("/connect/return/refused").status == 400)
@@ -51,7 +51,7 @@ struct RedirectTests {
         await world.sandbox.stop()
     }
 
-    @Test("login forgery: an attacker's own redirect, brought by somebody else's browser, connects nobody")
+    @Test("login forgery: an attacker's own redirect, in another user's browser, connects no user")
     func forgedLogin() async throws {
         let (world, server, redirect) = try await begin("edsger")
         _ = try await server.state("ada")
@@ -60,7 +60,7 @@ struct RedirectTests {
         _ = try await server.leave("ada")
         #expect(try await server.visit(redirect, as: "ada")["Location"] == "/connect/return/refused")
         #expect(try await server.routes.userTokens(for: .init(id: "ada")).token() == nil)
-        // Where nobody is signed in the page asks for the log-in, at an address without the token.
+        // Without a signed-in user the page asks for the log-in, at a URL without the token.
         let unknown = try await server.visit(redirect, as: nil)
         #expect(unknown.status == 303 && unknown["Location"] == "/garden" && !unknown.text.contains("user_token"))
         #expect(try await server.visit(redirect, as: "edsger").status == 303)
@@ -70,9 +70,9 @@ struct RedirectTests {
     }
 
     @Test(
-        "a redirect that comes where nobody is signed in is kept for nobody: it may be a stranger's who was led there")
+        "a redirect without a signed-in user is not kept: an attacker may have led another person there")
     func strangersRedirect() async throws {
-        // Edsger has begun, and sent the link to IFTTT to somebody else, who comes back without a log-in here.
+        // Edsger has begun, and sent the link to IFTTT to another person, who returns without a log-in here.
         let (world, server, redirect) = try await begin("edsger")
         let back = try await server.visit(redirect, as: nil)
         #expect(back.status == 303 && back["Location"] == "/garden" && back["Set-Cookie"] == nil)
@@ -172,7 +172,7 @@ struct ProcessTests {
         await world.sandbox.stop()
     }
 
-    @Test("two servers that are told the same at once do it once")
+    @Test("two servers that receive the same event concurrently handle it once")
     func race() async throws {
         let world = try await World.start()
         let (one, two) = (try await world.buttons(), try await world.buttons())
@@ -217,7 +217,7 @@ struct ProcessTests {
         await world.sandbox.stop()
     }
 
-    @Test("a record that nobody can read is begun anew")
+    @Test("an unreadable record is replaced")
     func damaged() async throws {
         let world = try await World.start()
         let server = try await world.buttons()

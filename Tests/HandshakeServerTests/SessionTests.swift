@@ -28,7 +28,7 @@ struct SessionTests {
         await world.sandbox.stop()
     }
 
-    @Test("W1: a clock that was set back makes nobody wait for longer than was said")
+    @Test("W1: a clock that was set back does not prolong a deadline")
     func clockSetBack() async throws {
         let now = Mutex(1_735_689_600.0)
         let world = try await World.start(time: TimeSource(now: { now.withLock { $0 } }, clock: ContinuousClock()))
@@ -112,7 +112,7 @@ struct SessionTests {
         await world.sandbox.stop()
     }
 
-    @Test("W10: a token that has expired while the button was on leads to connecting anew, which works")
+    @Test("W10: a token that has expired while the button was on leads to connecting again, which works")
     func expiredWhileOn() async throws {
         let world = try await World.start()
         let server = try await world.buttons()

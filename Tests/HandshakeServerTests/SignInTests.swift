@@ -152,7 +152,7 @@ struct SignInTests {
         await scene.stop()
     }
 
-    @Test("answers that come at once have the same form token, from any process, and a user's alone")
+    @Test("concurrent answers have the same form token, from any process, for one user only")
     func formTokens() async throws {
         let vault = MemoryVault()
         let (one, two) = (try await scene(vault: vault), try await scene(vault: vault))
@@ -201,7 +201,7 @@ struct SignInTests {
         await scene.stop()
     }
 
-    @Test("sign-ins that nobody finished are removed once an hour, while others are begun")
+    @Test("expired attempts are removed once an hour, while others start")
     func cleaning() async throws {
         let now = Mutex(1_000.0)
         let vault = MemoryVault()

@@ -114,7 +114,7 @@ struct WebhookTests {
         await two.stop()
     }
 
-    @Test("two servers that get one webhook at once hand it over once")
+    @Test("two servers that receive one webhook concurrently deliver it once")
     func race() async throws {
         let (inbox, vault) = (Inbox(), MemoryVault())
         let (one, two) = (try await server(inbox, vault: vault), try await server(inbox, vault: vault))
@@ -209,7 +209,7 @@ struct WebhookTests {
         await server.stop()
     }
 
-    @Test("an event that nobody knows yet is handed over with what it carries")
+    @Test("an unknown event is delivered with its data")
     func unknownEvent() async throws {
         let inbox = Inbox()
         let server = try await server(inbox)

@@ -40,7 +40,7 @@ def http() -> requests.Session:
 
 
 def environment(name: str) -> Path:
-    """The Python of the server's own virtual environment, made when missing; safe for several processes at once."""
+    """The Python of the server's own virtual environment, made when missing; safe for concurrent processes."""
     CACHE.mkdir(parents=True, exist_ok=True)
     folder, wanted = CACHE / name, "\n".join(PACKAGES[name])
     stamp = folder / "complete"
@@ -153,7 +153,7 @@ class Stranger:
         return self.introspect(token)["active"]
 
     def expire_access_tokens(self) -> None:
-        """Ends all access tokens at once, behind the client's back; django-oauth-toolkit only."""
+        """Ends all access tokens, behind the client's back; django-oauth-toolkit only."""
         with closing(sqlite3.connect(self.state / "db.sqlite3", timeout=20)) as database, database:
             database.execute("UPDATE oauth2_provider_accesstoken SET expires = '2000-01-01 00:00:00'")
 

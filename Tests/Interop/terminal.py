@@ -86,7 +86,7 @@ class Terminal:
         return lines
 
     def resize(self, columns: int, rows: int) -> None:
-        """As when somebody drags the window's corner."""
+        """As when a user drags the window's corner."""
         self.columns = columns
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 

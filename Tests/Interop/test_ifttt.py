@@ -90,7 +90,7 @@ def test_a_connection_is_turned_on_shown_on_and_turned_off(handshake: Handshake,
     url = running.line()
     assert url.startswith(f"{ifttt.origin}/access/api/{CONNECTION}?") and "sdk_anonymous_id" not in url
     redirect = Visitor(ifttt.account("edsger")).walk(url)
-    # Somebody else's token at the same address is no answer, and the page says so.
+    # Another attempt's token at the same address is no answer, and the page says so.
     base = redirect.split("?")[0]
     forged = requests.get(f"{base}?next_step=complete&user_token=THEIRS", timeout=10)
     assert forged.status_code == 400
@@ -128,7 +128,7 @@ def test_a_mistyped_address_is_asked_for_once_more_and_never_again(handshake: Ha
         terminal.expect("Your email address:")
         terminal.type("no address\n")
         terminal.expect("Not a valid email address. Your email address:")
-        time.sleep(2.5)  # whoever types takes longer than a button's notice lasts
+        time.sleep(2.5)  # a user types for longer than a button's notice lasts
         terminal.type(f"{EDSGER}\n")
         terminal.expect("/access/api/")
         url = next(line for line in terminal.text.splitlines() if "/access/api/" in line)

@@ -100,7 +100,7 @@ def test_a_packet_of_any_time_ends_a_replay(handshake: Handshake, recording: Cal
 def test_a_number_that_nobody_has_raises_no_alert(hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(4242, 0, 30))
     done = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json", "--keep")
-    assert not events(done, "alert") and len(events(done, "nobody")) == 1
+    assert not events(done, "alert") and len(events(done, "unknown")) == 1
     assert hub.handshake.run("nearby", "log", "--json").ok().stdout == ""
 
 
@@ -124,7 +124,7 @@ def test_forgetting_leaves_nothing_of_a_person(hub: Hub, recording: Callable[...
     def files() -> set[Path]:
         return {file.relative_to(home) for file in home.rglob("*") if file.is_file()}
 
-    # The user's own number is remembered by the first replay, whoever is heard.
+    # The user's own number is stored by the first replay, whatever is heard.
     hub.handshake.run("nearby", "replay", str(recording(*packets(759, time.time() - 60, 5))), "--no-delay", "--keep").ok()
     before = files()
     path = recording(*packets(70000, time.time() - 60, 30, ad=wide_frame(70000)))

@@ -1,4 +1,4 @@
-"""Staying signed in: rotation, two processes at once, lost answers, a power cut in the middle."""
+"""Staying signed in: rotation, two concurrent processes, lost answers, a power cut in the middle."""
 
 import json
 import time

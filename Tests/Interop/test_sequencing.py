@@ -421,7 +421,7 @@ def imported(command: Handshake, source: str, *lines: str, options: tuple[str, .
 ], ids=["23andme", "23andme with a question", "ancestry", "ancestry with other line ends"])
 def test_an_import_reads_its_answers_from_standard_input(ada: Handshake, source: str, lines: list[str]) -> None:
     done = imported(ada, source, *lines)
-    assert done.ok().stdout == "" and len(done.stderr.splitlines()) == 1, "no question is asked where nobody sits"
+    assert done.ok().stdout == "" and len(done.stderr.splitlines()) == 1, "no question is asked without a terminal"
     assert imported(ada, source, *lines, options=("--json",)).ok().json == {"outcome": "started", "files": []}
 
 

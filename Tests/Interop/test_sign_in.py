@@ -181,7 +181,7 @@ def test_what_is_damaged_is_removed_by_the_command_that_the_message_names(
     assert listed.status == 7 and "first" in listed.stdout and "second" not in listed.stdout
     assert listed.stderr.count("is damaged") == 1
     assert ("handshake logout second --local" in listed.stderr) == (which == "the account"), "a damaged name is not known"
-    # Before anybody signs in.
+    # Before any sign-in.
     refused = handshake.run("login", "second", "--issuer", django.issuer, "--client-id", "native", "--browser", "print")
     assert refused.status == 7 and "handshake logout second --local" in refused.stderr
     assert handshake.run("logout", "second", "--local").status == 0

@@ -76,7 +76,7 @@ package struct SpoiledJSON: Sendable {
         (root.object?.keys.sorted() ?? []).map { "{\"\($0)\":null," + text.dropFirst() }
     }
 
-    /// The text with one more outermost member, which nobody knows.
+    /// The text with one more outermost member, which is unknown.
     package func adding(_ value: String) -> String { "{\"nobody_knows\":\(value)," + text.dropFirst() }
 
     /// A list in a list in a list.

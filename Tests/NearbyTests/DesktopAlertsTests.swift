@@ -166,7 +166,7 @@ struct DesktopAlertsTests {
     }
 }
 
-/// A clock on which five seconds, which an alert waits for a desktop, pass at once, and all longer times as they do.
+/// A clock on which five seconds, which an alert waits for a desktop, pass immediately, and all longer times as they do.
 private final class ImpatientClock: Clock {
     let timeoutEnded = Mutex(0)
     /// How far ahead of the real time it is.

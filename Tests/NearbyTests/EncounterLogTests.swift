@@ -22,7 +22,7 @@ struct EncounterLogTests {
         #expect(try await log().announce(ada, at: 4601) == .due(nil))
     }
 
-    @Test("of many who ask at once, one announces")
+    @Test("of many concurrent callers, one announces")
     func oneOfManyAnnounces() async throws {
         let log = log()
         let due = try await withThrowingTaskGroup { group in
@@ -76,7 +76,7 @@ struct EncounterLogTests {
         let first = Encounter(firstSeen: 1000, lastSeen: 1100, duration: 100, closest: 1)
         for wasLogged in [false, true] { _ = try await log().note(first, with: ada, wasLogged: wasLogged) }
         try await log().forget(ada)
-        // One process notices and begins anew; the other has not noticed yet.
+        // One process notices and starts another encounter; the other has not noticed yet.
         let anew = Encounter(firstSeen: 1115, lastSeen: 1120, duration: 5, closest: 4)
         _ = try await log().note(anew, with: ada, wasLogged: false)
         let stale = Encounter(firstSeen: 1000, lastSeen: 1121, duration: 121, closest: 1)

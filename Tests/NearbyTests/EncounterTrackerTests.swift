@@ -121,7 +121,7 @@ struct EncounterTrackerTests {
         #expect(people.allSatisfy { tracker.encounter(with: $0)?.duration == 4 })
     }
 
-    @Test("a sender that invents numbers costs memory up to a bound, and drives nobody out")
+    @Test("a sender that invents numbers costs bounded memory, and displaces no person")
     func inventedNumbers() {
         var tracker = EncounterTracker()
         _ = tracker.note(sighting(0))
@@ -130,7 +130,7 @@ struct EncounterTrackerTests {
         #expect(tracker.encounter(with: ada) != nil)
     }
 
-    @Test("what goes on is handed out for saving at once, then every interval, and at the end")
+    @Test("running encounters are returned for saving immediately, then every interval, and at the end")
     func savingIsPaced() {
         var tracker = EncounterTracker()
         var saved: [Int] = []
@@ -143,7 +143,7 @@ struct EncounterTrackerTests {
         #expect(tracker.encountersToSave(at: .seconds(41), all: true).isEmpty)
     }
 
-    @Test("a forgotten person who is still here begins anew, and is not announced again at once")
+    @Test("a forgotten person who is still near starts another encounter, and is not announced again immediately")
     func forgettingSomeoneNear() {
         var tracker = EncounterTracker()
         _ = tracker.note(sighting(0, distance: 1))
@@ -155,7 +155,7 @@ struct EncounterTrackerTests {
         #expect(tracker.encounter(with: ada)?.closest == 5)
     }
 
-    @Test("numbers that no beacon carries are nobody", arguments: [0, -1, 1 << 31, Int.max])
+    @Test("numbers that no beacon carries are rejected", arguments: [0, -1, 1 << 31, Int.max])
     func nobodysNumbers(number: Int) {
         #expect(throws: BeaconsError.self) { try UserNumber(number) }
     }

@@ -19,7 +19,7 @@ struct PeopleNearbyTests {
         #expect(scene.alerts.allSatisfy { $0.known == known || $0.known == nil })
     }
 
-    @Test("D3; 6.1, scenario 7: after a restart half an hour later nobody is announced again")
+    @Test("D3; 6.1, scenario 7: after a restart half an hour later no person is announced again")
     func aRestart() async throws {
         let vault = MemoryVault()
         for (start, alerts) in [(0, 1), (1800, 0), (3600, 0), (3601, 1)] {
@@ -59,7 +59,7 @@ struct PeopleNearbyTests {
         #expect(scene.alerts.first?.known == nil)
     }
 
-    @Test("a number that nobody has leads to one question and no alert, and leaves nothing behind")
+    @Test("an unknown number leads to one look-up and no alert, and leaves nothing behind")
     func aLyingBeacon() async throws {
         let scene = Scene()
         try await scene.run((0..<100).map { ($0, [ada]) }) { tick in
@@ -72,7 +72,7 @@ struct PeopleNearbyTests {
         #expect(try await scene.vault.keys(of: .encounters).keys.isEmpty)
     }
 
-    @Test("D4: two hundred people in one room: four questions at once, one a person, one alert each")
+    @Test("D4: two hundred people in one room: four concurrent look-ups, one per person, one alert each")
     func aFullRoom() async throws {
         let scene = Scene()
         let people = (1...200).compactMap { try? UserNumber($0) }
@@ -87,7 +87,7 @@ struct PeopleNearbyTests {
         #expect(try await scene.log.contents(at: 1_000_020).people.count == 200)
     }
 
-    @Test("a crowd of invented numbers that is gone is not asked about, and the next person is at once")
+    @Test("a crowd of invented numbers that is gone is not looked up, and the next person is immediately")
     func goneBeforeTheQuestion() async throws {
         let scene = Scene()
         let invented = (1000..<1500).map { person($0) }

@@ -37,7 +37,7 @@ struct RecognitionTests {
         #expect(recognition.person(of: beacon(major, minor), at: newYear)?.value == person)
     }
 
-    @Test("another fleet's beacons name nobody")
+    @Test("another fleet's beacons identify no person")
     func anotherFleet() throws {
         var recognition = Recognition()
         let other = try #require(ProximityUUID("00000000-0000-0000-0000-000000000001"))
@@ -45,7 +45,7 @@ struct RecognitionTests {
         #expect(recognition.person(of: .ephemeral(36), at: newYear) == nil)
     }
 
-    @Test("a friend is known by four bytes after a second window, and a stranger is nobody")
+    @Test("a friend is recognised by four bytes after a second window, and a stranger is not")
     func fourBytes() {
         var recognition = Recognition(friends: friends())
         #expect(recognition.person(of: beacon(Self.first.major, Self.first.minor), at: newYear) == nil)
@@ -58,7 +58,7 @@ struct RecognitionTests {
         #expect(stranger.person(of: beacon(0x32C1, 0x70D9), at: later) == nil)
     }
 
-    @Test("a friend is known by sixteen bytes at once, as Eddystone carries them")
+    @Test("a friend is recognised by sixteen bytes immediately, as Eddystone carries them")
     func sixteenBytes() throws {
         var recognition = Recognition(friends: friends())
         // b3fe98449dfab4702e0868eb355c32c9
@@ -72,7 +72,7 @@ struct RecognitionTests {
         #expect(recognition.person(of: .eddystone(uid), at: newYear.advanced(by: .seconds(3600))) == nil)
     }
 
-    @Test("with a clock before 1970 nobody is recognised by a rolling identifier, and nothing breaks")
+    @Test("with a clock before 1970 no person is recognised by a rolling identifier, and nothing breaks")
     func aClockBefore1970() throws {
         var recognition = Recognition(friends: friends())
         let early = try #require(Timestamp(secondsSince1970: -1))
@@ -139,7 +139,7 @@ struct RollingKeysTests {
         }
     }
 
-    @Test("the seed is made once, also when many ask at once, and is another after it was forgotten")
+    @Test("the seed is created once, also for concurrent callers, and is another after it was forgotten")
     func oneSeed() async throws {
         let keys = RollingKeys(in: MemoryVault(), community: "recurse-center")
         let seeds = try await withThrowingTaskGroup { group in
@@ -183,7 +183,8 @@ struct RollingKeysTests {
         let theirs = RollingKeys(in: MemoryVault(), community: "c")
         for month in [0, 50, 40, 30, 20, 10] {
             let time = newYear.advanced(by: .seconds(Double(month * RollingKeys.maximumDays) * 86_400))
-            try await theirs.addFriend(try await mine.share(ada, days: RollingKeys.maximumDays, from: time), at: newYear)
+            try await theirs.addFriend(
+                try await mine.share(ada, days: RollingKeys.maximumDays, from: time), at: newYear)
         }
         let days = try await theirs.friends().keys.map(\.1.day.number)
         #expect(days.prefix(RollingKeys.maximumDays) == Array(20454..<20454 + UInt32(RollingKeys.maximumDays))[...])

@@ -97,7 +97,7 @@ struct WatchTests {
         #expect(answers == [true, false, false])
     }
 
-    @Test("a number that was nobody's is asked about again after an hour")
+    @Test("an unknown number is looked up again after an hour")
     func nobodyIsNotForEver() {
         var introductions = Introductions()
         _ = introductions.shouldAsk(ada, at: .zero)
@@ -137,7 +137,7 @@ struct WatchTests {
         #expect(perPerson.values.allSatisfy { $0 == 2 }, "\(perPerson)")
     }
 
-    @Test("someone forgotten while near, whose name is known, is logged anew with the name")
+    @Test("someone forgotten while near, whose name is known, is logged again with the name")
     func forgottenAndLoggedAnew() async throws {
         let watch = watch()
         await hear([ada], at: 0, watch)

@@ -166,7 +166,7 @@ struct AuthorizationResponseTests {
     }
 
     @Test(
-        "B8: a redirect without query or beyond 16 KiB is nobody's",
+        "B8: a redirect without query or beyond 16 KiB belongs to no attempt",
         arguments: ["", "https://client.example.com/cb", "https://client.example.com/cb#code=c", "#?"])
     func noQuery(url: String) throws {
         let request = try Example.request()

@@ -116,7 +116,7 @@ struct IDTokenTests {
         #expect(failure { _ = try Self.check(payload, with: validator) } == expected)
     }
 
-    @Test("D1: a nonce that nobody sent is refused, and none is fine")
+    @Test("D1: a nonce that was not sent is rejected, and none is fine")
     func unaskedNonce() throws {
         let validator = try Self.validator(nonce: nil)
         #expect(failure { _ = try Self.check(Self.payload(), with: validator) } == "nonce_mismatch")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OAuth
 
-/// Keys that sign in tests: one of each kind, made anew in every run.
+/// Keys that sign in tests: one of each kind, generated in every run.
 struct SigningKeys {
     static let shared = Result { try SigningKeys() }
 

@@ -108,7 +108,7 @@ struct GPSDTests {
         #expect(daemon.requests.allSatisfy { $0 == "?WATCH={\"enable\":true,\"json\":true};\n" })
     }
 
-    @Test("nobody at the address is reported, and waiting ends with the task")
+    @Test("a missing server is reported, and waiting ends with the task")
     func unreachable() async throws {
         let daemon = try StandIn(sessions: [])
         daemon.stop()

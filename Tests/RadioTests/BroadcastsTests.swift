@@ -46,7 +46,7 @@ struct BroadcastsTests {
                 if heard.withLock({ $0.count }) == 2 { return }
             }
         }
-        // A window is 15 minutes; the clock is looked at once a minute.
+        // A window is 15 minutes; the clock is checked every minute.
         for minute in 1...15 {
             await clock.sleeper(of: .seconds(60))
             #expect(heard.withLock { $0.count } == 1, "in minute \(minute)")

@@ -41,7 +41,7 @@ struct ScanBufferTests {
         await #expect(throws: RadioError.noBlueZ) { try await buffer.next() }
     }
 
-    @Test("a scan that nobody iterates does not start the radio")
+    @Test("a scan that is not iterated does not start the radio")
     func lazy() async throws {
         let scan = Scan(feeding: { _ in Issue.record("started") })
         _ = scan.makeAsyncIterator()

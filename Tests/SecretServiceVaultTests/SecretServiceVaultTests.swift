@@ -77,7 +77,7 @@ struct SecretServiceVaultTests {
         }
     }
 
-    @Test("of many who make the same vault at once, all get the same one, and one key stays")
+    @Test("processes that create the same vault concurrently all get the same one, and one key stays")
     func race() async throws {
         let bus = try await BusDaemon()
         let keyring = try await startKeyring(bus, password: "test-password")

@@ -22,7 +22,7 @@ private enum Activation {
     static func run() async throws -> [Figure] {
         [
             try await figure("whole runs of a new user, on and off again", reach, wholeRun),
-            try await figure("redirects of somebody else, refused", nil, refusals),
+            try await figure("redirects of another attempt, rejected", nil, refusals),
             try await figure("second taps, ignored", reach, ignored),
         ]
     }
@@ -104,7 +104,7 @@ private enum Activation {
         for event in [ConnectActivation.Event.appeared, .connect(state, at: 0), .confirmEmail("ada@example.com")] {
             take(event)
         }
-        guard let destination else { throw Failure("nobody was sent to IFTTT") }
+        guard let destination else { throw Failure("no user was sent to IFTTT") }
         guard let mark = destination.url.range(of: "state%3D") else { throw Failure("no state was sent") }
         return "gardenapp://connect_callback?state=\(destination.url[mark.upperBound...].prefix { $0 != "&" })"
             + "&next_step=complete&user_token=utk_sandbox_9f2c"
@@ -116,7 +116,7 @@ private enum Activation {
         let url = "gardenapp://connect_callback?state=somebody-elses&next_step=complete&user_token=theirs"
         for _ in 0..<1_000 {
             guard machine.handle(.redirected(url, at: 1)) == [.refused(.otherAttempt)] else {
-                throw Failure("a redirect of somebody else was taken")
+                throw Failure("a redirect of another attempt was accepted")
             }
         }
         return 1_000

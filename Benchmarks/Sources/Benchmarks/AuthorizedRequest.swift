@@ -10,7 +10,7 @@ extension Benchmark {
         run: { _ in try await AuthorizedRequest.run() })
 }
 
-/// Requests over a transport that answers at once, with and without an account before it.
+/// Requests over a transport that answers immediately, with and without an account before it.
 ///
 /// What an account *adds* is processor time: the process's with the account less the process's without it, by the number of requests.
 ///
@@ -173,7 +173,7 @@ private enum AuthorizedRequest {
     }
 }
 
-/// Answers at once: a token to whoever posts, and a short JSON text to everyone else.
+/// Answers immediately: a token to a POST, and a short JSON text to every other request.
 private struct InstantTransport: Transport {
     private let token = ResponseMessage(
         head: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]),

@@ -81,7 +81,7 @@ func seconds(_ body: () async throws -> Void) async rethrows -> Double {
     return monotonicSeconds() - start
 }
 
-/// Seconds on a clock that all processes of the machine share and that nobody sets.
+/// Seconds on a clock that all processes of the machine share and that is never set.
 func monotonicSeconds() -> Double {
     Double(DispatchTime.now().uptimeNanoseconds) / 1e9
 }

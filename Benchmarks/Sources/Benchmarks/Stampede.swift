@@ -7,7 +7,8 @@ import Synchronization
 
 extension Benchmark {
     static let stampede = Benchmark(
-        name: "stampede", summary: "10,000 requests at once when the token has ended; the token endpoint takes 50 ms",
+        name: "stampede",
+        summary: "10,000 concurrent requests when the token has expired; the token endpoint takes 50 ms",
         run: { options in try await Stampede.run(options) })
 }
 
@@ -192,7 +193,7 @@ private struct Crowd: Sendable {
         }
     }
 
-    /// Sends all requests at once, each in a task of its own, and waits for all answers.
+    /// Sends all requests concurrently, each in a task of its own, and awaits all answers.
     func play() async -> Stampede.Round {
         let start = monotonicSeconds()
         let senders = (0..<requests).map { _ in Task { await succeeds() } }

@@ -102,7 +102,7 @@ enum VaultKilling {
         return expected
     }
 
-    /// The dead hold nothing: every record can be updated at once.
+    /// Killed processes hold no lock: every record can be updated immediately.
     private static func goOn(_ vault: FileVault) async throws {
         for record in 0..<records {
             let bytes = VaultContents.bytes(record, sequence: 0)

@@ -60,7 +60,8 @@ public struct EddystoneURL: Sendable, Hashable {
             throw .input(
                 member: "address",
                 problem:
-                    "it takes \(encoded.count) bytes after the scheme, but must take 1 to \(Self.maximumLength). Use a shorter one")
+                    "it takes \(encoded.count) bytes after the scheme, but must take 1 to \(Self.maximumLength). Use a shorter one"
+            )
         }
         self = url
     }

@@ -50,10 +50,14 @@ public enum RecordingCodec {
         guard let time = Timestamp(secondsSince1970: row.t) else { throw problem("t is outside the years 1 to 9999") }
         var address: DeviceAddress?
         if let text = row.addr {
-            guard let known = DeviceAddress(text) else { throw problem("addr is not an address of six pairs of digits") }
+            guard let known = DeviceAddress(text) else {
+                throw problem("addr is not an address of six pairs of digits")
+            }
             address = known
         }
-        guard let bytes = Hexadecimal.decode(row.ad.utf8) else { throw problem("ad is not a sequence of hexadecimal pairs") }
+        guard let bytes = Hexadecimal.decode(row.ad.utf8) else {
+            throw problem("ad is not a sequence of hexadecimal pairs")
+        }
         guard let data = try? AdvertisingData(received: bytes) else {
             throw problem("ad is longer than an advertisement can be")
         }

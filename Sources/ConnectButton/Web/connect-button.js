@@ -1,46 +1,46 @@
 /**
- * `<connect-button>`: a person connects an app with a service through IFTTT, and disconnects it again.
+ * `<connect-button>`: lets a user connect an app with a service through IFTTT, and disconnect it.
  *
  *     <script type="module" src="/connect/connect-button.js"></script>
  *     <connect-button connection="aB3dE5fG" base="/connect"></connect-button>
  *
- * It draws what its server says and tells the server what the person does; it decides nothing and identifies nobody, and stores
- * nothing but, in the tab's session storage while the person is at the service, the connection's id. It needs nothing else, makes no HTML from text and runs under `default-src 'none'; script-src 'self';
- * connect-src 'self'; img-src` of the icons. Light or dark is the `color-scheme` around it; all lengths follow the text size.
+ * It draws the server's state and reports the user's actions; it has no logic of its own, identifies no user, and stores
+ * only the connection's id, in the tab's session storage while the user is at the service. It has no dependencies, creates no HTML from text and runs under `default-src 'none'; script-src 'self';
+ * connect-src 'self'; img-src` of the icons. It follows the surrounding `color-scheme`; all lengths follow the text size.
  *
- * For a page that does not move while the module loads, put this into its style sheet (`ConnectButtonScript.reservation`):
+ * To keep the page from moving while the module loads, add this to its style sheet (`ConnectButtonScript.reservation`):
  *
  *     connect-button:not(:defined) {
  *       display: block; inline-size: 100%; margin-inline: auto; max-inline-size: calc(329 * max(1px, .0625rem));
  *       block-size: calc(124.2 * max(1px, .0625rem)) }
  *
  * Server
- *   GET  {base}/{connection}            an answer. Sets nothing. This and the others get `?page=`, a random text that lives as long as the
- *                                       page, and `locale=` when the button has one of its own.
- *   POST {base}/{connection}/events     `{ event, email?, revision, token, page }`; the new state, at once. What follows from it comes by the
+ *   GET  {base}/{connection}            an answer. Changes nothing. All requests get `?page=`, a random text that lives as long as the
+ *                                       page, and `locale=` when the button has its own locale.
+ *   POST {base}/{connection}/events     `{ event, email?, revision, token, page }`; the new state. Later changes arrive through the
  *                                       stream. A message about an older revision changes nothing, unless it cancels.
  *                                       An answer with `canOpen` is answered with `proceed`, whose answer has `open`.
- *   POST {base}/{connection}/counts     `{ event, item?, revision, token }`, and only while `isCounted`: what is counted if the person agreed.
- *                                       202 when it was; with anything else the button stops telling.
- *   GET  {base}/{connection}/changes    answers as server-sent events; without it the button asks again from time to time
+ *   POST {base}/{connection}/counts     `{ event, item?, revision, token }`, and only while `isCounted`: an analytics event, with the user's consent.
+ *                                       202 when it was counted; after any other status the button stops reporting.
+ *   GET  {base}/{connection}/changes    answers as server-sent events; without it the button polls
  *   An answer: `{ revision, token, locale, state, face, canOpen?, open?, isCounted? }`, as `ConnectButtonAnswer` in Swift. Statuses: 401 and 403 (a token
- *   that is over is renewed once), 404, 429 (asked too often), anything else.
+ *   that has expired is fetched again once), 404, 429 (too many requests), anything else.
  *
  * Attributes
  *   connection      the connection's id
- *   base            where the server's routes are (/connect); of this page's origin, since it is sent the address and the token
- *   locale          the button's own locale, also for IFTTT's pages; else the server negotiates
- *   email           an address to suggest; it is sent only when the person confirms it
- *   theme           light, dark or auto; without it the `color-scheme` around
- *   footer          none: no footer is drawn; what went wrong is still said there
- *   target          _blank: what has to be opened is opened in a new tab
+ *   base            the path of the server's routes (/connect), of this page's origin, because it receives the address and the token
+ *   locale          the button's own locale, also for IFTTT's pages; otherwise the server negotiates it
+ *   email           a suggested address; it is sent only after the user confirms it
+ *   theme           light, dark or auto; by default the surrounding `color-scheme`
+ *   footer          none: hides the footer; errors are still shown there
+ *   target          _blank: opens pages in a new tab
  *
- * Properties: `answer`, an answer to draw at once; a `<script type="application/json">` inside the element does the same. With a
- * `connection` it is a prefetched one: it is drawn without asking, and what follows is as if it had been asked for. Without it is a
- * preview, which has no server. `refresh()` asks the server.
+ * Properties: `answer`, an answer to draw immediately; a `<script type="application/json">` inside the element does the same. With a
+ * `connection` it is drawn without a request, and followed like any other answer. Without one the button is a
+ * preview, which has no server. `refresh()` fetches the state.
  *
  * Events, none of which bubbles: `setup` (the user wants to configure a pending connection; without a listener that prevents the default,
- * `state.setUpURL` is opened), `change` (`detail` is `{ step, isOn }`; also when a failure is over) and `failure` (`{ kind, detail, during }`, for the
+ * `state.setUpURL` is opened), `change` (`detail` is `{ step, isOn }`; also when a failure is cleared) and `failure` (`{ kind, detail, during }`, for the
  * developer; `during` is loading, activation or deactivation). Activated is a change to a step that is on from one that is not, nor
  * `loading` or `disconnecting`; deactivated is a change to `disconnected`.
  *
@@ -57,7 +57,7 @@ const WORDS = {"cs":["Načítání…","Funguje s IFTTT","Zkusit znovu","Jste of
 
 // MARK: - Colour (4.3)
 
-/** `#rrggbb` as three parts from 0 to 1; anything else is black (1.2). */
+/** `#rrggbb` as three components from 0 to 1; anything else is black (1.2). */
 export function color(text) {
   const digits = /^[\s#]*([0-9a-f]{6})[\s#]*$/i.exec(typeof text === "string" ? text.slice(0, 64) : "")?.[1] ?? "000000"
   return [0, 2, 4].map(at => parseInt(digits.slice(at, at + 2), 16) / 255)
@@ -94,12 +94,12 @@ export function contrast(one, two) {
 const WHITE = [1, 1, 1]
 const BLACK = [0, 0, 0]
 
-/** Black or white, whichever reads better. */
+/** Black or white, whichever has more contrast. */
 const inkOn = ground => (contrast(ground, WHITE) >= contrast(ground, BLACK) ? WHITE : BLACK)
 
 const mixed = (from, to, share) => from.map((part, at) => part + (to[at] - part) * share)
 
-/** A knob that stands out 3 : 1: the first of twenty mixtures that will do. */
+/** A knob with a contrast of 3 : 1: the first of twenty mixtures that has it. */
 function visible(knob, track) {
   const end = luminance(track) < 0.18 ? WHITE : BLACK
   for (let step = 0; step < 20; step += 1) {
@@ -109,13 +109,13 @@ function visible(knob, track) {
   return end
 }
 
-/** The dossier's progress bar; where text on it does not read, one that goes the other way by a quarter. */
+/** The dossier's progress bar; where text on it is unreadable, one with a quarter of the opposite colour. */
 function progressOn(ground, ink) {
   const parts = contrasting(ground)
   return contrast(parts, ink) >= 4.5 ? parts : mixed(ground, ink === WHITE ? BLACK : WHITE, 0.25)
 }
 
-/** A brand's colours as they are drawn: the dossier's, made to meet WCAG AA where they do not. */
+/** A brand's colours: the dossier's, corrected where they do not meet WCAG AA. */
 export function palette(brandText, scheme) {
   const brand = color(brandText)
   const track = color(TOKENS.colors.pill[scheme])
@@ -129,7 +129,7 @@ export function palette(brandText, scheme) {
 
 // MARK: - The knob under a finger (4.5)
 
-/** How much of the change a finger at `x` has done. */
+/** The progress of a drag at `x`. */
 export function dragged(x, width, isOn, isRightToLeft) {
   const { dragLeast, dragMost } = TOKENS.motion
   if (!(width > 0) || !Number.isFinite(x)) return dragLeast
@@ -137,16 +137,16 @@ export function dragged(x, width, isOn, isRightToLeft) {
   return Math.min(Math.max(part, dragLeast), dragMost)
 }
 
-/** Whether a release goes on to the end. `velocity` is in widths a second, positive forward. */
+/** Whether a release completes the change. `velocity` is in widths per second, positive forward. */
 export function completes(isOn, part, velocity) {
   const { heavyPart, lightBackVelocity, lightStillVelocity, lightPart } = TOKENS.motion
   if (isOn) return part >= heavyPart
   return velocity >= -lightBackVelocity && !(Math.abs(velocity) < lightStillVelocity && part < lightPart)
 }
 
-// MARK: - What comes from outside
+// MARK: - Untrusted input
 
-/** The locale of ours that serves a reader of `identifier`, as `ConnectButtonLocale` does in Swift; or null. */
+/** The locale that matches `identifier`, as `ConnectButtonLocale` in Swift; or null. */
 export function matchingLocale(identifier) {
   const name = String(identifier).slice(0, 128).replace(/[.@].*$/s, "").replaceAll("_", "-")
   let locale
@@ -166,7 +166,7 @@ export function matchingLocale(identifier) {
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** The URL when a page may go there: https, or http on this machine; never with a password in it. */
+/** The URL if the page may open it: https, or http on loopback; never with credentials. */
 export function safeURL(text) {
   if (typeof text !== "string" || text.length > 8192) return null
   let url
@@ -224,7 +224,7 @@ function readFace(value) {
   }
 }
 
-/** An answer of which every part is what it should be, or null when it is none. */
+/** A validated answer, or null. */
 export function readAnswer(value) {
   const answer = record(value)
   const state = record(answer.state)
@@ -235,7 +235,7 @@ export function readAnswer(value) {
 }
 
 const MOST_BYTES = 256 * 1024
-/** This page, for the server: only here the address is asked for, and only from here the user is sent on. */
+/** The identifier of this page: only it asks for the address, and only it redirects the user. */
 const PAGE = Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join("")
 const PATIENCE = 30_000
 
@@ -247,7 +247,7 @@ class Refusal extends Error {
   }
 }
 
-/** Asks the server, and reads no more of the answer than an answer can have. */
+/** Sends a request, and reads at most the maximum length of an answer. */
 async function ask(url, options, signal) {
   let response, text = ""
   try {
@@ -289,12 +289,12 @@ const shade = name => `light-dark(${C[name].light}, ${C[name].dark})`
 const EASE = curve(M.easeInOut)
 const PRESS = `opacity var(--press, ${M.press}s) ${EASE}`
 const LINE = T.footer * T.footerLineHeight
-// In little room, a watch's or that of a very large text, insets and knob give way to the words.
+// On a watch, or with very large text, insets and knob shrink in favour of the text.
 const KNOB = `min(${u(G.knobDiameter)}, 30cqi)`
 const BESIDE = `min(${u(G.labelInsetAtKnob)}, 30cqi + ${u(4 * G.knobInset)})`
 const ROOMY = `clamp(${u(8)}, 100cqi - ${u(250)}, ${u(G.labelInset)})`
 
-// What a page says of the element wins, and of its text is inherited: the body takes neither.
+// A page's rules for the element would override, and its text styles would be inherited: the body resets both.
 const STYLE = `
 :host { display: block; inline-size: 100%; max-inline-size: ${u(G.maximumWidth)}; margin-inline: auto }
 :host, .body { --u: max(1px, .0625rem) }
@@ -302,7 +302,7 @@ const STYLE = `
   font: ${T.demiBold} ${u(T.footer)}/${T.footerLineHeight} var(--connect-button-font, ${T.family}); -webkit-text-size-adjust: 100% }
 :host([hidden]), :host(:state(hidden)), :host([hidden]) .body, :host(:state(hidden)) .body { display: none }
 :host([theme=light]) .body { color-scheme: light } :host([theme=dark]) .body { color-scheme: dark } :host([theme=auto]) .body { color-scheme: light dark }
-/* As wide as the direction says; whoever watches it knows when that turns. */
+/* Its width depends on the direction, so that an observer notices a change. */
 i { position: absolute; padding-inline-start: 1px; padding-left: 0 }
 * { box-sizing: border-box } .switch > span, .footer, button.text, .choices button, li span, h2, .legal { unicode-bidi: plaintext } [hidden] { display: none !important }
 button, input { font: inherit; color: inherit; margin: 0; padding: 0; border: 0; background: none; -webkit-tap-highlight-color: transparent }
@@ -345,7 +345,7 @@ button, svg { transition: ${PRESS} }
   font-size: ${u(26)}; font-weight: ${T.heavy}; line-height: 1; transition: transform ${M.change}s ${EASE}, opacity ${M.change}s ${EASE} }
 [data-knob=start] .knob, [data-knob=end] .knob { opacity: 1 }
 .pressed .knob, .flashes .knob { transition: ${PRESS} }
-/* As delivered, and IFTTT delivers white: on a bright knob an edge keeps it to be seen. */
+/* Drawn as delivered, and IFTTT delivers white: on a bright knob an edge keeps it visible. */
 .knob img { inline-size: min(${u(G.icon)}, 16cqi); block-size: min(${u(G.icon)}, 16cqi); object-fit: contain; grid-area: 1 / 1;
   filter: drop-shadow(0 0 1px light-dark(var(--edge-light), var(--edge-dark))) }
 .scrubbed * { transition: none !important }
@@ -453,7 +453,7 @@ const TICK = "M13.05 21 18 25.95 27.9 16.05"
 const CHECK = [[G.checkMark, G.checkMark], ["circle", { cx: 21, cy: 21, r: 19.5 }], ["circle", { class: "dot", cx: 0, cy: 0, r: 1.5 }],
                ["path", { d: TICK, pathLength: 1, "stroke-dasharray": 1, "stroke-dashoffset": 1 }]]
 
-/** From left of the centre to the left edge through the lower left corner, then to the tick through the upper left one. */
+/** The dot's path: from left of the centre to the left edge through the lower left corner, then to the tick through the upper left one. */
 export function curl() {
   const quadratic = (a, b, c) => Array.from({ length: 25 }, (_, at) => {
     const t = at / 24
@@ -463,7 +463,7 @@ export function curl() {
     .map(([x, y]) => ({ transform: `translate(${x}px, ${y}px)`, opacity: 1 }))
 }
 
-/** Where a refused address's pill is, `t` seconds after the refusal: out to the left, and back with a spring that starts at rest there. */
+/** The offset of the pill `t` seconds after an address was refused: to the left, and back with a spring that starts at rest. */
 export function shaken(t) {
   const { shakeDistance, shakeOut, shakeMass, shakeStiffness, shakeDamping } = M
   if (t <= shakeOut) return -shakeDistance * Math.max(t, 0) / shakeOut
@@ -473,25 +473,25 @@ export function shaken(t) {
   return -shakeDistance * Math.exp(-decay * since) * (Math.cos(pulse * since) + decay / pulse * Math.sin(pulse * since))
 }
 
-/** Steps in which something happens elsewhere, so that the button follows its server. */
+/** Steps that change at the server, so that the button follows it. */
 const FOLLOWED = ["loading", "verifying", "creating_account", "going_to_service", "connecting", "disconnecting", "disconnected"]
 
-/** Whether the way from one step to another is drawn with a check mark: whoever was on the way has arrived. */
+/** Whether a change of steps is animated with the check mark: an attempt has succeeded. */
 export const celebrates = (from, to) =>
   ["verifying", "creating_account", "going_to_service", "connecting"].includes(from) && TOKENS.looks[to].knob === "end"
 
-/** What a tap on the pill is. */
+/** The event of a tap on the pill. */
 const TAPPED = ["turn_on", "turn_off", "proceed", "set_up"]
-/** What is heard also while another message is on its way. */
+/** Events that are accepted while another message is pending. */
 const CANCELS = ["cancel", "keep", "undo", "returned"]
 const RETRY_AFTER = [2000, 4000, 8000]
 const POLL_AFTER = [2000, 4000, 8000, 15_000, 30_000]
 const FOLLOW_FOR = 10 * 60_000
-/** Which connection's service this tab has gone to: it comes back to a new page, and is welcomed there. */
+/** The connection whose service this tab has gone to: on its return it shows the check mark. */
 const AWAY = "connect-button-away"
-/** A server's notice of a refused address is over after two seconds (F015). */
+/** The server's notice of a refused address expires after two seconds (F015). */
 const NOTICE_OVER = 2100
-/** Where nothing is under way, so many looks without a stream, and so many streams on a page: a browser has six connections to a server. */
+/** For resting buttons: the number of polls without a stream, and of streams on a page, because a browser has six connections to a server. */
 const RESTING_LOOKS = 2
 const RESTING_STREAMS = 2
 const ICON_AFTER = 2000
@@ -499,7 +499,7 @@ const ICON_AFTER = 2000
 /** The buttons on the page: two of one connection show the same. */
 const ALIVE = new Set()
 
-/** Below 0 when an answer is older than another of the same session, above 0 when it is newer. Another token is another session, which counts anew. */
+/** Below 0 when an answer is older than another of the same session, above 0 when it is newer. Another token means another session, with its own revisions. */
 const age = (answer, shown) => (!shown || answer.token !== shown.token ? 1 : answer.revision - shown.revision)
 
 // MARK: - The element
@@ -509,29 +509,29 @@ export class ConnectButton extends HTMLElement {
 
   #root = this.attachShadow({ mode: "open", delegatesFocus: true })
   #internals = this.attachInternals()
-  #answer = null          // what is drawn
-  #connected = null       // ends everything when the element leaves the page
-  #loading = null         // ends the load that is going on
+  #answer = null          // the answer that is drawn
+  #connected = null       // aborts everything when the element leaves the page
+  #loading = null         // aborts the running load
   #sending = false
-  #heard = null           // the newest answer that came meanwhile
-  #later = null           // the next look, of what passes by itself
-  #loads = 0              // how often the server has been asked to load again
-  #counted = null         // the connection that was counted as shown
+  #heard = null           // the newest answer that arrived meanwhile
+  #later = null           // the next poll for a temporary state
+  #loads = 0              // how often a retry of loading was sent
+  #counted = null         // the connection whose impression was counted
   #counting = Promise.resolve()
   #unsent = null          // the event that could not be sent, for the retry
-  #next = null            // what cancels, pressed while a message was on its way
-  #leads = false          // what is under way was begun here: from here the user is sent on
-  #leaving = null         // the user is about to be sent on
+  #next = null            // a cancelling event that waits for a pending message
+  #leads = false          // this page started the work and redirects the user
+  #leaving = null         // the user is about to be redirected
   #following = null
   #drag = null
-  #width = 0              // of the pill, as it was last
-  #released = null        // where the knob was let go, while the server is asked
+  #width = 0              // the pill's last width
+  #released = null        // where the knob was released, until the server answers
   #label = ""
-  #typed = false          // the text in the email field is the person's
+  #typed = false          // the user has edited the email field
   #iconTried = 0
   #pointerType = ""
-  #press = null           // a touch that is felt, or about to be
-  #swiped = false         // it went too far to be a tap
+  #press = null           // a touch that is shown as pressed, or about to be
+  #swiped = false         // it moved too far for a tap
 
   constructor() {
     super()
@@ -567,7 +567,7 @@ export class ConnectButton extends HTMLElement {
       delete this.answer
       this.answer = answer
     }
-    // A page that one has gone back to may be as old as its history entry, and a button that was away as old as its last look.
+    // After Back, a page is as old as its history entry, and a removed button as old as its last answer.
     const isOld = this.#connected || performance.getEntriesByType("navigation")[0]?.type === "back_forward"
     this.#connected = new AbortController()
     ALIVE.add(this)
@@ -598,7 +598,7 @@ export class ConnectButton extends HTMLElement {
     this.#drawProgress(this.#answer.state.progress)
   }
 
-  /** In another document, a frame's, the old one's sheet does not count. */
+  /** In another document, such as a frame's, the old style sheet does not apply. */
   adoptedCallback() {
     const { defaultView } = this.ownerDocument
     if (defaultView) this.#root.adoptedStyleSheets = [defaultView === window ? SHEET : sheet(defaultView)]
@@ -615,7 +615,7 @@ export class ConnectButton extends HTMLElement {
     this.#load()
   }
 
-  /** What is drawn, as it was read: a copy. */
+  /** A copy of the answer that is drawn. */
   get answer() { return structuredClone(this.#answer) }
 
   set answer(value) {
@@ -626,14 +626,14 @@ export class ConnectButton extends HTMLElement {
     this.#show({ ...answer, open: null })
   }
 
-  /** Asks the server again. */
+  /** Fetches the state again. */
   refresh() { return this.#load(true) }
 
   get #base() {
     try { return new URL(this.getAttribute("base") || "/connect", document.baseURI) } catch { return null }
   }
 
-  /** The server is sent the address and the token: it has to be this page's own. */
+  /** The server receives the address and the token, so it must be of this page's origin. */
   get #isForeign() { return this.#base?.origin !== (this.ownerDocument.defaultView ?? window).origin }
 
   #url(route = "", query = {}) {
@@ -653,7 +653,7 @@ export class ConnectButton extends HTMLElement {
 
   get #isRightToLeft() { return getComputedStyle(this).direction === "rtl" }
 
-  // MARK: Talking with the server
+  // MARK: Requests
 
   #listen(signal) {
     const { body, pill, switch: control, form, knob } = this.#part
@@ -679,7 +679,7 @@ export class ConnectButton extends HTMLElement {
     on(body, "pointercancel", () => this.#settle())
     on(body, "pointerout", event => { if (this.#press && !this.#press.isOver && !this.#press.target.contains(event.relatedTarget)) this.#settle() })
     on(body, "click", event => {
-      // A key has not moved, and is no second click.
+      // A key press neither moves nor double-clicks.
       if (event.detail && this.#swiped) {
         event.preventDefault()
         return event.stopImmediatePropagation()
@@ -690,24 +690,24 @@ export class ConnectButton extends HTMLElement {
     on(pill, "pointermove", event => this.#moved(event))
     on(pill, "pointerup", event => this.#lifted(event))
     on(pill, "pointercancel", event => this.#lifted(event, true))
-    // A finger is captured by the switch until the pill takes it over: that loss is none.
+    // The switch captures a finger until the pill takes it over: ignore that loss.
     on(pill, "lostpointercapture", event => { if (event.target === pill) this.#lifted(event, true) })
     on(knob, "dragstart", event => event.preventDefault())
     on(window, "online", () => {
-      // What could not be sent is not sent now, unasked; that there is no network is no longer so, as soon as one gets through.
+      // A failed event is not sent again without the user; the offline state is cleared by the next successful request.
       if (this.#answer?.isLocal && !this.#unsent) this.#load()
       else this.#lookAgain(RETRY_AFTER.length)
     })
-    // A page with an open stream is not kept for going back to.
+    // Browsers do not keep a page with an open stream for Back.
     on(window, "pagehide", () => this.#unfollow())
     on(window, "pageshow", event => { if (event.persisted) this.#lookAgain() })
-    // Nor does one that nobody sees need any of the few connections that a browser has to a server.
+    // A hidden page does not need one of the browser's few connections to a server either.
     for (const name of ["resume", "visibilitychange"]) on(document, name, () => { document.hidden ? this.#unfollow() : this.#lookAgain() })
     const sizes = new ResizeObserver(() => {
       this.#part.body.dir = this.#isRightToLeft ? "rtl" : "ltr"
       if (this.#look.knob === "hidden") this.#placeKnob(0)  // where it faded out may be outside by now
       this.#fit()
-      // It is the room that has changed, and not the knob's place in it.
+      // The width has changed, not the knob's position: no animation.
       const width = pill.clientWidth
       if (width !== this.#width && this.#isAtRest && this.#look.knob === "end") this.#placeKnobStill(1)
       this.#width = width
@@ -717,7 +717,7 @@ export class ConnectButton extends HTMLElement {
     signal.addEventListener("abort", () => sizes.disconnect())
   }
 
-  /** Fetches the state; when there is nothing to show yet, it says so and tries four times (2.5). A quiet load changes nothing when it fails. */
+  /** Fetches the state; with nothing to show yet, it shows that and tries four times (2.5). A quiet load that fails changes nothing. */
   async #load(quiet = false, tries = quiet ? 0 : RETRY_AFTER.length) {
     const { isLocal, state } = this.#answer ?? {}
     if (quiet && (this.#isPreview || this.#sending || this.#drag || !state || isLocal && state.step === "loading")) return
@@ -752,7 +752,7 @@ export class ConnectButton extends HTMLElement {
     })
   }
 
-  /** Tells the server what the user did. One at a time: what is done meanwhile is a double tap, unless it cancels. */
+  /** Sends an event. One at a time: an event meanwhile is a double tap, unless it cancels. */
   async #send(event, email) {
     if (!this.#answer) return
     if (this.#isPreview) return this.#settleBack()
@@ -770,7 +770,7 @@ export class ConnectButton extends HTMLElement {
       const answer = await this.#post(event, email, signal)
       if (signal.aborted) return
       this.#sending = false
-      // A stream that was at rest looks seldom: another one looks at once.
+      // A resting stream polls rarely: open another one, which polls often.
       this.#unfollow()
       if (age(answer, this.#answer) >= 0) this.#show(answer)
       else this.#settleBack()
@@ -785,7 +785,7 @@ export class ConnectButton extends HTMLElement {
     }
   }
 
-  /** Goes on to the service as soon as the server knows where: after a moment in which a new user reads whose account is made. */
+  /** Redirects to the service once the server knows the URL, after a moment in which a new user can read whose account is created. */
   #goOn({ canOpen, isLocal, state }) {
     if (!canOpen || isLocal || !this.#leads || this.#leaving !== null) return
     const pause = state.email && state.step === "going_to_service" ? M.readable * 1000 : 0
@@ -797,19 +797,19 @@ export class ConnectButton extends HTMLElement {
     return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...members, revision, token, page: PAGE }) }
   }
 
-  /** What is counted if the person agreed, and else told to nobody (W24). It outlives the page; nothing waits for it or fails with it. */
+  /** Sends an analytics event, only with the user's consent (W24). It outlives the page; nothing waits for it or fails with it. */
   #count(event, item) {
     const answer = this.#answer
     if (!answer.isCounted || this.#isPreview || this.#isForeign) return
     const [url, message] = [this.#url("/counts"), this.#message({ event, item })]
-    // One after the other, so that they arrive as they happened.
+    // One after the other, so that they arrive in order.
     this.#counting = this.#counting.then(async () => {
       const { status } = await fetch(url, { ...message, credentials: "same-origin", keepalive: true, signal: AbortSignal.timeout(PATIENCE) })
       if (status !== 202) answer.isCounted = false
     }).catch(() => {})
   }
 
-  /** Once for each connection, and not before it is there. */
+  /** Once for each connection, after it was loaded. */
   #countShown() {
     const id = this.getAttribute("connection")
     if (!this.#answer.isCounted || !this.#answer.state.connection || this.#counted === id) return
@@ -823,15 +823,15 @@ export class ConnectButton extends HTMLElement {
     let fresh
     try {
       fresh = await send()
-      // What was about an older revision was not taken: a notice was over, or another tab was there first.
+      // The message was about an older revision and was ignored: a notice expired, or another tab was faster.
       const isMissed = fresh.revision > seen.revision && !fresh.state.failure && !fresh.open && !CANCELS.includes(event)
       if (!isMissed || fresh.token !== seen.token) return fresh
     } catch (error) {
       if (error.status !== 403) throw error
-      // The session, and its token with it, was renewed.
+      // The session was restarted, with a new token.
       fresh = await ask(this.#url("", { page: PAGE }), {}, signal)
     }
-    // It is said again, once, when what the person saw is still so.
+    // Sends it again once if the user still sees the same.
     if (fresh.state.step !== seen.state.step) return { ...fresh, open: null }
     this.#answer = { ...this.#answer, token: fresh.token, revision: fresh.revision }
     return send()
@@ -854,7 +854,7 @@ export class ConnectButton extends HTMLElement {
     try { sessionStorage.removeItem(AWAY) } catch { /* Then there is none. */ }
   }
 
-  /** Whether this tab is back from the service with this connection. It is told once. */
+  /** Whether this tab has returned from the service with this connection; true once. */
   #comesBack() {
     const { isLocal, state } = this.#answer
     if (isLocal || this.#isPreview || state.step === "loading" || state.step === "going_to_service" || !this.#isAway) return false
@@ -862,19 +862,19 @@ export class ConnectButton extends HTMLElement {
     return true
   }
 
-  /** The browser's Back, and not IFTTT, has brought this tab here (F032). */
+  /** The browser's Back, not IFTTT, has led this tab here (F032). */
   #returnEarly() {
     if (this.#sending || this.#isPreview || this.#answer.isLocal || this.#answer.state.step !== "going_to_service" || !this.#isAway) return
     this.#send("returned")
   }
 
-  /** Whether something happens elsewhere, or passes by itself. */
+  /** Whether the state can change without the user. */
   get #isUnderWay() {
     const { step, undo, failure } = this.#answer.state
     return Boolean(FOLLOWED.includes(step) || undo || step === "email" && failure)
   }
 
-  /** Follows what the server has to tell, as long as somebody sees it. */
+  /** Follows the server's changes while the page is visible. */
   #follow() {
     if (document.hidden || this.#isPreview || this.#isForeign || this.#answer.isLocal) return this.#unfollow()
     const isCrowded = [...ALIVE].filter(button => button.#following).length >= RESTING_STREAMS
@@ -894,7 +894,7 @@ export class ConnectButton extends HTMLElement {
     }
   }
 
-  /** Takes in an answer that nobody has asked for. */
+  /** Handles an answer of the stream or of another button. */
   #hear(answer) {
     if (this.#sending) this.#heard = answer
     else if (age(answer, this.#answer) > 0) this.#show({ ...answer, open: null })
@@ -910,7 +910,7 @@ export class ConnectButton extends HTMLElement {
     if (!signal.aborted) this.#unfollow()
   }
 
-  /** Looks again at what is soon over: the notice of a refused address, and what the server could not load (2.5). */
+  /** Polls temporary states: the notice of a refused address, and what the server could not load (2.5). */
   #lookLater(before) {
     const { isLocal, state, face } = this.#answer
     const isRefused = state.step === "email" && state.failure
@@ -932,16 +932,16 @@ export class ConnectButton extends HTMLElement {
     this.#following = null
   }
 
-  // MARK: What the person does
+  // MARK: User actions
 
-  /** What answers to a press (F061): the pill while a tap on it is one, and each of the buttons in it and under it. */
+  /** The element that shows a press (F061): the pill while it can be tapped, and each button in it and under it. */
   #pressable(target) {
     const { pill } = this.#part
     return target.closest("form button, .choices button, .footer button")
       ?? (pill.contains(target) && TAPPED.includes(this.#look.input) && !this.#sending ? pill : null)
   }
 
-  /** A touch is felt a moment later, so that scrolling wins over it. */
+  /** Shows a touch as pressed after a moment, so that scrolling takes precedence. */
   #pressed(event) {
     this.#settle()
     this.#swiped = false
@@ -951,14 +951,14 @@ export class ConnectButton extends HTMLElement {
     this.#press = { target, x: event.clientX, y: event.clientY, timer }
   }
 
-  /** A lifted finger is no longer felt; whether that was a tap is said next. */
+  /** A lifted finger ends the pressed state; the next event decides whether it was a tap. */
   #relax() {
     if (!this.#press) return
     clearTimeout(this.#press.timer)
     Object.assign(this.#press, { isOver: true, timer: setTimeout(() => this.#settle(), M.press * 1000) })
   }
 
-  /** Ends a press. What is tapped too quickly to be felt flashes. */
+  /** Ends a press. A quick tap flashes. */
   #settle(tapped = null) {
     const { target, timer } = this.#press ?? {}
     clearTimeout(timer)
@@ -978,7 +978,7 @@ export class ConnectButton extends HTMLElement {
     else this.#send(input)
   }
 
-  /** Configuring a pending connection is the page's own affair (W15). */
+  /** The page itself configures a pending connection (W15). */
   #setUp() {
     const goesOn = this.dispatchEvent(new CustomEvent("setup", { cancelable: true }))
     const { setUpURL } = this.#answer.state
@@ -995,13 +995,13 @@ export class ConnectButton extends HTMLElement {
     this.#send(kind)
   }
 
-  /** The finger's place: the distance from the pill's left edge and the pill's width. */
+  /** The finger's position: the distance from the pill's left edge and the pill's width. */
   #place(event) {
     const box = this.#part.pill.getBoundingClientRect()
     return [event.clientX - box.left, box.width]
   }
 
-  /** A finger on the switch may be about to drag it. */
+  /** A finger on the switch may start a drag. */
   #grasped(event) {
     const { input, isOn, knob } = this.#look
     this.#drag = null
@@ -1013,7 +1013,7 @@ export class ConnectButton extends HTMLElement {
     this.#drag = { id: event.pointerId, x: event.clientX, y: event.clientY, isOn, active: false, samples: [] }
   }
 
-  /** What one of the dossier's points is here. */
+  /** The size of one of the dossier's points. */
   get #unit() { return parseFloat(getComputedStyle(this.#part.pill).borderTopLeftRadius) / G.cornerRadius || 1 }
 
   #moved(event) {
@@ -1073,7 +1073,7 @@ export class ConnectButton extends HTMLElement {
     this.#scrub(0)
   }
 
-  /** Draws the change as far as the finger has done it: transforms and opacities alone. */
+  /** Draws the progress of a drag, with transforms and opacities only. */
   #scrub(part) {
     const { label, coming, morph, form, pill } = this.#part
     const isOn = this.#look.knob === "end"
@@ -1092,7 +1092,7 @@ export class ConnectButton extends HTMLElement {
   /** 0 is the start, 1 the end. */
   #placeKnob(part) { this.#part.knob.style.transform = `translateX(${part * this.#way}px)` }
 
-  /** From the start to the end, in pixels to the right. */
+  /** The knob's travel from start to end, in pixels to the right. */
   get #way() {
     const { knob, pill } = this.#part
     return (this.#isRightToLeft ? -1 : 1) * (pill.clientWidth - knob.offsetWidth - 2 * G.knobInset * this.#unit)
@@ -1114,7 +1114,7 @@ export class ConnectButton extends HTMLElement {
       this.#scrub(released.part)
       if (!isOver) requestAnimationFrame(step)
       else if (to === 0) this.#stopScrubbing()
-      else if (!this.#sending) this.#spring(1, 0, 0)  // Nobody asked for what would end it.
+      else if (!this.#sending) this.#spring(1, 0, 0)  // No answer is going to end it.
     }
     requestAnimationFrame(step)
   }
@@ -1128,11 +1128,11 @@ export class ConnectButton extends HTMLElement {
     for (const element of [label, form, pill.querySelector(".ground.grey")]) element.style.opacity = ""
     form.style.visibility = ""
     this.#rest()
-    body.offsetWidth  // What follows is a change of its own.
+    body.offsetWidth  // Forces a layout, so that the next change is animated.
     body.classList.remove("scrubbed")
   }
 
-  /** The knob and the button that confirms travel as one; the knob squares itself towards the field, loses icon and shadow, and gives way. */
+  /** The knob and the confirm button move together; the knob's side towards the field becomes square, it loses icon and shadow, and fades. */
   #morph(timing) {
     const { knob, confirm } = this.#part
     const round = `${G.cornerRadius * this.#unit}px`
@@ -1140,7 +1140,7 @@ export class ConnectButton extends HTMLElement {
     const place = part => `translateX(${part * this.#way}px)`
     const [from, late] = [M.emailSquareFrom, M.emailFieldsFrom]
     const duration = M.emailMorph * 1000
-    // A part that begins later has a time of its own, with its own easing.
+    // A part that begins later has its own duration and easing.
     const move = (element, frames, begin = 0, composite = "replace") =>
       element.animate(frames, { ...timing, composite, duration: duration * (1 - begin), delay: duration * begin, fill: timing.fill ?? "backwards", id: "morph" })
     // The confirm button lies where the knob ends: it starts at the knob's place, and is as large as the knob there.
@@ -1150,7 +1150,7 @@ export class ConnectButton extends HTMLElement {
       move(knob, { transform: ["scale(1)", `scale(${G.confirm / G.knobDiameter})`] }, from, "add"),
       move(knob, { borderRadius: [round, square] }, from),
       move(knob, { boxShadow: [getComputedStyle(knob).boxShadow, "none"] }),
-      // It lies under the confirm button, and fades when that is all there.
+      // It is under the confirm button, and fades when that is fully visible.
       knob.animate([{ opacity: 1 }, { opacity: 1, offset: 1 / (1 + M.morphTail / M.emailMorph), easing: curve(M.easeOut) }, { opacity: 0 }],
         { ...timing, easing: "linear", duration: duration + M.morphTail * 1000, id: "morph" }),
       move(confirm, { transform: [`translateX(${-this.#way}px) scale(${size})`, "none"] }),
@@ -1158,13 +1158,13 @@ export class ConnectButton extends HTMLElement {
       ...[...knob.children].map(icon => move(icon, { opacity: [1, 0] }, from))]
   }
 
-  /** Where the knob is when nobody moves it. A hidden one waits where it was last. */
+  /** The knob's position at rest. A hidden knob stays at its last position. */
   #rest() {
     const { knob } = this.#look
     if (knob !== "hidden") this.#placeKnob(knob === "end" ? 1 : 0)
   }
 
-  /** Back to what is drawn, when an answer brought nothing new. */
+  /** Returns to the drawn state, when an answer brought nothing new. */
   #settleBack() {
     this.#drawProgress(this.#answer.state.progress)
     if (this.#released && !this.#drag?.active) this.#spring(this.#released.part, 0, 0)
@@ -1172,7 +1172,7 @@ export class ConnectButton extends HTMLElement {
 
   // MARK: Showing an answer
 
-  /** What the component says by itself: that it loads, and that it could not reach its server. */
+  /** The component's own states: loading, and server unreachable. */
   #showLocally(step, error) {
     const preferred = [this.getAttribute("locale"), ...navigator.languages]
     const locale = this.#answer?.locale ?? preferred.filter(Boolean).map(matchingLocale).find(Boolean) ?? "en-US"
@@ -1196,7 +1196,7 @@ export class ConnectButton extends HTMLElement {
   #show(answer) {
     const before = this.#answer
     if (this.#drag?.active) {
-      // A change under the finger ends the drag: it was about something that is no more.
+      // A change during a drag ends the drag, because its state is gone.
       if (before?.state.step === answer.state.step) return void (this.#answer = answer)
       this.#part.pill.releasePointerCapture?.(this.#drag.id)
       this.#drag = null
@@ -1235,7 +1235,7 @@ export class ConnectButton extends HTMLElement {
     if (arrives) this.#celebrate()
     else this.#part.pill.classList.remove("celebrates")
     this.#keepFocus(inside, look, before)
-    // Looking again, and finding what was there, is no news.
+    // Finding the same state again is no change.
     if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst && !isBack)
     this.#tell(before, state, look)
     if (!this.isConnected) return
@@ -1250,7 +1250,7 @@ export class ConnectButton extends HTMLElement {
   }
 
   #set(name, isSet) {
-    // Custom states are newer than the rest of what this file needs.
+    // Custom states are newer than the other features that this file uses.
     try { this.#internals.states[isSet ? "add" : "delete"](name) } catch { if (name === "hidden") this.hidden = isSet }
   }
 
@@ -1277,7 +1277,7 @@ export class ConnectButton extends HTMLElement {
     if (connection?.primary.icon) new Image().src = connection.primary.icon  // For the About page.
   }
 
-  /** The icon. Until it is there, and when it never comes, the service's first letter in the knob's ink (W30). */
+  /** The icon; until it is loaded, or if it fails, the service's first letter in the knob's ink (W30). */
   #drawIcon(service) {
     const { knob } = this.#part
     knob.replaceChildren(h("span", {}, [...(service?.shortName ?? "")][0]?.toLocaleUpperCase() ?? ""))
@@ -1309,14 +1309,14 @@ export class ConnectButton extends HTMLElement {
     for (const [name, value] of Object.entries(attributes)) value === null ? control.removeAttribute(name) : control.setAttribute(name, value)
   }
 
-  /** The label as it is now: what leaves keeps its place, size and colour. */
+  /** The present label: the leaving one keeps its place, size and colour. */
   #labelNow() {
     const { label, switch: control } = this.#part
     const { color, paddingInline, fontSize, opacity } = getComputedStyle(label)
     return { text: label.textContent, wraps: control.classList.contains("wraps"), style: { color, paddingInline, fontSize }, opacity: Number(opacity) }
   }
 
-  /** The old text fades out all the way, the new one in from the middle, or later. Text that is there already stays. */
+  /** The old text fades out from the start, the new one in from the middle or later. Unchanged text stays. */
   #drawLabel(text, isAtOnce, when, old) {
     const { label } = this.#part
     if (text === this.#label) return
@@ -1348,7 +1348,7 @@ export class ConnectButton extends HTMLElement {
     style.removeProperty("--fit")
     const text = document.createRange()
     text.selectNodeContents(label)
-    // A page that is zoomed or scaled measures boxes otherwise than elements.
+    // On a zoomed or scaled page, boxes and elements have different units.
     const wanted = text.getBoundingClientRect().width * label.offsetWidth / (label.getBoundingClientRect().width || 1)
     const { paddingLeft, paddingRight } = getComputedStyle(label)
     const room = label.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)
@@ -1361,7 +1361,7 @@ export class ConnectButton extends HTMLElement {
     if (this.#isAtRest) this.#rest()
   }
 
-  /** Whether nothing moves the knob but its own way to where it belongs. */
+  /** Whether the knob moves only by its own transition. */
   get #isAtRest() { return !this.#drag?.active && !this.#released && !this.#part.pill.classList.contains("celebrates") }
 
   #suggest() {
@@ -1375,7 +1375,7 @@ export class ConnectButton extends HTMLElement {
     this.#part.field.value = ""
   }
 
-  /** What the person has typed, or deleted, is kept; back at Connect the field is emptied. */
+  /** The user's text is kept; back at Connect the field is emptied. */
   #drawEmail(state, face, before) {
     const { field, confirm, pill } = this.#part
     field.setAttribute("aria-label", face.emailField)
@@ -1429,7 +1429,7 @@ export class ConnectButton extends HTMLElement {
       ...this.#runs(face.footer))
     if (opensAbout) text.addEventListener("click", () => this.#tapFooter())
     footer.replaceChildren(text, ...face.actions.flatMap(action => [" ", this.#button(action, "action")]))
-    // Beside another way out there is room for a sign of it, in two lines that do not move the page.
+    // With another action, there is room for a sign only, in two lines that do not move the page.
     const more = state.step !== "email" && face.actions.length > 1 && footer.querySelector("[data-action=about]")
     if (more) {
       more.setAttribute("aria-label", more.textContent)
@@ -1459,7 +1459,7 @@ export class ConnectButton extends HTMLElement {
     else this.#part.countdown = bar.animate({ transform: [place(left), place(0)] }, { duration: undo.remaining * 1000, fill: "forwards" })
   }
 
-  /** The ring, the dot's flight, the tick; then the knob glides over. The switch is on, and usable, all the while. */
+  /** The ring, the dot's flight, the tick; then the knob glides over. The switch is on and usable throughout. */
   async #celebrate() {
     const { pill, check } = this.#part
     if (this.#isStill || !check.animate) return
@@ -1476,7 +1476,7 @@ export class ConnectButton extends HTMLElement {
     pill.classList.remove("celebrates")
     this.#fadeLabelIn()
     if (this.#answer?.revision !== revision || this.#drag?.active) return void stroke.cancel()
-    // The mark goes along with the knob, and fades.
+    // The mark moves with the knob, and fades.
     check.style.transform = `translateX(${this.#way / 2}px)`
     this.#rest()
     await this.#pause(M.change * 1000, this.#connected.signal)
@@ -1492,7 +1492,7 @@ export class ConnectButton extends HTMLElement {
     body.classList.remove("scrubbed")
   }
 
-  /** Whoever was inside stays inside, at what has taken the place of what they used. */
+  /** The focus stays inside, on the element that replaced the focused one. */
   #keepFocus(inside, look, before) {
     const { switch: control, field, choices, about } = this.#part
     if (!before || about?.open) return
@@ -1500,7 +1500,7 @@ export class ConnectButton extends HTMLElement {
     const target = { email: field, choice: choices.lastElementChild }[look.input] ?? control
     const isLost = inside && (!inside.isConnected || inside.closest("[inert], [hidden]"))
     const follows = inside && changed && (look.input === "email" || look.input === "choice")
-    // A field that is filled in already does not raise the keyboard of a touched screen (4.5).
+    // A prefilled field does not raise the keyboard on a touch screen (4.5).
     if (follows && target === field && field.value && this.#pointerType === "touch") return
     if (isLost || follows) target?.focus({ preventScroll: true })
   }

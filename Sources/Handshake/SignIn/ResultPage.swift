@@ -29,7 +29,7 @@ package struct ResultPage: Sendable {
         title: Words.pageIgnoredTitle.text(in: .user), text: Words.pageIgnoredText.text(in: .user), mark: "?",
         language: .user)
 
-    /// Nobody is logged in to the app.
+    /// No user is logged in to the app.
     package static let logIn = ResultPage(
         title: Words.pageLogInTitle.text(in: .user), text: Words.pageLogInText.text(in: .user), mark: "?",
         language: .user)

@@ -80,7 +80,8 @@ private struct NearbyReport: ~Copyable, Sendable {
             tell("introduced", person, known, "Number \(person) is \(name(person, known)).", inLiveList: false)
         case .unknown(let person):
             tell(
-                "unknown", person, nil, "The Recurse Center has no person with the number \(person).", inLiveList: false)
+                "unknown", person, nil, "The Recurse Center has no person with the number \(person).", inLiveList: false
+            )
             proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
         case .logFailed(let error): trouble(error.code, error.description)

@@ -80,7 +80,8 @@ public struct ConnectButtonSettings: Sendable {
     ///   and for an undo time or an attempt lifetime out of range.
     public init(at address: PublicAddress, offering offers: [ConnectButtonOffer]) throws(HandshakeServerError) {
         guard !offers.isEmpty, Set(offers.map(\.connection)).count == offers.count else {
-            throw .configuration(member: "offers", problem: "there must be at least one, and only one for each connection")
+            throw .configuration(
+                member: "offers", problem: "there must be at least one, and only one for each connection")
         }
         guard offers.allSatisfy({ (.seconds(60) ... .seconds(30 * 86_400)).contains($0.attemptLifetime) }) else {
             throw .configuration(member: "attemptLifetime", problem: "it must be from a minute to 30 days")

@@ -34,11 +34,13 @@ struct ConnectSessions: Sendable {
         let clients = accounts.clients.filter { $0.service.name == Service.ifttt.name }
         guard clients.count == 1, let client = clients.first else {
             throw .configuration(
-                member: "accounts", problem: "there must be one client of \(Service.ifttt.name), but there are \(clients.count)")
+                member: "accounts",
+                problem: "there must be one client of \(Service.ifttt.name), but there are \(clients.count)")
         }
         let hosts = Hosts(of: client.service)
         guard settings.analytics.map({ $0.hosts == hosts }) ?? true else {
-            throw .configuration(member: "analytics", problem: "they are sent to another IFTTT than the one of the accounts' client")
+            throw .configuration(
+                member: "analytics", problem: "they are sent to another IFTTT than the one of the accounts' client")
         }
         self.hosts = hosts
         self.settings = settings

@@ -103,7 +103,8 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
         log.warning("IFTTT did not exchange a token", metadata: ["reason": "\(error.code)"])
         return switch error.problemKind {
         case .notFound?: RequestRefusal(.notFound, "not_found", "This user is not connected with IFTTT")
-        case .invalidParameters?: RequestRefusal(.unprocessableContent, "invalid_parameters", "IFTTT rejected the request")
+        case .invalidParameters?:
+            RequestRefusal(.unprocessableContent, "invalid_parameters", "IFTTT rejected the request")
         default: RequestRefusal(.badGateway, "downstream_failed", "IFTTT could not be reached", retryAfter: 5)
         }
     }

@@ -115,7 +115,7 @@ struct DeliveryRecord: Sendable, Equatable {
         return true
     }
 
-    /// Records that a webhook was accepted, whoever holds a claim.
+    /// Records that a webhook was accepted, whichever process holds a claim.
     mutating func finish(_ delivery: Delivery, now: Double) {
         entries[delivery.tag] = Entry(until: max(delivery.until, entries[delivery.tag]?.until ?? 0), claim: nil)
         forget(now: now)

@@ -158,9 +158,11 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
     private func take(_ webhook: ConnectWebhook) async throws -> Answer {
         switch try await ledger.deliver(webhook, to: handler) {
         case .taken: return .taken
-        case .busy: return .refused(RequestRefusal(.serviceUnavailable, "busy", "This webhook is being handled", retryAfter: 5))
+        case .busy:
+            return .refused(RequestRefusal(.serviceUnavailable, "busy", "This webhook is being handled", retryAfter: 5))
         case .full:
-            return .refused(RequestRefusal(.serviceUnavailable, "unavailable", "Too many webhooks are pending", retryAfter: 60))
+            return .refused(
+                RequestRefusal(.serviceUnavailable, "unavailable", "Too many webhooks are pending", retryAfter: 60))
         case .forgotten: return .refused(Self.notOfNow)
         case .failed(let error):
             log.error("the handler of a webhook failed", metadata: ["reason": "\(type(of: error))"])

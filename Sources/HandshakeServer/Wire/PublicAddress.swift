@@ -24,7 +24,8 @@ public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
             throw .configuration(member: "public address", problem: "\(error)")
         }
         guard address.query == nil, LocalPath(address.path) != nil else {
-            throw .configuration(member: "public address", problem: "it must not have a query, and its path must be plain")
+            throw .configuration(
+                member: "public address", problem: "it must not have a query, and its path must be plain")
         }
         origin = address.origin
         path = String(address.path.reversed().drop { $0 == "/" }.reversed())

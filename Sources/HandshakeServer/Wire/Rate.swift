@@ -12,7 +12,11 @@ public struct Rate: Sendable, Hashable {
     /// - Throws: ``HandshakeServerError/configuration(member:problem:)``.
     public init(burst: Int, interval: Duration) throws(HandshakeServerError) {
         guard burst >= 1, (.milliseconds(1) ... .seconds(86_400)).contains(interval) else {
-            throw .configuration(member: "rate", problem: "the burst must be at least 1 and the interval from a millisecond to a day, not \(burst) and \(interval)")
+            throw .configuration(
+                member: "rate",
+                problem:
+                    "the burst must be at least 1 and the interval from a millisecond to a day, not \(burst) and \(interval)"
+            )
         }
         self.init(burst, oneEach: interval)
     }

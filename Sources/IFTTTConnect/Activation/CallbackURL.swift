@@ -31,7 +31,9 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x5C && $0 != 0x23 }),
             let parts = Parts(text[...])
         else { throw wrong("it must be an absolute URL of printable ASCII without a fragment") }
-        guard !Self.refusedSchemes.contains(parts.scheme) else { throw wrong("the scheme \(parts.scheme): cannot receive redirects") }
+        guard !Self.refusedSchemes.contains(parts.scheme) else {
+            throw wrong("the scheme \(parts.scheme): cannot receive redirects")
+        }
         if parts.scheme == "http" || parts.scheme == "https" {
             do {
                 _ = try EndpointURL(text, security: .allowingInsecureLoopback, member: "redirect")

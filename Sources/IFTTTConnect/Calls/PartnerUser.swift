@@ -5,7 +5,8 @@ enum PartnerUser {
     /// - Throws: ``ConnectError/input(member:problem:)`` when it is empty or longer than 1024 bytes.
     static func checked(_ user: String) throws(ConnectError) -> String {
         guard (1...1024).contains(user.utf8.count) else {
-            throw .input(member: "user", problem: "the partner's identifier of the user is missing or longer than 1024 bytes")
+            throw .input(
+                member: "user", problem: "the partner's identifier of the user is missing or longer than 1024 bytes")
         }
         return user
     }

@@ -11,7 +11,7 @@ import Darwin
 
 /// A TCP connection that sends one request and reads lines.
 ///
-/// A thread of its own reads, so a slow name server or a silent daemon blocks nobody else. It looks for cancellation
+/// A thread of its own reads, so a slow name server or a silent daemon blocks no other task. It looks for cancellation
 /// ten times a second.
 struct LineConnection: Sendable {
     let host: String

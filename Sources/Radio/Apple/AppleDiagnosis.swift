@@ -52,7 +52,7 @@ extension AppleRadio {
             case .authorizedWhenInUse:
                 .init(
                     .permission, .limited, "this app may use the location only while it is open",
-                    cure: "choose "Always" in Settings, so that the app is woken when a person comes near")
+                    cure: "choose “Always” in Settings, so that the app is woken when a person comes near")
             case .notDetermined: .init(.permission, .unknown, "the user has not been asked for the location yet")
             default: .init(.permission, .notPermitted(reason: "this app may not use the location"))
             }

@@ -197,7 +197,9 @@ final class BlueZView: Sendable {
             let change = change(&state.objects)
             if change == .adapters { update(&state) }
             guard case .unknownDevice(let path) = change else { return change }
-            guard state.fetching.count < Self.maximumFetches, state.fetching.insert(path).inserted else { return .nothing }
+            guard state.fetching.count < Self.maximumFetches, state.fetching.insert(path).inserted else {
+                return .nothing
+            }
             return change
         }
         switch change {

@@ -82,7 +82,9 @@ struct BlueZScanning: Sendable {
             try await adapter.call("SetDiscoveryFilter", in: .adapter, [.properties(filter)])
         } catch let error as DBusError {
             // Without a filter, an old BlueZ that does not support filters has none to reset.
-            if withFilter || RadioError(error, operation: "", adapter: adapter.name)?.isTransient == true { throw error }
+            if withFilter || RadioError(error, operation: "", adapter: adapter.name)?.isTransient == true {
+                throw error
+            }
         }
         for attempt in 1... {
             do {

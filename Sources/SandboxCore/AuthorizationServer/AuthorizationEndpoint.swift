@@ -1,7 +1,7 @@
 #if Sandbox
 import HTTPTypes
 
-/// The pages between an authorization request and its redirect: sign in, consent, and what went wrong.
+/// The pages between an authorization request and its redirect: sign-in, consent, and errors.
 package struct AuthorizationEndpoint: Sendable {
     package let server: AuthorizationServer
     package let pages: Pages
@@ -138,7 +138,7 @@ package struct AuthorizationEndpoint: Sendable {
         if request.query["deny"] == "1" { return .redirect(to: denied(authorization)) }
         guard let subject = request.query["as"] else { return nil }
         guard let user = server.dialect.user(subject: subject) else {
-            return pages.refusal("There is no person with this id.")
+            return pages.refusal("No person has this id.")
         }
         return finished(authorization, by: user, authenticatedAt: server.clock.now)
     }

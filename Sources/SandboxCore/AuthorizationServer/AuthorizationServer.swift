@@ -3,7 +3,7 @@ package import Synchronization
 
 /// The authorization server inside a stand-in: its state, behind one lock that is never held while waiting.
 ///
-/// A class, since the routes of a service and the sandbox share one state.
+/// A class, because the routes of a service and the sandbox share its state.
 package final class AuthorizationServer: Sendable {
     package struct State: Sendable {
         package var origin = ""
@@ -45,7 +45,7 @@ package final class AuthorizationServer: Sendable {
         return state.withLock { $0.store.liveAccess(token, at: clock.now) }
     }
 
-    /// Forgets codes, tokens and browser sessions, as if the server had just started.
+    /// Deletes codes, tokens and browser sessions, as after a restart.
     package func forgetAll() {
         state.withLock { state in
             let origin = state.origin
@@ -54,7 +54,7 @@ package final class AuthorizationServer: Sendable {
         }
     }
 
-    /// Makes a code for an approved request (RFC 6749 section 4.1.2).
+    /// Creates a code for an approved request (RFC 6749 section 4.1.2).
     package func issueCode(for request: PendingAuthorization, user: SandboxUser, authenticatedAt: Double) -> String {
         let code = RandomText.base64URL(bytes: 24)
         state.withLock { state in

@@ -1,14 +1,14 @@
 #if Sandbox
 import Synchronization
 
-/// What a service remembers of one browser.
+/// The session of a browser.
 package struct BrowserSession: Sendable {
-    /// Proves that a form was made for this browser (against cross-site request forgery).
+    /// The anti-forgery token of this browser's forms.
     package let formToken = RandomText.base64URL(bytes: 18)
     /// Nil until a user has signed in.
     package var user: SandboxUser?
     package var authenticatedAt: Double = 0
-    /// Targets for which the user has signed in again, so that `prompt=login` asks only once.
+    /// Targets for which the user has signed in again, so that `prompt=login` prompts only once.
     var renewedFor: Set<String> = []
 }
 
@@ -30,7 +30,7 @@ extension AuthorizationServer {
         return (id, session, true)
     }
 
-    /// Replaces the session by a signed-in one; the identifier changes, against session fixation.
+    /// Replaces the session by a signed-in one with a new identifier, against session fixation.
     func signIn(_ user: SandboxUser, replacing oldID: String, for target: String) -> String {
         let id = RandomText.base64URL(bytes: 24)
         state.withLock { state in
@@ -48,7 +48,7 @@ extension AuthorizationServer {
         state.withLock { $0.sessions[id] = nil }
     }
 
-    /// Ends the effect of a renewed sign-in once it was used.
+    /// Ends the effect of a repeated sign-in after its use.
     func forgetRenewal(of id: String, for target: String) {
         state.withLock { _ = $0.sessions[id]?.renewedFor.remove(target) }
     }

@@ -1,9 +1,9 @@
 #if Sandbox
 extension AuthorizationServer {
-    /// The client behind an id and a secret, checked.
+    /// Authenticates a client by its id and secret.
     ///
-    /// - Throws: `invalid_client` when the client is unknown, a confidential one shows no or a wrong secret, or a
-    ///   public one shows any.
+    /// - Throws: `invalid_client` when the client is unknown, a confidential one sends no or a wrong secret, or a
+    ///   public one sends any.
     package func client(id: String, secret: String?) throws(OAuthFailure) -> SandboxClient {
         guard let client = dialect.client(id) else { throw .invalidClient("The client is unknown.") }
         guard client.secret == secret else {

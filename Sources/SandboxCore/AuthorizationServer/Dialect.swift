@@ -1,8 +1,8 @@
 #if Sandbox
-/// How one service differs from the others, as data.
+/// The differences between the services, as data.
 package struct Dialect: Sendable {
     package let name: SandboxService.Name
-    /// The service's name for people.
+    /// The service's display name.
     package var title: String
     package let clients: [SandboxClient]
     package let users: [SandboxUser]
@@ -11,9 +11,9 @@ package struct Dialect: Sendable {
     package let accessTokenLifetime: Int
     package let tokenForm: TokenForm
     package let wording: ConsentWording
-    /// Every client must use PKCE, not only the public ones.
+    /// Whether every client must use PKCE, not only the public ones.
     package let demandsProofKeyOfEveryone: Bool
-    /// A doubled parameter is `invalid_request` (RFC 6749 section 3.1); else the last one wins.
+    /// Whether a duplicated parameter is `invalid_request` (RFC 6749 section 3.1); otherwise the last one wins.
     package let refusesDoubledParameters: Bool
     /// `iss` is part of authorization responses (RFC 9207).
     package let namesIssuer: Bool
@@ -47,11 +47,11 @@ package struct Dialect: Sendable {
         self.refresh = refresh
     }
 
-    /// Which scopes there are and how a list of them is written.
+    /// The scopes and their notation.
     package struct ScopeRules: Sendable {
         package let known: [String]
         package let separators: Set<Character>
-        /// What a request without a scope gets.
+        /// The scopes of a request without a scope.
         package let standard: [String]
 
         package init(known: [String], separators: Set<Character>, standard: [String]) {
@@ -61,7 +61,7 @@ package struct Dialect: Sendable {
         }
     }
 
-    /// What tokens look like.
+    /// The format of tokens.
     package enum TokenForm: Sendable {
         /// 40 lower-case hexadecimal digits.
         case hexadecimal
@@ -76,23 +76,23 @@ package struct Dialect: Sendable {
         }
     }
 
-    /// What a refresh does to the refresh token.
+    /// What a refresh does with the refresh token.
     package enum RefreshPolicy: Sendable {
-        /// It stays valid, and the answer has none.
+        /// It stays valid, and the response has none.
         case kept
-        /// It works once; a second use is refused and changes nothing else.
+        /// It is single-use; a second use is rejected without further effect.
         case rotated
-        /// It works once; a second use ends everything that came from the same sign-in (RFC 9700 section 4.14.2).
+        /// It is single-use; a second use revokes everything from the same sign-in (RFC 9700 section 4.14.2).
         case rotatedWithReuseDetection
     }
 
-    /// The words of the consent page.
+    /// The texts of the consent page.
     package struct ConsentWording: Sendable {
         package let allow: String
         package let refuse: String
-        /// What each scope means, in a few words.
+        /// The description of each scope.
         package let scopes: [String: String]
-        /// What the service says about the app besides its name.
+        /// Facts about the app besides its name.
         package let facts: [String]
 
         package init(allow: String, refuse: String, scopes: [String: String], facts: [String] = []) {

@@ -1,7 +1,7 @@
 #if Sandbox
-/// The shape of an e-mail address, as far as the stand-in looks (Sequencing dossier, section 2.1).
+/// The stand-in's syntax check of email addresses (Sequencing dossier, section 2.1).
 package enum EmailSyntax {
-    /// One `@`, something before it, and after it a name with a dot inside or an address in brackets.
+    /// One `@`, with text before it, and after it a name with a dot or an address in brackets.
     package static func isPlausible(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, let local = parts.first, let domain = parts.last, !local.isEmpty,

@@ -1,5 +1,5 @@
 #if Sandbox
-/// What a user allowed a client, and everything that was issued for it.
+/// A user's grant to a client, with everything issued for it.
 package struct SandboxGrant: Sendable {
     package let clientID: String
     /// Nil for a grant of the client itself (`client_credentials`).
@@ -19,7 +19,7 @@ package struct SandboxGrant: Sendable {
 
 /// The codes and tokens of one service.
 ///
-/// A grant is the family of everything that came from one sign-in; revoking it ends all of its tokens.
+/// A grant is the family of all tokens from one sign-in; revoking it revokes them.
 package struct GrantStore: Sendable {
     package struct Code: Sendable {
         package let grantID: Int
@@ -85,7 +85,7 @@ package struct GrantStore: Sendable {
         return (grants[access.grantID], access)
     }
 
-    /// The grant and token behind a refresh token that would work.
+    /// The grant and token of a valid refresh token.
     package func liveRefresh(_ token: String) -> (grant: SandboxGrant, token: RefreshToken)? {
         guard let refresh = refreshTokens[token], !refresh.isRevoked, !refresh.isSpent,
             !isRevoked(grant: refresh.grantID)

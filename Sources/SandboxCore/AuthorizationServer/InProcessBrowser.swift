@@ -1,22 +1,22 @@
 #if Sandbox
 extension Sandbox {
-    /// Signs in and consents as the user at the browser, and returns the redirect URL.
+    /// Signs in and consents as the user, and returns the redirect URL.
     ///
-    /// It goes through the same checks as the pages, without HTTP, faults or request log.
+    /// Runs the same checks as the pages, without HTTP, faults or request log.
     ///
     /// - Parameters:
     ///   - authorizationURL: an authorization URL of one of this sandbox's services.
-    ///   - userName: the e-mail address of the user; nil for the service's first one.
-    /// - Returns: the redirect URL exactly as the browser would get it, also when it carries an error. For the
+    ///   - userName: the email address of the user; nil for the service's first one.
+    /// - Returns: the redirect URL exactly as a browser would get it, even if it carries an error. For the
     ///   out-of-band redirect, where a browser shows the code, it is that URN with `code` as its query.
-    /// - Throws: ``SandboxError``, among others when the browser would have been shown an error page.
+    /// - Throws: ``SandboxError``, for example when a browser would have been shown an error page.
     public func approve(_ authorizationURL: String, as userName: String? = nil) async throws -> String {
         try answer(authorizationURL, as: userName) { endpoint, authorization, user in
             endpoint.approved(authorization, by: user, authenticatedAt: endpoint.server.clock.now)
         }
     }
 
-    /// Refuses consent as the user at the browser; otherwise as ``approve(_:as:)``.
+    /// Refuses consent as the user; otherwise like ``approve(_:as:)``.
     public func refuse(_ authorizationURL: String, as userName: String? = nil) async throws -> String {
         try answer(authorizationURL, as: userName) { endpoint, authorization, _ in
             endpoint.denied(authorization)

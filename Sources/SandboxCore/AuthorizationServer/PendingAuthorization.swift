@@ -1,5 +1,5 @@
 #if Sandbox
-/// An authorization request that the server accepts (RFC 6749 section 4.1.1).
+/// A valid authorization request (RFC 6749 section 4.1.1).
 package struct PendingAuthorization: Sendable {
     package let client: SandboxClient
     package let redirectURI: String
@@ -11,7 +11,7 @@ package struct PendingAuthorization: Sendable {
     let maximumAge: Double?
     let loginHint: String?
     let wantsStrongAuthentication: Bool
-    /// Path and query, to come back to after signing in.
+    /// Path and query, to return to after the sign-in.
     package let target: String
 
     /// The authentication context class that stands for "signed in just now, strongly" (RFC 9470).
@@ -20,21 +20,21 @@ package struct PendingAuthorization: Sendable {
     package static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
 }
 
-/// Why an authorization request goes no further.
+/// Why an authorization request is rejected.
 enum AuthorizationRefusal: Error, Sendable {
-    /// The client or the redirect cannot be trusted: the browser must be told on a page (RFC 6749 section 4.1.2.1).
+    /// The client or the redirect cannot be trusted: the error is shown on a page (RFC 6749 section 4.1.2.1).
     case page(detail: String)
-    /// The client may be told: a redirect with an error.
+    /// The error is sent to the client in a redirect.
     case redirect(to: String)
 }
 
 extension AuthorizationServer {
-    /// Reads an authorization request.
+    /// Parses an authorization request.
     func authorizationRequest(_ request: IncomingRequest) throws(AuthorizationRefusal) -> PendingAuthorization {
         let query = request.query
         if dialect.refusesDoubledParameters, let name = query.doubledName, ["client_id", "redirect_uri"].contains(name)
         {
-            throw .page(detail: "The parameter \(name) came twice.")
+            throw .page(detail: "The parameter \(name) is duplicated.")
         }
         guard let clientID = query["client_id"], let client = dialect.client(clientID) else {
             throw .page(detail: "No app with this client_id is registered here.")
@@ -66,7 +66,7 @@ extension AuthorizationServer {
         _ query: FormParameters, client: SandboxClient, redirectURI: String, target: String
     ) throws(OAuthFailure) -> PendingAuthorization {
         if dialect.refusesDoubledParameters, let name = query.doubledName {
-            throw .invalidRequest("The parameter \(name) came twice.")
+            throw .invalidRequest("The parameter \(name) is duplicated.")
         }
         guard let responseType = query["response_type"] else { throw .invalidRequest("response_type is missing.") }
         guard responseType == "code" else {

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a successful token request gives.
+/// The result of a successful token request.
 package struct IssuedTokens: Sendable {
     package let grant: SandboxGrant
     package let accessToken: String
@@ -50,9 +50,9 @@ extension AuthorizationServer {
         }
         guard !code.isUsed else {
             store.revokeGrant(code.grantID)
-            throw .invalidGrant("The authorization code was used before; what it gave is revoked.")
+            throw .invalidGrant("The authorization code was used before; its tokens are revoked.")
         }
-        guard now < code.expiresAt else { throw .invalidGrant("The authorization code is expired.") }
+        guard now < code.expiresAt else { throw .invalidGrant("The authorization code has expired.") }
         guard parameters["redirect_uri"] == code.redirectURI else {
             throw .invalidGrant("redirect_uri is not the one of the authorization request.")
         }
@@ -124,13 +124,13 @@ extension AuthorizationServer {
             lifetime: dialect.accessTokenLifetime, issuedAt: now)
     }
 
-    /// RFC 7636 section 4.6; a verifier without a challenge is refused too, as RFC 9700 section 4.8.2 asks.
+    /// RFC 7636 section 4.6; a verifier without a challenge is rejected too, as RFC 9700 section 4.8.2 requires.
     private static func checkProofKey(verifier: String?, challenge: String?) throws(OAuthFailure) {
         switch (verifier, challenge) {
         case (nil, nil): return
         case (let verifier?, let challenge?):
             guard URLSafeBase64.encoded(SHA256.hash(data: Data(verifier.utf8))) == challenge else {
-                throw .invalidGrant("code_verifier does not fit code_challenge.")
+                throw .invalidGrant("code_verifier does not match code_challenge.")
             }
         case (nil, _): throw .invalidGrant("code_verifier is missing.")
         case (_, nil): throw .invalidGrant("There was no code_challenge in the authorization request.")

@@ -1,13 +1,13 @@
 #if Sandbox
-/// A change to a JSON answer, such as a careless server might make (Sequencing dossier, sections 9.3 and 9.5).
+/// A change to a JSON response, as a careless server might make it (Sequencing dossier, sections 9.3 and 9.5).
 enum DocumentChange: Sendable, Equatable {
     /// Every number becomes a string.
     case numbersAsStrings
     /// Every string that is an integer becomes a number.
     case stringsAsNumbers
-    /// The members of this name are left out, however deep.
+    /// All members of this name are omitted, at any depth.
     case without(name: String)
-    /// The members of this name become null, however deep.
+    /// All members of this name become null, at any depth.
     case null(name: String)
 
     func applied(to document: JSON) -> JSON {

@@ -1,20 +1,20 @@
 #if Sandbox
 import HTTPTypes
 
-/// The faults that one request meets.
+/// The faults of one request.
 struct FaultPlan: Sendable {
     private(set) var delay: Double = 0
     private var headers: [(name: String, value: String)] = []
     private var changes: [DocumentChange] = []
     private var main: FaultRule.Action?
 
-    /// How the answer leaves the sandbox.
+    /// How the response is sent.
     enum Delivery: Sendable {
         /// Completely.
         case whole(Answer)
-        /// Its headers, then so many bytes of its body, then the end of the connection.
+        /// The headers, then that many bytes of the body, then the connection closes.
         case cut(Answer, bytes: Int)
-        /// Not at all: the connection ends.
+        /// Not at all: the connection closes.
         case dropped
         /// Headers, then bytes until the client leaves.
         case endless
@@ -31,7 +31,7 @@ struct FaultPlan: Sendable {
         }
     }
 
-    /// Collects the rules that fit, up to the first that does not combine, and uses up the limited ones among them.
+    /// Collects the matching rules, up to the first that does not combine, and counts down the limited ones among them.
     init(taking rules: inout [FaultRule], for request: IncomingRequest, at service: SandboxService.Name) {
         var spent: [Int] = []
         var isDecided = false
@@ -60,8 +60,8 @@ struct FaultPlan: Sendable {
         }
     }
 
-    /// The delivery of a request's answer; `process` is called at most once, and not at all where the fault takes the
-    /// place of the service.
+    /// The delivery of a request's response; `process` is called at most once, and not at all if the fault replaces
+    /// the service.
     func delivery(_ process: () -> Answer) -> Delivery {
         switch main {
         case nil, .delay, .header, .change: return .whole(finished(process()))

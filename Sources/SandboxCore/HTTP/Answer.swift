@@ -1,7 +1,7 @@
 #if Sandbox
 package import HTTPTypes
 
-/// One answer as the stand-ins give it: complete, before any fault touches it.
+/// A response of a stand-in: complete, before any fault changes it.
 package struct Answer: Sendable {
     package var status: Int
     package var headers: HTTPFields
@@ -27,7 +27,7 @@ package struct Answer: Sendable {
         return answer
     }
 
-    /// The answer with a changed document; an answer that is not JSON stays the same.
+    /// The response with a changed document; one that is not JSON stays unchanged.
     func rewriting(_ change: (JSON) -> JSON) -> Answer {
         guard let document else { return self }
         var answer = Answer.json(change(document), status: status)
@@ -45,7 +45,7 @@ package struct Answer: Sendable {
         Answer(status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: Array(text.utf8))
     }
 
-    /// A redirect; its target may carry a code and is never kept.
+    /// A redirect; its target may carry a code and is never cached.
     package static func redirect(to location: String, status: Int = 302) -> Answer {
         Answer(status: status, headers: [.location: location, .cacheControl: "no-store"])
             .setting("Referrer-Policy", "no-referrer")

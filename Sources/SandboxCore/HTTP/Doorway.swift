@@ -13,7 +13,7 @@ struct Connection: RequestContext {
     }
 }
 
-/// Receives requests and sends answers, whole or spoiled by faults.
+/// Receives requests and sends responses, complete or changed by faults.
 struct Doorway: Sendable {
     private let name: SandboxService.Name
     private let loggedFields: [String]
@@ -45,7 +45,7 @@ struct Doorway: Sendable {
         let router = Router(context: Connection.self, options: .autoGenerateHeadEndpoints)
         router.add(routes + [front], hidesWrongMethods: standIn.hidesWrongMethods, respond: doorway.respond)
         router.add(control, hidesWrongMethods: false, respond: doorway.respond)
-        // Added last, so that it takes only what no route took.
+        // Added last, so that it handles only what no route does.
         router.add(middleware: UnknownRoute { try await doorway.respond(to: $0, on: $1, by: doorway.unknown) })
         return TargetCheck(routes: router.buildResponder())
     }

@@ -49,7 +49,7 @@ struct Listener: Sendable {
         throw .cannotListen(host: host, port: port, reason: "the server ended before it listened")
     }
 
-    /// Asks the server to end: it accepts no new connections, finishes responses that have begun, cancels waiting ones.
+    /// Stops the server: it accepts no new connections, finishes responses in progress, cancels waiting ones.
     ///
     /// It closes before it cancels: accepting a connection in a cancelled server would end the
     /// process.
@@ -63,7 +63,7 @@ struct Listener: Sendable {
         await task.value
     }
 
-    /// The sandbox reports through its request log; the server underneath logs only critical events.
+    /// The sandbox has its own request log; the server underneath logs only critical events.
     private static var quietLogger: Logger {
         var logger = Logger(label: "Sandbox")
         logger.logLevel = .critical

@@ -1,7 +1,7 @@
 #if Sandbox
 import Hummingbird
 
-/// Bodies that no well-behaved service sends.
+/// Bodies of misbehaving services.
 enum SpoiledBody {
     /// White space after an opening brace, a little every 20 ms, until writing fails or the sandbox stops.
     static var endless: ResponseBody {

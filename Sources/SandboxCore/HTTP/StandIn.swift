@@ -21,13 +21,13 @@ package protocol StandIn: Sendable {
     var hidesWrongMethods: Bool { get }
     /// The dialect of the front page.
     var frontDialect: Dialect { get }
-    /// The control routes that only this stand-in has.
+    /// The control routes of this stand-in only.
     var controlRoutes: [Route] { get }
-    /// Members of the sandbox's description that only this stand-in has.
+    /// Members of the sandbox's description for this stand-in only.
     var details: [JSON.Member] { get }
-    /// Ends work in the background.
+    /// Cancels work in the background.
     func cancel()
-    /// Returns when work in the background has ended.
+    /// Waits until work in the background has ended.
     func ended() async
 }
 

@@ -9,9 +9,9 @@ enum SignInProblem: Sendable {
 
     var text: String {
         switch self {
-        case .wrongPassword: "Wrong e-mail address or password. Those that work are listed below."
+        case .wrongPassword: "Wrong email address or password. The valid ones are listed below."
         case .wrongTwoFactorCode: "This account needs its two-factor code. It is listed below."
-        case .staleForm: "This form is stale or was made for another browser. Sign in again."
+        case .staleForm: "This form has expired or belongs to another browser. Sign in again."
         }
     }
 }

@@ -1,7 +1,7 @@
 #if Sandbox
 import Synchronization
 
-/// What all services of one sandbox share: the clock, the faults and the request log.
+/// The clock, the faults and the request log, shared by all services of a sandbox.
 ///
 /// A class, since the services and the sandbox steer by the same one.
 package final class ControlPanel: Sendable {
@@ -15,7 +15,7 @@ package final class ControlPanel: Sendable {
     /// Whether the log keeps requests with headers and bodies.
     let logsWholeRequests: Bool
 
-    /// The most entries of the log; when it is full, the older half goes.
+    /// The maximum number of log entries; when it is full, the older half is dropped.
     private var logLimit: Int { logsWholeRequests ? 2_000 : 100_000 }
 
     init(services: [SandboxService.Name], faults: [FaultRule], logsWholeRequests: Bool) {
@@ -58,7 +58,7 @@ package final class ControlPanel: Sendable {
         log.withLock { $0 = [] }
     }
 
-    /// Forgets the requests of a service and the faults that name it.
+    /// Clears the requests of a service and the faults that name it.
     package func forget(_ service: SandboxService.Name) {
         log.withLock { $0.removeAll { $0.service == service } }
         faults.withLock { $0.removeAll { $0.service == service } }

@@ -7,10 +7,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// One request that a service received, without anything secret in it unless the sandbox was told to keep ``whole``.
+/// A request that a service received, without secrets unless the sandbox was told to keep ``whole`` requests.
 ///
-/// Otherwise only the names of parameters are kept, of `Authorization` only its scheme, of the body only `grant_type`, and of the
-/// other fields those that say which program asks, so that a log may be printed. Requests to `/_sandbox` are not logged. Source: Recurse Center dossier, section 6, row "log".
+/// Otherwise only the names of parameters are logged, the scheme of `Authorization`, `grant_type` of the body, and the fields
+/// that identify the program, so a log can be printed. Requests to `/_sandbox` are not logged. Source: Recurse Center
+/// dossier, section 6, row "log".
 public struct LoggedRequest: Sendable, Equatable {
     /// The service that was asked.
     public let service: SandboxService.Name
@@ -26,12 +27,12 @@ public struct LoggedRequest: Sendable, Equatable {
     public let grantType: String?
     /// The scheme of the `Authorization` field, such as `Basic` or `Bearer`.
     public let authorizationScheme: String?
-    /// The values of the fields that tell which program asks, by their names, as far as they came; only IFTTT has some
+    /// The values of the fields that identify the program, by name; only IFTTT has some
     /// (IFTTT Connect dossier, section 2.2).
     public let clientFields: [String: String]
-    /// The status that was answered; nil when a fault closed the connection without an answer.
+    /// The status of the response; nil when a fault closed the connection.
     public let status: Int?
-    /// When the answer was decided, on the sandbox's clock; a delay comes after it.
+    /// When the response was decided, on the sandbox's clock; a delay comes after it.
     public let at: Date
     /// The whole request, secrets included; nil unless ``Sandbox/Configuration/logsWholeRequests`` asks for it.
     public let whole: Whole?
@@ -45,7 +46,7 @@ public struct LoggedRequest: Sendable, Equatable {
         /// The first 65,536 bytes of the body.
         public let body: [UInt8]
 
-        /// The most bytes of a body that are kept.
+        /// The maximum length of a logged body.
         static let bodyLimit = 65_536
 
         init(_ request: IncomingRequest) {

@@ -16,7 +16,7 @@ struct Refusal: Error, Sendable, Equatable {
     let message: String
     var details: [Detail] = []
 
-    static let notFound = Refusal(status: 404, code: "not_found", message: "No resource has this address")
+    static let notFound = Refusal(status: 404, code: "not_found", message: "There is no resource at this URL")
     static let connectionNotFound = Refusal(
         status: 404, code: "not_found", message: "No connection has this id, or it is not published")
     static let notEnabled = Refusal(

@@ -1,7 +1,7 @@
 #if Sandbox
 import SandboxCore
 
-/// The addresses at which the web flow and the app begin, taken apart (IFTTT Connect dossier, sections 3.4 and 11.3,
+/// Parses the URLs at which the web flow and the app begin (IFTTT Connect dossier, sections 3.4 and 11.3,
 /// step 1).
 struct FlowRequest: Sendable {
     /// Which address it was.
@@ -16,7 +16,7 @@ struct FlowRequest: Sendable {
         case editPage
     }
 
-    /// Why the flow does not begin: a page, never a redirect.
+    /// Why the flow does not begin: shown on a page, never by a redirect.
     struct Refusal: Error, Sendable {
         let detail: String
     }
@@ -35,7 +35,7 @@ struct FlowRequest: Sendable {
         let query = request.query
         guard let connection = state.connection(request.variables["id"] ?? ""),
             let partner = state.partner(of: connection)
-        else { throw Refusal(detail: "There is no connection with this id.") }
+        else { throw Refusal(detail: "No connection has this id.") }
         guard partner.isPublished || (partner.inviteCode != nil && query["invite_code"] == partner.inviteCode) else {
             throw Refusal(detail: "The service of this connection is not published. It needs an invite code.")
         }
@@ -45,7 +45,7 @@ struct FlowRequest: Sendable {
         action = try Self.action(query, entrance)
         skipsConfiguration = query["skip_config"] == "true"
         guard !skipsConfiguration || returnURL != nil else {
-            throw Refusal(detail: "skip_config needs an address to return to.")
+            throw Refusal(detail: "skip_config requires a redirect URI.")
         }
         hint = try Self.hint(query, entrance)
         // The public Connect URL has no word for a new user: an unknown address is one.
@@ -67,7 +67,7 @@ struct FlowRequest: Sendable {
             throw Refusal(detail: "The \(name) is not one that \(partner.serviceID) has registered.")
         }
         guard entrance != .publicURL || url.isPage else {
-            throw Refusal(detail: "The redirect_uri is an https address, or one of the loopback interface.")
+            throw Refusal(detail: "The redirect_uri must be an https URL or on the loopback interface.")
         }
         return url
     }
@@ -76,7 +76,7 @@ struct FlowRequest: Sendable {
         if entrance == .editPage { return .edit }
         guard entrance == .app, let text = query["action"] else { return .activation }
         guard let action = Attempt.Action(rawValue: text) else {
-            throw Refusal(detail: "The app knows the actions activation, edit and view.")
+            throw Refusal(detail: "The action must be activation, edit or view.")
         }
         return action
     }
@@ -84,10 +84,10 @@ struct FlowRequest: Sendable {
     private static func hint(_ query: FormParameters, _ entrance: Entrance) throws(Refusal) -> Attempt.Hint? {
         if let username = query["username"] { return .username(username) }
         guard let email = query["email"] else {
-            if entrance == .publicURL { throw Refusal(detail: "The Connect URL names the user's email.") }
+            if entrance == .publicURL { throw Refusal(detail: "The Connect URL must have the user's email.") }
             return nil
         }
-        guard EmailSyntax.isPlausible(email) else { throw Refusal(detail: "The email is no email address.") }
+        guard EmailSyntax.isPlausible(email) else { throw Refusal(detail: "The email is not a valid email address.") }
         return .email(email)
     }
 

@@ -52,7 +52,9 @@ public struct LegacyConnectCodec: Sendable {
     {
         let target = "/connect?c=\(clientHash)&json=\(PercentEncoding.query(try encrypt(request)))"
         guard target.utf8.count + hosts.site.origin.description.utf8.count <= 8192 else {
-            throw .input(member: "files", problem: "the link would be longer than 8 KiB. Use several links with fewer files each")
+            throw .input(
+                member: "files", problem: "the link would be longer than 8 KiB. Use several links with fewer files each"
+            )
         }
         return try Sequencing.Hosts.endpoint(hosts.site, target)
     }

@@ -1,6 +1,6 @@
 /// The origin of a file (dossier 4.1, `FileCategory`).
 public enum FileCategory: Sendable, Hashable {
-/// A sample file, available to everyone: `Community`.
+    /// A sample file, available to everyone: `Community`.
     case community
     /// The user's upload: `Uploaded`.
     case uploaded

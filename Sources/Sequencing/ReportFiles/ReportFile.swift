@@ -31,9 +31,9 @@ public struct ReportFile: Sendable, Hashable {
 
 /// The progress of a transfer.
 public struct TransferProgress: Sendable, Hashable {
-/// The received bytes.
-public let received: Int64
-/// The total bytes, if the service announces them.
+    /// The received bytes.
+    public let received: Int64
+    /// The total bytes, if the service announces them.
     public let total: Int64?
 
     public init(received: Int64, total: Int64?) {

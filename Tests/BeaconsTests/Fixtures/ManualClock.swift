@@ -1,7 +1,7 @@
 import Beacons
 import Synchronization
 
-/// A clock that stands still until it is advanced, and tells when somebody waits for it.
+/// A clock that stands still until it is advanced, and reports when a task waits for it.
 final class ManualClock: Clock, Sendable {
     typealias Instant = Timestamp
     typealias Duration = Swift.Duration
@@ -57,7 +57,7 @@ final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until somebody sleeps on this clock.
+    /// Waits until a task sleeps on this clock.
     func sleeper() async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -68,7 +68,7 @@ final class ManualClock: Clock, Sendable {
         }
     }
 
-    /// Waits until somebody sleeps, and moves on.
+    /// Waits until a task sleeps, and advances.
     func advance(by duration: Swift.Duration) async {
         await sleeper()
         let due = state.withLock { state in

@@ -42,7 +42,7 @@ final class ScriptedPackets: AsyncSequence, Sendable {
         }
     }
 
-    /// Puts packets there without waiting for anybody to take them.
+    /// Adds packets without waiting for a reader.
     func put(_ packets: [Advertisement]) {
         state.withLock { $0.queue += packets }
         hand()
@@ -53,7 +53,7 @@ final class ScriptedPackets: AsyncSequence, Sendable {
         hand()
     }
 
-    /// Waits until whoever asked for a packet was cancelled.
+    /// Waits until the task that asked for a packet was cancelled.
     func cancelled() async {
         await withCheckedContinuation { continuation in
             let isCancelled = state.withLock { state in

@@ -238,7 +238,7 @@ struct ActivationStateTests {
         #expect(ConnectButtonState(try prepared(.neverEnabled)).next == .email)
         #expect(ConnectButtonState(try prepared(.neverEnabled, hasToken: true)).next == nil)
         #expect(ConnectButtonState(try prepared(.neverEnabled, hasApp: true)).next == nil)
-        #expect(ConnectButtonState(try Self.activation(.neverEnabled)).next == nil, "nobody knows yet")
+        #expect(ConnectButtonState(try Self.activation(.neverEnabled)).next == nil, "it is unknown yet")
     }
 
     @Test("F019, F020: on the way to the service there is a bar, and a new user is told whose account is made")

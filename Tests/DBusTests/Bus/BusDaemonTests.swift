@@ -22,7 +22,7 @@ struct BusDaemonTests {
         #expect(!features.contains(""))
     }
 
-    @Test("a service that nobody owns is unknown")
+    @Test("a service without an owner is unknown")
     func serviceUnknown() async throws {
         let bus = try await BusDaemon()
         let connection = try await bus.connect()

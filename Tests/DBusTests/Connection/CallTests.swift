@@ -49,7 +49,7 @@ struct CallTests {
         #expect(connection.ending == nil)
     }
 
-    @Test("a cancelled call ends at once, and its late answer is dropped")
+    @Test("a cancelled call ends immediately, and its late reply is dropped")
     func cancellation() async throws {
         let (connection, peer) = try await ScriptedPeer.connected()
         let task = Task { try await connection.call(Self.call) }
@@ -131,7 +131,9 @@ struct CallTests {
         let reply = try Message(.reply(to: try await peer.next().serial), serial: 1, body: ["x"]).encoded()
         try peer.send(raw: reply.dropLast())
         peer.close()
-        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) { try await answer.value }
+        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) {
+            try await answer.value
+        }
     }
 
     @Test("bytes that are no message end the connection with their reason")
@@ -168,7 +170,7 @@ struct CallTests {
         #expect(try await answer.value == [])
     }
 
-    @Test("opening times out when nobody answers")
+    @Test("opening times out without an answer")
     func openTimeout() async throws {
         let clock = ManualClock()
         let (ours, theirs) = try ScriptedPeer.sockets()

@@ -50,13 +50,14 @@ struct KeptConnectionTests {
         await secondPeer.waitForEnd()
     }
 
-    @Test("a connection that ends is made anew, and the body runs again")
+    @Test("a connection that ends is opened again, and the body runs again")
     func reconnects() async throws {
         let listener = try UnixListener()
         let clock = ManualClock()
         let runs = Mutex(0)
         let reasons = Mutex<[DBusError]>([])
-        let kept = ReconnectingConnection([listener.address], options: .init(clock: clock), backOff: .init(first: .seconds(1)))
+        let kept = ReconnectingConnection(
+            [listener.address], options: .init(clock: clock), backOff: .init(first: .seconds(1)))
         let task = Task {
             try await kept.run(interrupted: { reason, _ in reasons.withLock { $0.append(reason) } }) { connection in
                 let run = runs.withLock { runs in
@@ -78,6 +79,7 @@ struct KeptConnectionTests {
         }
         #expect(try await task.value == 3)
         #expect(
-            reasons.withLock { $0 } == [DBusError](repeating: .connectionLost(reason: "the peer closed the connection"), count: 2))
+            reasons.withLock { $0 }
+                == [DBusError](repeating: .connectionLost(reason: "the peer closed the connection"), count: 2))
     }
 }

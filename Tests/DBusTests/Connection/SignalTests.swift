@@ -200,7 +200,9 @@ struct SignalTests {
         try Self.changeOwner(peer, "", ":1.12")
         #expect(try await presence.next() == .present(owner: ":1.12"))
         peer.close()
-        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) { try await presence.next() }
+        await #expect(throws: DBusError.connectionLost(reason: "the peer closed the connection")) {
+            try await presence.next()
+        }
     }
 
     @Test("a service that is not there yet is absent, and a change before the bus's answer is the newer one")

@@ -1,4 +1,4 @@
-/// Bytes that nobody chose, for everything in `Beacons` that reads some. The first byte says what reads the rest: `L` a layout and, behind a
+/// Random bytes, for everything in `Beacons` that reads some. The first byte says what reads the rest: `L` a layout and, behind a
 /// line's end, advertising data; `R` a recording; anything else advertising data.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -32,7 +32,7 @@ private func fuzzAdvertisingData(_ bytes: [UInt8]) {
     require(built.count <= bytes.count, "structures hold more than was received")
     require(
         (try? AdvertisingData(structures, limit: .extended)).map(parser.frame(in:)) == frame,
-        "built anew, it is another frame")
+        "rebuilt, it is another frame")
     // What is found must be found in one structure, also when a receiver hands that over alone.
     let alone = structures.map { parser.frame(in: assembled($0)) }
     require(alone.contains(frame) || frame == .unknown, "the frame is in none of the structures")

@@ -83,7 +83,7 @@ struct CountingTests {
         try await analytics.runAndShutDown()
         let services = try await connection(world)
         let button = "location_type=connect_button location_id="
-        // Nobody whom IFTTT knows looks at it first: there is no status to tell (1.3), and none before that was initial (3.7).
+        // An anonymous user looks at it first: there is no status to tell (1.3), and none before that was initial (3.7).
         let expected = [
             "impression \(button)Garden App object_type=connection object_id=\(id)",
             "click location_type=connect_button object_type=works_with_ifttt object_id=button",
@@ -119,7 +119,7 @@ struct CountingTests {
         #expect(items.prefix(5).map(\.name) == names && items[3].value == id)
         #expect(try await servers[0].send(.proceed, away).open == url)
         #expect(identifiers(world).isEmpty == false && identifiers(world).allSatisfy { $0 == id })
-        // What rests between two requests names nobody: there is nothing to remove when the consent is taken back.
+        // What is stored between two requests identifies no user: there is nothing to remove when the consent is taken back.
         for key in try await world.vault.keys(of: .activation).keys {
             let record = try #require(try await world.vault.record(key))
             #expect(!String(decoding: record, as: UTF8.self).contains(id))
@@ -213,7 +213,7 @@ struct CountingTests {
         await stop(world, [server])
     }
 
-    @Test("counting that does not work holds nobody up: the way goes on to its end")
+    @Test("analytics that fail delay no user: the attempt continues to its end")
     func broken() async throws {
         let world = try await World.start()
         let (analytics, servers) = try await counting(world, in: VaultWithout(kind: .analytics))
@@ -252,7 +252,7 @@ struct CountingTests {
             #expect(await analytics.anonymousID(of: "new") == nil)
             await servers[0].server.stop()
         }
-        // Nobody counts any more; the consent of then is still removed.
+        // Analytics are off now; the earlier consent is still removed.
         let plain = try await world.buttons()
         try await plain.routes.forget(.init(id: "ada"))
         #expect(try await shared.keys(of: .analytics).keys.isEmpty)

@@ -27,7 +27,7 @@ struct QueueRulesTests {
         try await running.value
     }
 
-    @Test("W24, F101: nobody is counted who did not agree, and the vault has nothing of them")
+    @Test("W24, F101: a user without consent is not counted, and the vault has no record of them")
     func withoutConsent() async throws {
         let inbox = EventInbox()
         let analytics = ConnectAnalytics.counting(in: vault, to: inbox)
@@ -84,7 +84,7 @@ struct QueueRulesTests {
         #expect(inbox.requests.last?.objects == ["5", "6", "7", "8", "9"], "what the old identifier had is gone")
     }
 
-    @Test("F100, 12: five events of a user are sent at once, under the user's identifier and without a token")
+    @Test("F100, 12: five events of a user are sent immediately, under the user's identifier and without a token")
     func enough() async throws {
         let (inbox, clock) = (EventInbox(), ManualClock())
         let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
@@ -215,7 +215,7 @@ struct QueueRulesTests {
         #expect(inbox.requests.count == 1)
     }
 
-    @Test("F100: a record that cannot be used keeps nobody else's events from being sent, at once and later")
+    @Test("F100: a damaged record does not prevent sending other users' events, immediately and later")
     func unreadable() async throws {
         let (inbox, clock) = (EventInbox(), ManualClock())
         let whole = ConnectAnalytics.counting(in: vault, to: inbox)

@@ -12,7 +12,7 @@ final class HeldTransport: Transport {
 
     private let state = Mutex(State())
     private let (answers, release) = AsyncStream<Never>.makeStream()
-    /// Opens when somebody has asked.
+    /// Opens at the first request.
     let asked = Gate()
 
     /// How many requests have come.

@@ -103,7 +103,7 @@ struct ButtonServer {
         return answer.step == "loading" ? try await settledState(user, connection) : answer
     }
 
-    /// The state that the server tells at once.
+    /// The state that the server returns immediately.
     func stateNow(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws -> ButtonAnswer {
         try ButtonAnswer(
             try await wire.send("GET", "/connect/\(connection)?page=\(Self.page)", headers: ["Cookie": "user=\(user)"]))

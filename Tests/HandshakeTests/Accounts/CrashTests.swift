@@ -60,7 +60,7 @@ struct CrashTests {
         let origin = world.sandbox.recurseCenter.origin
         let client = account.id.client
         let place = folder.place
-        // Whoever comes second finds the first one at it: the answer takes its time.
+        // The second caller finds the first one running: the answer takes its time.
         try world.inject("POST /oauth/token => delay 1")
         async let own = account.send(.get, "profiles/me")
         await #expect(processExitsWith: .success) {

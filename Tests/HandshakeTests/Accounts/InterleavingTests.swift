@@ -166,7 +166,7 @@ struct InterleavingTests {
         let account = try await account(in: vault) { _, _ in Self.tokens("A2") }
         vault.failReplacement(number: 2)
         #expect(await handshakeError { try await account.accessToken() }?.code == "vault_unavailable")
-        // In another process: signed out, and somebody else signed in under the same name.
+        // In another process: signed out, and another user signed in under the same name.
         try await vault.update(id.vaultKey) { try await $0.remove() }
         try await put("B1", in: vault)
         #expect(try await account.accessToken().reveal() == "B1")

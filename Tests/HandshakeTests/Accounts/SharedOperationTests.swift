@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A shared operation")
 struct SharedOperationTests {
-    @Test("runs once for all who wait, and anew for the next")
+    @Test("runs once for all waiting callers, and again for the next")
     func once() async throws {
         let operation = SharedOperation<Int>()
         let runs = Mutex(0)
@@ -27,11 +27,11 @@ struct SharedOperationTests {
             for try await result in group { #expect(result == 1 || result == 2) }
         }
         let before = runs.withLock { $0 }
-        #expect(before <= 2, "only a caller that came after the end begins anew")
+        #expect(before <= 2, "only a caller after the end starts it again")
         #expect(try await operation.join(work) == before + 1)
     }
 
-    @Test("leaves nobody waiting whose work ended while he joined")
+    @Test("does not leave a caller waiting that joined at the end")
     func noLostWaiter() async throws {
         let operation = SharedOperation<Int>()
         try await withThrowingTaskGroup(of: Int.self) { group in

@@ -18,7 +18,7 @@ enum LoopbackCaller {
             "GET \(rest.dropFirst(host.count)) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n", to: url)
     }
 
-    /// Sends bytes and reads until the peer ends; without bytes it goes at once.
+    /// Sends bytes and reads until the peer ends; without bytes it closes immediately.
     static func send(_ request: String, to url: String) async -> (response: String, refused: Bool) {
         guard !request.isEmpty else {
             let descriptor = connect(to: url)
@@ -33,7 +33,7 @@ enum LoopbackCaller {
         }
     }
 
-    /// Opens a connection to an IPv4 loopback address; nil when nobody listens.
+    /// Opens a connection to an IPv4 loopback address; nil when there is no listener.
     static func connect(to url: String) -> CInt? {
         try? WireClient.connected(to: WireClient(origin: host(of: url)).port)
     }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A server on loopback whose certificate nobody has vouched for. Its key protects nothing and is no secret.
+/// A server on loopback with an untrusted certificate. Its key protects nothing and is no secret.
 struct UntrustedServer {
     let port: Int
     private let channel: any Channel

@@ -91,7 +91,7 @@ extension SandboxService.Name {
     static let withSignIn: [SandboxService.Name] = [.sequencing, .recurseCenter, .standard]
 }
 
-/// The sandbox's user at the browser: consents at once.
+/// The sandbox's user at the browser: consents immediately.
 struct ApprovingBrowser: Browser {
     let sandbox: Sandbox
 

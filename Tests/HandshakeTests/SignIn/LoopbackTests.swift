@@ -102,7 +102,7 @@ struct LoopbackTests {
         #expect(try await redirect.hasSuffix("?state=right"))
     }
 
-    @Test("connections that a browser opens ahead and leaves idle hold nobody up")
+    @Test("connections that a browser opens ahead and leaves idle do not block the redirect")
     func idleConnections() async throws {
         let listener = try LoopbackListener()
         async let redirect = listener.redirect(Self.judge)

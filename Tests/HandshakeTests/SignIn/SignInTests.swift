@@ -68,7 +68,7 @@ struct SignInTests {
         await world.sandbox.stop()
     }
 
-    @Test("nobody at the browser is a time-out, which leaves nothing behind")
+    @Test("without a user at the browser the sign-in times out and leaves nothing behind")
     func timeout() async throws {
         let world = try await World()
         let clock = ManualClock()
@@ -100,7 +100,7 @@ struct SignInTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         let (_, refused) = await LoopbackCaller.get(address.withLock { $0 } + "?code=x&state=y")
-        #expect(refused, "nobody listens any more")
+        #expect(refused, "the listener is closed")
         await world.sandbox.stop()
     }
 

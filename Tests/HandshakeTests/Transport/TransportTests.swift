@@ -73,7 +73,7 @@ struct TransportTests {
         await sandbox.stop()
     }
 
-    @Test("nobody there is known never to have been reached")
+    @Test("a refused connection is known never to have been made")
     func refused() async throws {
         let sandbox = try await Sandbox.start()
         let request = try request(sandbox)
@@ -83,7 +83,7 @@ struct TransportTests {
         #expect(!error.mayHaveArrived)
     }
 
-    @Test("cancelling ends an exchange at once")
+    @Test("cancelling ends an exchange immediately")
     func cancellation() async throws {
         let sandbox = try await Sandbox.start()
         sandbox.inject(try FaultRule(parsing: "GET \(Self.url) => endless"))
@@ -95,7 +95,7 @@ struct TransportTests {
     }
 
     #if os(Linux)
-    @Test("C7: a certificate that nobody vouches for is refused, and told apart from a network failure")
+    @Test("C7: an untrusted certificate is rejected, and distinguished from a network failure")
     func untrustedCertificate() async throws {
         let server = try await UntrustedServer.start()
         let request = RequestMessage(.get, try EndpointURL("https://127.0.0.1:\(server.port)/"))

@@ -119,7 +119,7 @@ struct FileVaultAccessTests {
         try await expectDenied(part, path, cure: "move it away")
     }
 
-    @Test("E5: a named pipe in place of a file or folder is denied, and holds nobody up", arguments: Part.allCases)
+    @Test("E5: a named pipe in place of a file or folder is denied without blocking", arguments: Part.allCases)
     func pipe(part: Part) async throws {
         let path = try await path(of: part)
         try FileManager.default.removeItem(atPath: path)
@@ -162,7 +162,7 @@ struct FileVaultAccessTests {
         }
     }
 
-    /// Expects that a part is refused by whoever needs it first: the opening, the reading, or, for the lock, the
+    /// Expects that a part is rejected by the first operation that needs it: the opening, the reading, or, for the lock, the
     /// updating.
     private func expectDenied(_ part: Part, _ path: String, cure: String) async throws {
         func attempt() async throws {

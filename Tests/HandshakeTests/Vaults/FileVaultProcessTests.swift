@@ -26,7 +26,7 @@ struct FileVaultProcessTests {
         #expect(try await folder.open().record(.alice)?.count == 400)
     }
 
-    @Test("processes that make one vault at once agree on its key")
+    @Test("processes that create one vault concurrently agree on its key")
     func racingOpens() async throws {
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<4 {

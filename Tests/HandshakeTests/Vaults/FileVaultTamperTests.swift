@@ -84,7 +84,7 @@ struct FileVaultTamperTests {
         try await expectListing(vault, damaged: 2, [])
     }
 
-    @Test("E7: a record under another name, or in another folder, is damage and stands for nobody")
+    @Test("E7: a record under another name, or in another folder, is damaged and has no account")
     func renamed() async throws {
         let path = try await folder.put([1], under: .alice)
         let name = (path as NSString).lastPathComponent
@@ -149,7 +149,7 @@ struct FileVaultTamperTests {
         #expect(try Files.read(path) == [1, 2, 3])
     }
 
-    @Test("E6: a record that is damaged in whatever way is removed by whoever asks for it, and by nothing else")
+    @Test("E6: a damaged record is removed only on request")
     func remove() async throws {
         let path = try await folder.put([1], under: .alice)
         _ = try await folder.put([2], under: .bob)

@@ -32,7 +32,7 @@ struct FileVaultTests {
         #expect(try Files.mode((record as NSString).deletingLastPathComponent) == 0o700)
     }
 
-    @Test("many tasks and handles that make one vault at once agree on it")
+    @Test("tasks and handles that create one vault concurrently agree on it")
     func racingOpens() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<32 {
@@ -44,7 +44,7 @@ struct FileVaultTests {
         #expect(listing.keys.count == 32 && listing.damaged.isEmpty)
     }
 
-    @Test("two vaults may share a key file, and make it at once")
+    @Test("two vaults may share a key file, and create it concurrently")
     func sharedKey() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<8 {
@@ -61,7 +61,7 @@ struct FileVaultTests {
         }
     }
 
-    @Test("while somebody else makes a vault in the folder, or a key beside its own, nobody makes another")
+    @Test("while another process creates a vault in the folder, or a key beside its own, no second one is created")
     func heldSetup() throws {
         do {
             let beside = try Descriptor(path: folder.parent, O_RDONLY)

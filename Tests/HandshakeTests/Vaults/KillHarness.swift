@@ -50,7 +50,8 @@ struct KillHarness {
         for (index, key) in Self.keys.enumerated() {
             let count = try await vault.record(key).map(Self.count) ?? 0
             #expect(count >= journal.done[index] ?? 0, "round \(round): key \(index) lost a record")
-            #expect(count <= journal.begun[index] ?? 0, "round \(round): key \(index) has a record that nobody wrote")
+            #expect(
+                count <= journal.begun[index] ?? 0, "round \(round): key \(index) has a record that was never written")
         }
         let listing = try await vault.keys(of: .account)
         #expect(listing.damaged.isEmpty, "round \(round)")

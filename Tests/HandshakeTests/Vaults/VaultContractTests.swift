@@ -55,7 +55,7 @@ struct VaultContractTests {
         #expect(try await storage.open().keys(of: .account).keys == [.bob])
     }
 
-    @Test("nothing is removed while somebody holds it", arguments: VaultContract.all)
+    @Test("nothing is removed while it is locked", arguments: VaultContract.all)
     func removedAfterwards(contract: VaultContract) async throws {
         let clock = ManualClock()
         let storage = try await contract.storage(clock)

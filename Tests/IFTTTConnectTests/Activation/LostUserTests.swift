@@ -13,7 +13,7 @@ struct LostUserTests {
         return player
     }
 
-    @Test("F041: turning off that fails for an expired token leads to connecting anew, and that works")
+    @Test("F041: turning off that fails for an expired token leads to connecting again, and that works")
     func disconnecting() throws {
         var player = try on()
         player.world.disabling = .failure(.unauthorized)
@@ -119,7 +119,7 @@ struct LostUserTests {
         #expect(player.activation.state == .unavailable && player.effects.last == .forgetToken)
     }
 
-    @Test("logging out while the connection is loaded loads it anew, in nobody's name")
+    @Test("logging out while the connection is loaded loads it again, anonymously")
     func signedOutWhileLoading() throws {
         var player = try Player(.enabled)
         player.isSilent = true

@@ -100,7 +100,7 @@ struct RestorationTests {
         #expect(player.activation.state == .enteringEmail(.init("ada")))
     }
 
-    @Test("an activation that is begun anew takes no answer to what was asked before")
+    @Test("a restarted activation ignores answers to earlier questions")
     func restarted() throws {
         for isLoaded in [true, false] {
             var player = try shown()
@@ -135,7 +135,7 @@ struct RestorationTests {
         #expect(player.activation.state == .connected)
     }
 
-    @Test("what was stored by somebody else is checked when it is read")
+    @Test("a stored activation is validated when it is decoded")
     func damaged() throws {
         let player = try shown()
         let stored = String(decoding: try JSONEncoder().encode(player.activation), as: UTF8.self)

@@ -126,7 +126,7 @@ struct RoughPathTests {
         #expect(player.activation.state == .enteringEmail(.init("ada@example.com")))
     }
 
-    @Test("W13: codes are read when they are needed, anew before the user leaves")
+    @Test("W13: codes are read when they are needed, again before the user leaves")
     func freshCodes() throws {
         var player = try shown()
         player.world.context.oauthCode = Secret("stale")
@@ -159,7 +159,7 @@ struct RoughPathTests {
         }
     }
 
-    @Test("F015: an invalid address is said to be so for two seconds, and each time anew")
+    @Test("F015: an invalid address is reported for two seconds, and again each time")
     func invalid() throws {
         var player = try shown()
         player.connect()
@@ -179,7 +179,7 @@ struct RoughPathTests {
         #expect(player.activation.state == .enteringEmail(.init("x")))
     }
 
-    @Test("F017: an address that the service finds malformed is no address, and nobody's fault but its own")
+    @Test("F017: an address that the service finds malformed is reported as invalid")
     func malformedAddress() throws {
         var player = try shown()
         player.world.account = .couldNotAsk(.service(status: 422, code: "invalid_parameters", message: nil))
@@ -309,7 +309,7 @@ struct RoughPathTests {
         #expect(player.activation == before)
     }
 
-    @Test("answers that come twice, late or to nobody change nothing")
+    @Test("answers that come twice, late or without a question change nothing")
     func lateAnswers() throws {
         var player = try shown()
         player.isSilent = true

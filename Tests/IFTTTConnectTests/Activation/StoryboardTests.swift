@@ -86,7 +86,7 @@ struct StoryboardTests {
         }
         player.play(.fetched(ticket, player.world.connection))
         guard case .gather(let means, .capabilities)? = player.pending.last else {
-            Issue.record("nobody looked what there is to go on with")
+            Issue.record("the capabilities were not gathered")
             return
         }
         player.play(.gathered(means, .success(player.world.context)))
@@ -95,7 +95,7 @@ struct StoryboardTests {
     }
 
     @Test(
-        "F001, F003, F037: a connection that is there already is shown at once",
+        "F001, F003, F037: a prefetched connection is shown immediately",
         arguments: [
             (Connection.Status.enabled, ConnectActivation.State.connected), (.disabled, .initial),
             (.neverEnabled, .initial), (.unknown, .initial),
@@ -167,7 +167,7 @@ struct StoryboardTests {
     }
 
     @Test(
-        "W15: a connection that is on and has nothing configured is shown as pending, whoever skipped the page",
+        "W15: a connection that is on and not configured is shown as pending, whichever side skipped the page",
         arguments: [true, false])
     func pendingOnLoad(skips: Bool) throws {
         var player = try Player { $0.skipsConfiguration = skips }
@@ -188,7 +188,7 @@ struct StoryboardTests {
         #expect(player.states == [.loading, .pendingConfiguration, .connected])
     }
 
-    @Test("W15: a connection that skipped its configuration is pending until somebody says what there is")
+    @Test("W15: a connection that skipped its configuration is pending until its configuration is known")
     func pendingUnconfirmed() throws {
         var player = try Player { $0.skipsConfiguration = true }
         player.play(.appeared)
@@ -202,7 +202,7 @@ struct StoryboardTests {
         #expect(player.activation.state == .connected)
     }
 
-    @Test("3.3, case C: without token and app the field is there at once, and what has come since is found")
+    @Test("3.3, case C: without token and app the field is shown immediately, and later capabilities are found")
     func fieldAtOnce() throws {
         var player = try Player()
         player.play(.appeared)

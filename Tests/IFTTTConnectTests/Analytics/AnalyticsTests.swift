@@ -182,7 +182,7 @@ struct AnalyticsTests {
 
         func open() { opening.finish() }
 
-        /// Returns when somebody has begun to read, or to write something, and others had time to do what they want.
+        /// Returns when a task has begun to read or write, and others had time to run.
         func isBusy() async {
             while state.withLock({ $0.began }) == 0 { await Task.yield() }
             for _ in 0..<200 { await Task.yield() }

@@ -157,7 +157,7 @@ struct BadAnswerTests {
     }
 
     @Test(
-        "ten megabytes where nobody looks are read over, and where somebody does are not told",
+        "ten megabytes in an unknown member are skipped, and in a known one are not quoted",
         arguments: Answer.all.filter { !$0.required.isEmpty })
     private func long(answer: Answer) async throws {
         let spoiled = try SpoiledJSON(answer.content)

@@ -50,7 +50,7 @@ struct ConnectAPITests {
         #expect(clock.pauses == [.seconds(2), .seconds(4), .seconds(8)] && ifttt.requests.count == 4)
     }
 
-    @Test("a pause that the service asks for is kept, one that is too long is left to whoever asks")
+    @Test("a pause that the service asks for is kept, one that is too long is left to the caller")
     func retryAfter() async throws {
         let patient = ScriptedIFTTT([
             "GET \(path)": [.status(429, retryAfter: "30"), .status(503, retryAfter: "1"), .json(Balcony.json())]
@@ -62,7 +62,7 @@ struct ConnectAPITests {
         let error = try #require(await connectError { try await busy.api().connection(try id()) })
         #expect(error.problemKind == .tooManyRequests && busy.requests.count == 1)
         #expect(error == .service(.init(status: 429, retryAfter: 31)) && "\(error)".hasSuffix("not again for 31 s"))
-        // Somebody waits for who they are.
+        // A user waits for the answer.
         let waited = ScriptedIFTTT(["GET /v2/me": [.status(429, retryAfter: "3"), .json("{}")]])
         #expect(await connectError { try await waited.api().me() }?.problemKind == .tooManyRequests)
     }
@@ -78,7 +78,7 @@ struct ConnectAPITests {
     }
 
     @Test(
-        "a wish beyond the patience ends the fetch at once, in seconds or as a time, and is told",
+        "a Retry-After beyond the longest pause ends the fetch immediately, in seconds or as a date, and is reported",
         arguments: [
             ("172800", 172_800), ("99999999999999999999", Int(Int32.max)), ("Tue, 08 Nov 1994 08:49:37 GMT", 172_800),
         ])
@@ -97,7 +97,7 @@ struct ConnectAPITests {
     }
 
     @Test(
-        "W6, W12: what asking again cannot change is told at once, by status and content",
+        "W6, W12: permanent errors are reported immediately, by status and content",
         arguments: [
             (401, ConnectError.Problem.Kind.unauthorized), (403, .forbidden), (404, .notFound),
             (400, .malformedRequest), (422, .invalidParameters), (302, .other), (418, .other),

@@ -162,7 +162,7 @@ struct EveryCallTests {
     }
 
     @Test(
-        "an answer that was cut short or is somebody else's is asked for again like a lost one",
+        "a truncated or foreign answer is retried like a lost one",
         // Where the status is all that counts there is nothing to read.
         arguments: Call.all.filter { !$0.pauses.isEmpty && $0.isAnsweredWithJSON },
         [#"{"type":"#, "<html>Sign in to the hotel's network</html>"])

@@ -3,7 +3,7 @@ import JSONFixtures
 import OAuth
 import Testing
 
-@Suite("A configuration that somebody wrote")
+@Suite("A hand-written configuration")
 struct UserConnectionDocumentTests {
     private static let content = """
         { "user_features": [ { "feature_id": "ft01", "enabled": true,

@@ -78,7 +78,7 @@ struct ControllerRunTests {
         #expect(urls.count == 2 && urls[0].contains("code=code1") && urls[1].contains("code=code2"))
     }
 
-    @Test("updates end with the run, and what became known while nobody listened is told first")
+    @Test("updates end with the run, and those without a listener are delivered first")
     func untold() async throws {
         let controller = try stage.controller(stage.ifttt(), tokens: nil) { _ in nil }
         let running = Task { await controller.run() }

@@ -98,7 +98,7 @@ struct RefusedTokenTests {
         #expect(try await here.token() == (try token("utk_two")))
     }
 
-    @Test("W10: a token that is refused when one looks again is dropped, and the partner's newer one is used at once")
+    @Test("W10: a token that is rejected during a refresh is dropped, and the partner's newer one is used immediately")
     func refreshed() async throws {
         let given = Mutex("utk_one")
         let on = ScriptedIFTTT.Reply.json(Balcony.json())
@@ -119,7 +119,7 @@ struct RefusedTokenTests {
         await running.value
     }
 
-    @Test("a vault that cannot be read is told as this module's error, whoever asks for the account")
+    @Test("an unreadable vault is reported as this module's error by every accessor")
     func accountOfBrokenVault() async throws {
         struct Broken: Vault {
             func record(_ key: VaultKey) async throws -> [UInt8]? { throw VaultError.unavailable("the test says so") }
@@ -158,7 +158,7 @@ struct RefusedTokenTests {
         await running.value
     }
 
-    @Test("a refused token that the vault cannot let go of is not sent again, and one that comes anew is")
+    @Test("a rejected token that the vault cannot delete is not sent again, and a new one is")
     func stuck() async throws {
         let isStuck = Mutex(false)
         let keeper = TokenKeeper(try tokens(Stuck(isStuck: { isStuck.withLock { $0 } }))) { nil }

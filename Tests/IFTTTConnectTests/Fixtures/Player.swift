@@ -2,7 +2,7 @@ import IFTTTConnect
 import OAuth
 import Testing
 
-/// Plays runs of an activation: a world that answers every question at once, and a list of what was seen.
+/// Plays runs of an activation: a world that answers every question immediately, and a list of what was seen.
 struct Player {
     /// What the world is like.
     struct World {

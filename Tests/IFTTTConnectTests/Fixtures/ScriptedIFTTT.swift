@@ -86,7 +86,7 @@ final class ScriptedIFTTT: Transport {
 }
 
 extension TimeSource {
-    /// A time that stands still, Sun, 06 Nov 1994 08:49:37 GMT, with pauses that are over at once.
+    /// A time that stands still, Sun, 06 Nov 1994 08:49:37 GMT, with pauses that end immediately.
     static func hurried(_ clock: any Clock<Duration> = HurriedClock()) -> TimeSource {
         TimeSource(now: { 784_111_777 }, clock: clock)
     }

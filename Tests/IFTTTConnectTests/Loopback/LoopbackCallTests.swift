@@ -36,7 +36,7 @@ struct LoopbackCallTests {
             ?? []
     }
 
-    @Test("F062, F064–F068: a connection is fetched by nobody, a user and the partner")
+    @Test("F062, F064–F068: a connection is fetched anonymously, by a user and by the partner")
     func fetch() async throws {
         try await LoopbackIFTTT.run { ifttt in
             let anonymous = try await ifttt.anonymous.connection(leaving())
@@ -93,7 +93,7 @@ struct LoopbackCallTests {
         }
     }
 
-    @Test("F017, W5: an account is there, is not, or nobody knows")
+    @Test("F017, W5: an account exists, does not, or is unknown")
     func account() async throws {
         try await LoopbackIFTTT.run { ifttt in
             #expect(try await ifttt.anonymous.account(for: email("ada@example.test")) == .exists)

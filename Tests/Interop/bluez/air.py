@@ -10,7 +10,7 @@ says what comes over the air and asks what is sent, through the interface org.ex
     Transmissions() -> a(say)           the same, each with the address that it is sent under
     Paths() -> ao                       the advertisements' objects, in their clients
     Registrations() -> u                how many advertisements were taken since the start
-    Searching() -> b                    whether somebody searches
+    Searching() -> b                    whether a search is running
     Monitors() -> u                     how many monitors are active
     Release()                           drops every advertisement and monitor, and tells their owners
     Plug(b present)                     takes the adapter out, or puts it in
@@ -516,7 +516,7 @@ if __name__ == "__main__":
     adapter = Adapter()
     root = Root(bus, "/")
     bus.add_signal_receiver(owner_changed, "NameOwnerChanged", "org.freedesktop.DBus", "org.freedesktop.DBus")
-    # The name last: whoever sees it finds everything in place.
+    # The name last: once it is visible, everything is in place.
     name = dbus.service.BusName("org.bluez", bus, do_not_queue=True)
     print("ready", flush=True)
     GLib.MainLoop().run()

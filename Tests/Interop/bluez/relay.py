@@ -39,7 +39,7 @@ class Side:
                 try:
                     self.call("Lose", "s", address)
                 except dbus.DBusException:
-                    # It was never heard there: nobody listened.
+                    # It was never received there: there was no listener.
                     pass
 
 

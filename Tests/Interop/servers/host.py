@@ -40,7 +40,7 @@ def settings(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def listen() -> socket.socket:
-    """A listening socket on a port that the kernel chose, held from now on, so that nobody else can take it."""
+    """A listening socket on a port that the kernel chose, held from now on, so that no other process can take it."""
     return socket.create_server(("127.0.0.1", 0), backlog=64)
 
 

@@ -136,7 +136,7 @@ struct BlueZAdvertisingTests {
         }
     }
 
-    @Test("nobody but the daemon can take an advertisement down")
+    @Test("only the daemon can release an advertisement")
     func strangers() async throws {
         try await Air.with { air in
             let names = try await air.names()

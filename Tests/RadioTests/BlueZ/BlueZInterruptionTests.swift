@@ -62,7 +62,7 @@ struct BlueZInterruptionTests {
         }
     }
 
-    @Test("a monitor that the daemon gives up is registered anew")
+    @Test("a monitor that the daemon releases is registered again")
     func release() async throws {
         try await Air.with { air in
             var events = try air.radio().scan().makeAsyncIterator()

@@ -127,7 +127,7 @@ struct BlueZScanTests {
         }
     }
 
-    @Test("only what is wanted is handed over, whoever else has a search running")
+    @Test("only matching advertisements are reported, whatever other programs scan for")
     func interest() async throws {
         try await Air.with { air in
             var events = try air.radio(methods: [.filteredDiscovery]).scan(for: .iBeacons(.secretHandshake))

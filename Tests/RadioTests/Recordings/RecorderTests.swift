@@ -32,7 +32,9 @@ struct RecorderTests {
         for try await packet in Recorder(radio(packets), to: name).scan().advertisements() { heard.append(packet) }
         #expect(heard == packets)
         var replayed: [Advertisement] = []
-        for try await packet in Replay(.file(name), pace: .immediate).scan().advertisements() { replayed.append(packet) }
+        for try await packet in Replay(.file(name), pace: .immediate).scan().advertisements() {
+            replayed.append(packet)
+        }
         #expect(replayed == packets)
     }
 
@@ -61,7 +63,7 @@ struct RecorderTests {
         }
     }
 
-    @Test("nothing is made before somebody listens")
+    @Test("nothing is created before a scan starts")
     func lazy() throws {
         let scan = Recorder(radio(try packets()), to: name).scan()
         _ = scan

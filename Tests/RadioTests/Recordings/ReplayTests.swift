@@ -124,7 +124,7 @@ struct ReplayTests {
         #expect(try await reading.value == 4)
     }
 
-    @Test("a replay at once passes no tick over, however many turns others take before the next", arguments: [0, 1000])
+    @Test("a replay without delays skips no tick, however many turns other tasks take", arguments: [0, 1000])
     func time(turns: Int) async throws {
         let lines = (0..<10).map { second in Self.first.replacing("1767225600", with: "\(1_767_225_600 + second)") }
         let replay = Self.replay(lines, pace: .immediate)
@@ -137,7 +137,7 @@ struct ReplayTests {
                 for _ in 0..<turns { await Task.yield() }
             }
         }
-        // The recording begins when somebody sleeps on its clock.
+        // The recording begins when a task sleeps on its clock.
         while (time.clock as? ReplayTimeline)?.isAwaited == false { await Task.yield() }
         _ = try await Self.events(replay.scan())
         #expect(ticks.withLock { $0 } == Array(1...9))
@@ -168,7 +168,7 @@ struct ReplayTests {
         #expect(throws: RadioError.self) { try Replay.Pace.times(factor) }
     }
 
-    @Test("a replay that waits is cancelled at once")
+    @Test("a waiting replay is cancelled immediately")
     func cancellation() async {
         let clock = ManualClock()
         let replay = Self.replay([Self.first, Self.second], pace: .recorded, clock: clock)

@@ -57,7 +57,7 @@ struct ProfileDirectoryTests {
         #expect(lookups.count == 2)
     }
 
-    @Test("D4, RC-19: a hundred who ask for one person at once cause one request")
+    @Test("D4, RC-19: a hundred concurrent look-ups of one person cause one request")
     func concurrently() async throws {
         try await withHub { hub in
             try hub.inject("/api/v1/profiles/70000 => delay 0.05")
@@ -87,7 +87,7 @@ struct ProfileDirectoryTests {
         }
     }
 
-    @Test("D5: somebody unknown is asked for again after a minute, two, four, and at last once a day")
+    @Test("D5: an unknown person is looked up again after a minute, two, four, and at last once a day")
     func unknown() async throws {
         let directory = try directory()
         let stranger = try id(404)
@@ -131,7 +131,7 @@ struct ProfileDirectoryTests {
         #expect(try await directory.entry(id(8)).profile.name == "Person 8")
     }
 
-    @Test("D9: after its lifetime a profile is fetched anew, with its new name")
+    @Test("D9: after its lifetime a profile is fetched again, with its new name")
     func refreshed() async throws {
         let directory = try directory()
         let person = try id(1)
@@ -144,7 +144,7 @@ struct ProfileDirectoryTests {
         #expect(lookups.count == 2)
     }
 
-    @Test("D9: somebody who was deleted at the service is gone after the lifetime, here and in the folder")
+    @Test("D9: a person who was deleted at the service is gone after the lifetime, here and in the folder")
     func deleted() async throws {
         let directory = try directory()
         let person = try id(1)
@@ -192,7 +192,7 @@ struct ProfileDirectoryTests {
     }
 
     @Test(
-        "a file that is damaged, somebody else's or of another kind counts as absent",
+        "a file that is damaged, another person's or of another kind counts as absent",
         arguments: [
             "", "{", "[]", #"{"version":2}"#, #"{"version":1,"fetched_at":1e999,"profile":{"id":1}}"#,
             #"{"version":1,"fetched_at":1,"profile":{"id":2}}"#, #"{"version":1,"fetched_at":"1","profile":{"id":1}}"#,

@@ -58,7 +58,7 @@ struct Hub: Sendable {
     }
 }
 
-/// The sandbox's user at the browser: consents at once.
+/// The sandbox's user at the browser: consents immediately.
 private struct Approval: Browser {
     let sandbox: Sandbox
 

@@ -1,7 +1,7 @@
 import Handshake
 import TestFixtures
 
-/// A time that a test moves, and on which every pause is over at once; it tells how long the pauses were.
+/// A time that a test moves, and on which every pause ends immediately; it tells how long the pauses were.
 struct TestTime: Sendable {
     private let start: Double
     private let clock = HurriedClock()

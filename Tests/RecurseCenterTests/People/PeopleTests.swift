@@ -63,7 +63,7 @@ struct PeopleTests {
         }
     }
 
-    @Test("somebody who is not there is an error of its own")
+    @Test("an unknown person is an error of its own")
     func unknown() async throws {
         try await withHub { hub in
             let id = try hub.person(1)

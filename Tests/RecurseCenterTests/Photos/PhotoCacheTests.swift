@@ -55,7 +55,7 @@ struct PhotoCacheTests {
         }
     }
 
-    @Test("RC-16: another address in the profile is another photo, at once")
+    @Test("RC-16: another URL in the profile is another photo, immediately")
     func changed() async throws {
         let folder = try TemporaryFolder()
         let time = TestTime()
@@ -128,7 +128,7 @@ struct PhotoCacheTests {
     }
 
     @Test(
-        "D6: a picture that is cut, replaced or without its note counts as absent and is fetched anew",
+        "D6: a picture that is truncated, replaced or without its description counts as absent and is fetched again",
         arguments: ["cut", "replaced", "note", "gone"])
     func damaged(_ damage: String) async throws {
         let folder = try TemporaryFolder()
@@ -148,7 +148,7 @@ struct PhotoCacheTests {
         #expect(service.lines.count == 2)
     }
 
-    @Test("ten who ask at once cause one download")
+    @Test("ten concurrent requests cause one download")
     func together() async throws {
         let folder = try TemporaryFolder()
         let service = ScriptedService([Self.address: [.bytes(Self.png)]])
@@ -162,7 +162,7 @@ struct PhotoCacheTests {
         #expect(service.lines.count == 1)
     }
 
-    @Test("whoever has no photo any more, or is forgotten, leaves no file")
+    @Test("a person without a photo, or who was forgotten, leaves no file")
     func removed() async throws {
         let folder = try TemporaryFolder()
         let service = ScriptedService([Self.address: [.bytes(Self.png)]])

@@ -15,7 +15,7 @@ struct PhotoTests {
         try Profile(JSONValue(parsing: Array(#"{"id":759,"image_path":"\#(photo)"\#(more)}"#.utf8)))
     }
 
-    @Test("RC-16, scenario 9: the redirect to another origin is followed, and nobody sees the token on the way")
+    @Test("RC-16, scenario 9: the redirect to another origin is followed without the token")
     func redirect() async throws {
         try await withHub { hub in
             let ada = try await hub.profile(759)

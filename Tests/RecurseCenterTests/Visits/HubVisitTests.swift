@@ -75,7 +75,7 @@ struct HubVisitTests {
         #expect(service.lines.count == 2)
     }
 
-    @Test("somebody else's visit cannot be changed, and nobody's either")
+    @Test("another person's visit cannot be changed, nor that of an unknown person")
     func others() async throws {
         try await withHub { hub in
             let zoe = try hub.person(65_535)

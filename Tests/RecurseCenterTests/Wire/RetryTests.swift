@@ -46,7 +46,7 @@ struct RetryTests {
         #expect(time.pauses == [.seconds(seconds)])
     }
 
-    @Test("RC-25: a wish beyond the deadline is told at once instead of waited for")
+    @Test("RC-25: a Retry-After beyond the deadline fails immediately instead of waiting")
     func tooLong() async throws {
         let time = TestTime()
         let service = fails(1, status: 429, headers: [.retryAfter: "3600"])

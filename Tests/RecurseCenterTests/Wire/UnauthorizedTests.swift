@@ -48,7 +48,7 @@ struct UnauthorizedTests {
     }
 
     @Test(
-        "scenario 2: ten lookups that fail at once cause one refresh, and all ten succeed",
+        "scenario 2: ten lookups that fail concurrently cause one refresh, and all ten succeed",
         arguments: [UnauthorizedAnswer.status401, .legacy200])
     func tenAtOnce(_ style: UnauthorizedAnswer) async throws {
         try await withHub { hub in

@@ -67,7 +67,7 @@ struct ChainsAtTheSandboxTests {
         await town.sandbox.stop()
     }
 
-    @Test("E02, E04: at once, after polls, and with words nobody foresaw", arguments: [901, 902, 910, 907, 2005])
+    @Test("E02, E04: immediately, after polls, and with unknown words", arguments: [901, 902, 910, 907, 2005])
     func scripts(_ number: Int) async throws {
         let town = try await Town()
         let answer = try await town.genome.answer(.yesOrNo(number), on: try file(910_002))

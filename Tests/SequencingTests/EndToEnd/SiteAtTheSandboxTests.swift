@@ -112,7 +112,7 @@ struct SiteAtTheSandboxTests {
         #expect(try await ConnectDelivery().deliver(link) == .accepted)
         town.sandbox.advanceClock(by: 60)
         #expect(try await town.genome.newFiles(besides: known).map(\.name) == ["ada & co.vcf.gz"])
-        let strange = try LegacyConnectCodec(secret: Secret("somebody else's")).link(request, at: town.hosts)
+        let strange = try LegacyConnectCodec(secret: Secret("another app's")).link(request, at: town.hosts)
         #expect(try await ConnectDelivery().deliver(strange) == .refused(status: 400))
         await town.sandbox.stop()
     }

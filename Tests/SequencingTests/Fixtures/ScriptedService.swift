@@ -90,7 +90,7 @@ final class ScriptedService: Transport {
     }
 }
 
-/// A browser that comes back with a code at once.
+/// A browser that returns with a code immediately.
 struct ReturningBrowser: Browser {
     func show(_ page: SignInPage) async throws -> String? {
         let query = page.url.split(separator: "?").last?.split(separator: "&") ?? []

@@ -34,7 +34,7 @@ struct Town: Sendable {
     }
 }
 
-/// The sandbox's user at the browser: consents at once.
+/// The sandbox's user at the browser: consents immediately.
 private struct Approval: Browser {
     let sandbox: Sandbox
     let user: String?

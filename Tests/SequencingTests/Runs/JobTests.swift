@@ -9,7 +9,7 @@ struct JobTests {
     }
 
     @Test(
-        "E11: the words for a job's state are read in any case, and one nobody foresaw is not the end",
+        "E11: the words for a job's state are read in any case, and an unknown one is not the end",
         arguments: [
             ("Pending", JobStatus.pending), ("running", .running), ("Executing", .running), ("COMPLETED", .completed),
             ("Failed", .failed), ("Cancelled", .cancelled), ("Canceled", .cancelled), ("Paused", .other("Paused")),

@@ -17,7 +17,7 @@ struct RunTests {
     }
 
     @Test(
-        "E03, E04: the transcript of the dossier: two chains in one request, one complete at once, one polled by its number"
+        "E03, E04: the transcript of the dossier: two chains in one request, one complete immediately, one polled by its number"
     )
     func transcript() async throws {
         let service = ScriptedService([
@@ -217,7 +217,7 @@ struct RunTests {
         #expect(last.polls == 2)
     }
 
-    @Test("W24: cancelling the task that iterates ends the run at once")
+    @Test("W24: cancelling the task that iterates ends the run immediately")
     func cancellation() async throws {
         let service = ScriptedService(["POST /v2/StartApp": [.json(job(1, "Pending"))]])
         let polling = Polling(firstInterval: .seconds(3600), longestInterval: .seconds(3600), deadline: .seconds(7200))

@@ -38,7 +38,7 @@ final class ChildProcess {
         close(output)
     }
 
-    /// Runs a program to its end with nothing to read and nobody to read its output, and takes the time on the wall clock.
+    /// Runs a program to its end without input and with its output discarded, and measures wall-clock time.
     static func run(
         _ path: String, _ arguments: [String], environment: [String: String]? = nil
     ) throws -> (seconds: Double, ending: Ending) {

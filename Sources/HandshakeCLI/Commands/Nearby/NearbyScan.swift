@@ -10,7 +10,8 @@ struct NearbyScan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan", abstract: "Show all beacons that are heard, until interrupted.",
         discussion:
-            "Nothing is stored, and no service is contacted. With --json, prints one object per line for each beacon and second.")
+            "Nothing is stored, and no service is contacted. With --json, prints one object per line for each beacon and second."
+    )
 
     @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "seconds"))
     var duration: Double?

@@ -60,7 +60,8 @@ struct PlacesAccountOptions: ParsableArguments {
         if isSignInRequired {
             throw CommandError(
                 status: .signInNeeded, code: "sign_in_required",
-                message: "IFTTT rejected the user token of “\(account)”. Pending crossings stay stored. Connect again with: "
+                message:
+                    "IFTTT rejected the user token of “\(account)”. Pending crossings stay stored. Connect again with: "
                     + "handshake ifttt connect ID")
         }
         if let failure { throw IFTTTFailure.commandError(failure) }
@@ -68,7 +69,8 @@ struct PlacesAccountOptions: ParsableArguments {
             throw CommandError(
                 status: .network, code: "not_synchronized",
                 message:
-                    "The connections could not be fetched. Pending crossings stay stored. Try again with: handshake places sync")
+                    "The connections could not be fetched. Pending crossings stay stored. Try again with: handshake places sync"
+            )
         }
     }
 

@@ -55,7 +55,9 @@ struct PlacesQueue: AsyncParsableCommand {
                 Output.note(
                     "\(crossings.count) crossings are pending. Upload them now with: handshake places sync --once")
             } else {
-                Output.note("\(crossings.count) crossings are pending until you sign in. Connect with: handshake ifttt connect ID")
+                Output.note(
+                    "\(crossings.count) crossings are pending until you sign in. Connect with: handshake ifttt connect ID"
+                )
             }
         }
     }
