@@ -50,6 +50,16 @@ enum Geodesic {
         return nil
     }
 
+    /// No line on the ellipsoid between the ends of a chord is longer, in metres; infinite for long chords.
+    ///
+    /// No normal section is curved more than a circle of 6,335 km, so the line is at most the arc of that circle (Schur's theorem).
+    static func longest(over chord: Double) -> Double {
+        guard chord < 1_000_000 else { return .infinity }
+        let part = chord / (2 * 6_335_000)
+        // The arc sine up to 0.08 is below this.
+        return chord * (1 + 0.17 * part * part) + 1e-6
+    }
+
     /// Sine and cosine of the latitude on the auxiliary sphere.
     private static func reducedLatitude(_ latitude: Double) -> (sine: Double, cosine: Double) {
         let radians = latitude.inRadians
