@@ -33,6 +33,7 @@ public struct GeofenceMap: Sendable {
         lines += events.map { draw($0, on: plane) }
         lines += regions.map { label($0, on: plane) }
         lines.append(scaleBar(plane))
+        lines += legend
         return (lines + ["</svg>", ""]).joined(separator: "\n")
     }
 
@@ -69,7 +70,7 @@ public struct GeofenceMap: Sendable {
             let (x, y) = plane.point(fix.coordinate)
             let radius = max(fix.accuracy * plane.scale, 1)
             lines.append(
-                #"<circle class="accuracy" cx="\#(x.short)" cy="\#(y.short)" r="\#(radius.short)" fill="rgb(94,92,100)" fill-opacity="0.08"/>"#
+                #"<circle class="accuracy" cx="\#(x.short)" cy="\#(y.short)" r="\#(radius.short)" fill="rgb(94,92,100)" fill-opacity="0.1" stroke="rgb(94,92,100)" stroke-opacity="0.3" stroke-width="2"/>"#
             )
         }
         return lines + [
@@ -77,30 +78,59 @@ public struct GeofenceMap: Sendable {
         ]
     }
 
-    /// Shapes differ, not only colours: a triangle into the region, one out of it, and a square for a stay.
-    private func draw(_ event: GeofenceEvent, on plane: Plane) -> String {
-        let (x, y) = plane.point(event.fix.coordinate)
+    /// Shapes differ, not only colours: a triangle that points down onto the position into a region, one from below out of it, so
+    /// that neither covers the other, and a square for a stay.
+    private static func sign(_ kind: GeofenceEvent.Kind) -> String {
         let (shape, color) =
-            switch event.kind {
-            case .enter: ("M-14 -12L14 -12L0 14Z", "#26a269")
-            case .exit: ("M-14 12L14 12L0 -14Z", "#c01c28")
+            switch kind {
+            case .enter: ("M-14 -26L14 -26L0 0Z", "#26a269")
+            case .exit: ("M-14 26L14 26L0 0Z", "#c01c28")
             case .dwell: ("M-11 -11L11 -11L11 11L-11 11Z", "#9141ac")
             }
-        let title = "\(event.kind.rawValue) \(event.region.escapedForXML)"
-        return
-            #"<path class="\#(event.kind.rawValue)" d="\#(shape)" transform="translate(\#(x.short) \#(y.short))" fill="\#(color)" stroke="white" stroke-width="3"><title>\#(title)</title></path>"#
+        return #"d="\#(shape)" fill="\#(color)" stroke="white" stroke-width="3""#
     }
 
-    private func label(_ region: Geofence, on plane: Plane) -> String {
-        let position =
-            switch region.shape {
-            case .circle(let circle): circle.center
-            case .polygon(let polygon): polygon.rings[0][0]
-            }
-        let (x, y) = plane.point(position)
-        let text = region.id.unicodeScalars.count > 24 ? String(region.id.prefix(23)) + "…" : region.id
+    private func draw(_ event: GeofenceEvent, on plane: Plane) -> String {
+        let (x, y) = plane.point(event.fix.coordinate)
+        let title = "\(event.kind.rawValue) \(event.region.escapedForXML)"
         return
-            #"<text x="\#(x.short)" y="\#(y.short)" text-anchor="middle" fill="rgb(11,46,89)" stroke="rgb(251,250,247)" stroke-width="6" paint-order="stroke">\#(text.escapedForXML)</text>"#
+            #"<path class="\#(event.kind.rawValue)" \#(Self.sign(event.kind)) transform="translate(\#(x.short) \#(y.short))"><title>\#(title)</title></path>"#
+    }
+
+    /// What the signs mean, of those that are there; in the corner opposite the scale.
+    private var legend: [String] {
+        let kinds = GeofenceEvent.Kind.allCases.filter { kind in events.contains { $0.kind == kind } }
+        return kinds.enumerated().map { number, kind in
+            let (x, word) = (980 - 150 * (kinds.count - number), ["enter": "entered", "exit": "left"][kind.rawValue])
+            let rise = kind == .enter ? 962 : kind == .exit ? 936 : 949
+            return
+                #"<path \#(Self.sign(kind)) transform="translate(\#(x) \#(rise))"/><text x="\#(x + 22)" y="960" fill="rgb(61,56,70)">\#(word ?? "stayed")</text>"#
+        }
+    }
+
+    /// Above the area, where neither its edge nor the track through it is; below its edge where the picture ends.
+    private func label(_ region: Geofence, on plane: Plane) -> String {
+        let (x, top) = middleAndTop(of: region, on: plane)
+        let text = region.id.unicodeScalars.count > 24 ? String(region.id.prefix(23)) + "…" : region.id
+        // Half of the letters' usual width.
+        let half = min(9 * Double(text.count), 480)
+        let middle = min(max(x, half + 10), 990 - half)
+        let y = top < 60 ? max(top, 0) + 40 : top - 14
+        return
+            #"<text class="label" x="\#(middle.short)" y="\#(y.short)" text-anchor="middle" fill="rgb(11,46,89)" stroke="rgb(251,250,247)" stroke-width="6" paint-order="stroke">\#(text.escapedForXML)</text>"#
+    }
+
+    private func middleAndTop(of region: Geofence, on plane: Plane) -> (x: Double, top: Double) {
+        switch region.shape {
+        case .circle(let circle):
+            let (x, y) = plane.point(circle.center)
+            return (x, y - circle.radius * plane.scale)
+        case .polygon(let polygon):
+            let points = polygon.rings.joined().map { plane.point($0) }
+            let west = points.map(\.x).min() ?? 0
+            let east = points.map(\.x).max() ?? 0
+            return ((west + east) / 2, points.map(\.y).min() ?? 0)
+        }
     }
 
     /// A bar of 1, 2 or 5 times a power of ten, at most a third of the picture.
