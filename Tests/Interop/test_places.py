@@ -20,8 +20,8 @@ from command import Handshake, binary
 from connect_pages import Visitor
 from test_ifttt import CONNECTION, EDSGER, Service, connecting
 
-HERE = Path(__file__).parent / "places"
-REGIONS = ("--regions", str(HERE / "regions.geojson"))
+EXAMPLES = Path(__file__).parent.parent.parent / "Examples/Places"
+REGIONS = ("--regions", str(EXAMPLES / "regions.geojson"))
 KILLS = 200
 EXPECTED = [("enter", "office"), ("exit", "office"), ("enter", "park"), ("exit", "park"), ("enter", "café"), ("exit", "café")]
 
@@ -46,27 +46,27 @@ def pairs(text: str) -> list[tuple[object, object]]:
 
 @pytest.mark.parametrize("track", ["walk.gpx", "walk.nmea"])
 def test_a_track_gives_its_events_and_ends(handshake: Handshake, track: str) -> None:
-    replayed = handshake.run("places", "replay", str(HERE / track), *REGIONS, "--json").ok()
+    replayed = handshake.run("places", "replay", str(EXAMPLES / track), *REGIONS, "--json").ok()
     assert pairs(replayed.stdout) == EXPECTED
     first = events(replayed.stdout)[0]
     assert list(first) == ["event", "region", "time", "latitude", "longitude", "accuracy", "distance_to_edge"]
     assert first["time"] == "2026-01-02T03:05:51.000Z" and float(str(first["distance_to_edge"])) < 0
     kind = track.split(".")[1]
-    watched = handshake.run("places", "watch", "--source", f"{kind}:{HERE / track}", "--speed", "max", *REGIONS, "--json").ok()
+    watched = handshake.run("places", "watch", "--source", f"{kind}:{EXAMPLES / track}", "--speed", "max", *REGIONS, "--json").ok()
     assert watched.stdout == replayed.stdout
 
 
 def test_a_map_is_drawn_without_a_network(handshake: Handshake, tmp_path: Path) -> None:
     file = tmp_path / "map.svg"
-    handshake.run("places", "map", "-o", str(file), *REGIONS, "--track", str(HERE / "walk.gpx")).ok()
+    handshake.run("places", "map", "-o", str(file), *REGIONS, "--track", str(EXAMPLES / "walk.gpx")).ok()
     svg = file.read_text()
     assert svg.count('class="enter"') == 3 and svg.count('class="exit"') == 3
     assert 'class="scale"' in svg and "café" in svg and "http" not in svg.replace("http://www.w3.org/2000/svg", "")
 
 
 @pytest.mark.parametrize("arguments", [
-    ("replay", "missing.gpx"), ("replay", str(HERE / "regions.geojson")), ("watch", "--source", "foo"),
-    ("watch", "--source", "gpsd:host:0"), ("list", "--at", "91,0"), ("replay", str(HERE / "walk.gpx"), "--speed", "0"),
+    ("replay", "missing.gpx"), ("replay", str(EXAMPLES / "regions.geojson")), ("watch", "--source", "foo"),
+    ("watch", "--source", "gpsd:host:0"), ("list", "--at", "91,0"), ("replay", str(EXAMPLES / "walk.gpx"), "--speed", "0"),
 ])
 def test_a_wrong_command_line_says_what_to_do(handshake: Handshake, arguments: tuple[str, ...]) -> None:
     done = handshake.run("places", *arguments, *REGIONS, "--json")

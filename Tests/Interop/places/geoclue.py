@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""A GeoClue without a receiver: owns org.freedesktop.GeoClue2 on the bus that DBUS_SYSTEM_BUS_ADDRESS names.
+
+It prints "ready", then obeys lines on standard input:
+
+    fix LATITUDE LONGITUDE ACCURACY TIME    a position comes in; TIME in seconds since 1970. Prints "sent" when a client has been told of it
+    started                                 prints "started" as soon as a client has started
+
+With --refuse every client's Start is refused, as the user's settings can have it. Needs Debian's python3-dbus and python3-gi.
+"""
+
+import sys
+
+import dbus
+import dbus.mainloop.glib
+import dbus.service
+from gi.repository import GLib
+
+MANAGER = "org.freedesktop.GeoClue2.Manager"
+CLIENT = "org.freedesktop.GeoClue2.Client"
+LOCATION = "org.freedesktop.GeoClue2.Location"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+
+
+class Refused(dbus.DBusException):
+    _dbus_error_name = "org.freedesktop.DBus.Error.AccessDenied"
+
+
+class Location(dbus.service.Object):
+    def __init__(self, bus, path, latitude, longitude, accuracy, moment):
+        super().__init__(bus, path)
+        self.values = {
+            "Latitude": dbus.Double(latitude), "Longitude": dbus.Double(longitude), "Accuracy": dbus.Double(accuracy),
+            "Altitude": dbus.Double(-1.7976931348623157e308), "Speed": dbus.Double(-1.0), "Heading": dbus.Double(-1.0),
+            "Description": dbus.String(""),
+            "Timestamp": dbus.Struct((dbus.UInt64(int(moment)), dbus.UInt64(moment % 1 * 1_000_000)), signature="tt")}
+
+    @dbus.service.method(PROPERTIES, in_signature="s", out_signature="a{sv}")
+    def GetAll(self, interface):
+        return self.values if interface == LOCATION else {}
+
+
+class Client(dbus.service.Object):
+    def __init__(self, bus, refuses):
+        super().__init__(bus, "/org/freedesktop/GeoClue2/Client/1")
+        self.bus, self.refuses = bus, refuses
+        self.values = {"DesktopId": "", "RequestedAccuracyLevel": dbus.UInt32(0)}
+        self.has_started = False
+        self.last = "/"
+        self.count = 0
+
+    @dbus.service.method(PROPERTIES, in_signature="ssv")
+    def Set(self, interface, name, value):
+        assert interface == CLIENT
+        self.values[name] = value
+
+    @dbus.service.method(CLIENT)
+    def Start(self):
+        # As GeoClue does: an app without a desktop file's name is refused too.
+        if self.refuses or not self.values["DesktopId"]:
+            raise Refused("'handshake' disallowed, no agent for UID 0")
+        self.has_started = True
+
+    @dbus.service.signal(CLIENT, signature="oo")
+    def LocationUpdated(self, old, new):
+        pass
+
+    def report(self, *values):
+        self.count += 1
+        path = f"/org/freedesktop/GeoClue2/Client/1/Location/{self.count}"
+        self.location = Location(self.bus, path, *values)
+        self.LocationUpdated(self.last, path)
+        self.last = path
+
+
+class Manager(dbus.service.Object):
+    def __init__(self, bus, client):
+        super().__init__(bus, "/org/freedesktop/GeoClue2/Manager")
+        self.client = client
+
+    @dbus.service.method(MANAGER, out_signature="o")
+    def GetClient(self):
+        return self.client.__dbus_object_path__
+
+
+def main():
+    dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+    bus = dbus.SystemBus()
+    client = Client(bus, "--refuse" in sys.argv)
+    manager = Manager(bus, client)
+    name = dbus.service.BusName("org.freedesktop.GeoClue2", bus)
+    loop = GLib.MainLoop()
+    waiting = []
+
+    def obey(source, condition):
+        words = source.readline().split()
+        if not words:
+            loop.quit()
+            return False
+        waiting.append(words)
+        return True
+
+    def work():
+        while waiting and client.has_started:
+            words = waiting.pop(0)
+            if words[0] == "fix":
+                client.report(*map(float, words[1:]))
+                print("sent", flush=True)
+            else:
+                print("started", flush=True)
+        return True
+
+    GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, obey)
+    GLib.timeout_add(20, work)
+    print("ready", flush=True)
+    loop.run()
+    return manager, name
+
+
+if __name__ == "__main__":
+    main()
