@@ -44,7 +44,7 @@ enum ShopStyle {
             .plain{background:none;color:var(--accent);border:1px solid currentColor;padding:.35rem .8rem}
             .ways{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:center}
             .done{border-inline-start:4px solid var(--accent);padding-inline-start:.75rem}
-            fieldset{border:1px solid var(--line);border-radius:.75rem;background:var(--card);padding:.5rem 1rem;margin:0 0 1.25rem;min-inline-size:0}
+            fieldset{border:1px solid var(--line);border-radius:.75rem;background:var(--card);padding:1rem 1rem .25rem;margin:0 0 1.25rem;min-inline-size:0}
             legend{font-weight:700;padding:0 .4rem}
             .search{display:flex;gap:.5rem;max-inline-size:26rem}
             .search input{min-inline-size:0}
@@ -56,6 +56,8 @@ enum ShopStyle {
             .problem{color:var(--bad);font-weight:600}
             .question{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:1rem;margin-block:1.5rem}
             .question h2{margin:0 0 .25rem}
+            .question p{text-wrap:pretty}
+            .question p:last-child{margin:0}
 
             """
 
@@ -68,7 +70,7 @@ enum ShopStyle {
           too_many: 'Nothing is lost. Give it a minute.',
           unknown_connection: 'The shop does not offer it any more.',
           not_allowed: 'Log in to the shop again, as the customer whose it is.',
-          sign_in_expired: 'Connect once more, and IFTTT knows you again.',
+          sign_in_expired: 'Connect again to give the shop access to IFTTT.',
           account_not_created: 'Try it with another address.',
           app_not_opened: 'It works on IFTTT’s pages as well.',
           not_disconnected: 'Until that works, it goes on as before.',

@@ -157,7 +157,7 @@ def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: P
     shop.revoke_tokens()
     hand.press(page.locator("connect-button .choices button").first)
     until(page, "connect")
-    expect(page.locator("#notice")).to_have_text("Connect once more, and IFTTT knows you again.")
+    expect(page.locator("#notice")).to_have_text("Connect again to give the shop access to IFTTT.")
     expect(page.locator("connect-button .footer")).to_contain_text("Try again")
     look(page, "expired-token")
     page.reload()

@@ -130,6 +130,7 @@ def test_a_wrong_password_is_announced_and_tied_to_the_fields(
     assert "password" in alert.inner_text().lower()
     field = page.get_by_label("Password", exact=True)
     assert field.get_attribute("aria-invalid") == "true"
+    expect(field).to_be_focused()
     assert alert.inner_text().strip() in described_by(field)
     assert field.input_value() == "", "the wrong password must not come back in the page"
     assert page.get_by_label("E-mail address").input_value() == service.user()["name"]

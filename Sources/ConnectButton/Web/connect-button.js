@@ -394,7 +394,7 @@ dialog::backdrop { background: rgb(0 0 0 / .5) }
 .pair img { inline-size: 100%; block-size: 100%; object-fit: contain } [dir=rtl] .pair svg { transform: scaleX(-1) }
 h2 { margin: ${u(16)} 0 0; font-size: ${u(T.aboutTitle)}; line-height: 1.2; font-weight: ${T.demiBold} } dialog a { color: inherit }
 h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
-[dir=rtl] dialog { text-align: right } ul { list-style: none; margin: ${u(36)} 0; padding: 0; display: grid; gap: ${u(24)} } li { display: flex; gap: ${u(24)} } li svg { flex: none; color: ${C.aboutSecondary.dark} }
+[dir=rtl] dialog { text-align: right } ul { list-style: none; margin: ${u(36)} 0; padding: 0; display: grid; gap: ${u(24)} } li { display: flex; gap: ${u(24)}; text-wrap: balance } li svg { flex: none; color: ${C.aboutSecondary.dark} }
 .pillow { display: block; margin-block: ${u(24)}; padding: ${u(16)}; border-radius: ${u(40)}; background: ${C.aboutManage.dark}; font-size: ${u(T.aboutManage)}; font-weight: ${T.bold};
   text-align: center; text-decoration: none; line-height: 1.2 } .pillow.store { border: 1px solid ${C.aboutSecondary.dark}; background: none }
 .legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }

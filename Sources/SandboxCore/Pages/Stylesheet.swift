@@ -57,6 +57,7 @@ enum Stylesheet {
     private static let parts = """
         pre{overflow:auto;padding:.75rem 1rem;border-radius:.5rem;background:var(--tint);font-size:.9rem}
         .people a[aria-current]{color:inherit;text-decoration:none}
+        file-selector{margin:1rem 0 0}
         form{margin:0}
         .field{margin:0 0 1rem}
         label{display:block;margin-bottom:.25rem;font-weight:600}

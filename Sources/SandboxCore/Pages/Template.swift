@@ -47,10 +47,12 @@ package struct Template: Sendable {
         <input type="hidden" name="form_id" value="{{formID}}">
         <input type="hidden" name="form_token" value="{{formToken}}">
         <div class="field"><label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" value="{{name}}" autocomplete="username" required autofocus\
+        <input id="email" name="email" type="email" value="{{name}}" autocomplete="username" required\
+        {{^problem}} autofocus{{/problem}}\
         {{#isPasswordWrong}} aria-invalid="true" aria-describedby="problem"{{/isPasswordWrong}}></div>
         <div class="field"><label for="password">Password</label>
         <input id="password" name="password" type="password" autocomplete="current-password" required\
+        {{#problem}} autofocus{{/problem}}\
         {{#isPasswordWrong}} aria-invalid="true" aria-describedby="problem"{{/isPasswordWrong}}></div>
         {{#asksForTwoFactorCode}}<div class="field"><label for="tfa">Two-factor code</label>
         <input id="tfa" name="tfa" type="text" inputmode="numeric" autocomplete="one-time-code"\
