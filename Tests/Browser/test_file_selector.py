@@ -605,6 +605,7 @@ def test_a_page_can_keep_a_refresh_to_itself(page: Page, server: SelectorServer)
     opened(page, server, selected="227001")
     page.evaluate("selector.addEventListener('refresh', event => event.preventDefault())")
     page.get_by_role("button", name="Refresh").click()
+    page.evaluate("() => fetch('/page.css', { cache: 'no-store' }).then(answer => answer.text())")
     assert server.asked == ["all=true"]
 
 
