@@ -28,7 +28,7 @@ public struct RedirectURI: Sendable, Hashable {
         kind = .outOfBand
     }
 
-    /// The redirect of a sign-in that is not OAuth's, in which section 8.4 of RFC 8252 does not apply; whoever makes it has
+    /// The redirect of a sign-in that is not OAuth's, in which section 8.4 of RFC 8252 does not apply; the caller has
     /// checked it by that service's own rules.
     package init(checked string: String, kind: Kind) {
         self.string = string

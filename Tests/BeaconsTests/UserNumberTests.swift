@@ -36,7 +36,7 @@ struct UserNumberTests {
     }
 
     @Test("BE-03, BE-12: a minor of 0 identifies no user")
-    func nobody() {
+    func minorZero() {
         #expect(UserNumber(major: 1, minor: 0, scheme: .secretHandshake) == nil)
         #expect(UserNumber(major: 1, minor: 0, scheme: .wide) == nil)
         #expect(UserNumber(major: 0x8000, minor: 0, scheme: .wide) == nil)

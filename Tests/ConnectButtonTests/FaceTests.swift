@@ -42,7 +42,7 @@ struct FaceTests {
     @Test(
         "F058: without its services the button says Connect and nothing after it",
         arguments: ConnectButtonLocale.allCases)
-    func anybody(_ locale: ConnectButtonLocale) {
+    func unknownServices(_ locale: ConnectButtonLocale) {
         let label = face(.connect, in: locale) { $0.connection = nil }.label
         #expect(!label.isEmpty && label == plain(label))
         #expect(locale != .americanEnglish || label == "Connect")

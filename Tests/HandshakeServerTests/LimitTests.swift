@@ -114,7 +114,7 @@ final class LimitTests: Sendable {
     }
 
     @Test("a user needs an identifier")
-    func nobody() {
+    func missingIdentifier() {
         #expect(throws: HandshakeServerError.self) { try ConnectButtonUser(id: "") }
     }
 

@@ -77,11 +77,11 @@ struct EncounterLogTests {
         for wasLogged in [false, true] { _ = try await log().note(first, with: ada, wasLogged: wasLogged) }
         try await log().forget(ada)
         // One process notices and starts another encounter; the other has not noticed yet.
-        let anew = Encounter(firstSeen: 1115, lastSeen: 1120, duration: 5, closest: 4)
-        _ = try await log().note(anew, with: ada, wasLogged: false)
+        let second = Encounter(firstSeen: 1115, lastSeen: 1120, duration: 5, closest: 4)
+        _ = try await log().note(second, with: ada, wasLogged: false)
         let stale = Encounter(firstSeen: 1000, lastSeen: 1121, duration: 121, closest: 1)
         #expect(try await log().note(stale, with: ada, wasLogged: true) == nil)
-        #expect(try await log().history(of: ada)?.encounters == [anew])
+        #expect(try await log().history(of: ada)?.encounters == [second])
     }
 
     @Test("what is older than the retention is neither shown nor kept")

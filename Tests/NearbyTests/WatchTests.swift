@@ -102,9 +102,9 @@ struct WatchTests {
         var introductions = Introductions()
         _ = introductions.shouldAsk(ada, at: .zero)
         introductions.note(.unknown, about: ada, at: .zero)
-        let nobody = [3599, 3600].map { introductions.isUnknown(ada, at: .seconds($0)) }
+        let isUnknown = [3599, 3600].map { introductions.isUnknown(ada, at: .seconds($0)) }
         let asked = [3599, 3600].map { introductions.shouldAsk(ada, at: .seconds($0)) }
-        #expect(nobody == [true, false])
+        #expect(isUnknown == [true, false])
         #expect(asked == [false, true])
     }
 

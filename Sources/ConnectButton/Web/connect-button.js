@@ -839,7 +839,7 @@ export class ConnectButton extends HTMLElement {
 
   #open(url) {
     if (this.getAttribute("target") !== "_blank") {
-      try { sessionStorage.setItem(AWAY, this.getAttribute("connection")) } catch { /* Then nobody is welcomed back. */ }
+      try { sessionStorage.setItem(AWAY, this.getAttribute("connection")) } catch { /* Then the check mark is not shown on return. */ }
       return location.assign(url)
     }
     const opened = window.open(url, "_blank")

@@ -44,7 +44,7 @@ private func reading(_ body: () throws -> Void) {
     }
 }
 
-/// Nobody has the key to write such a record: none opens.
+/// Such a record cannot be written without the key: none opens.
 private func openRecord(_ bytes: [UInt8]) {
     reading {
         _ = try seal.open(bytes, as: seal.name(of: key), path: "record")

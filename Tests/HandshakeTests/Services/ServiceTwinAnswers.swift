@@ -9,7 +9,7 @@ import Synchronization
 extension ServiceTwin {
     var now: Double { time.now() }
 
-    /// When the tokens of the twin expire; nil when nobody can know.
+    /// When the tokens of the twin expire; nil when unknown.
     var expiry: Double? {
         if flag("zero_expiry_is_never") { return nil }
         guard let absent = facts["absent_expiry"] else { return now + 3_600 }
