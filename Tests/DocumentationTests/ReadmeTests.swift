@@ -80,7 +80,7 @@ private enum ReadmeExamples {
 
     static func nearby(
         _ radio: some Radio, _ vault: any Vault, own: UserNumber, alerts: any Alerts,
-        introduce: @escaping PeopleNearby.WhoIs
+        introduce: @escaping PeopleNearby.Lookup
     ) async throws {
         let packets = radio.scan().advertisements()
         let start = ContinuousClock.now
