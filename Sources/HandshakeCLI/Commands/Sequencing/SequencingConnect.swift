@@ -5,7 +5,7 @@ import OAuth
 import Sequencing
 
 /// `handshake sequencing connect`: the link by which another service hands files over (dossier 3.3).
-struct SequencingConnect: AsyncParsableCommand {
+struct SequencingConnect: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect", abstract: "Make a link that copies files from the web into an account.",
         discussion: """
@@ -29,6 +29,9 @@ struct SequencingConnect: AsyncParsableCommand {
 
     @Flag(help: "Open the link here instead of printing it.")
     var deliver = false
+
+    @Option(help: .timeout)
+    var timeout = 60
 
     @OptionGroup var options: SequencingHostOptions
 
