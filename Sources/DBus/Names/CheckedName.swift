@@ -1,4 +1,4 @@
-/// A name whose syntax the D-Bus Specification restricts (section “Valid Names”).
+/// A name or signature whose syntax the D-Bus Specification restricts (sections “Valid Names” and “Valid Signatures”).
 ///
 /// A value of a conforming type is always valid. An invalid literal is a programming error and stops the program; untrusted
 /// texts go through ``init(_:)``, which throws.

@@ -2,7 +2,7 @@
 ///
 /// Always valid: at most 255 bytes, at most 32 nested arrays and 32 nested structures, no empty structure, dictionary
 /// entries only in arrays and with basic keys.
-public struct Signature: Sendable, Hashable {
+public struct Signature: CheckedName {
     /// The types in order.
     public let types: [ValueType]
     /// The type codes, such as `a{sv}as`.
@@ -30,19 +30,6 @@ public struct Signature: Sendable, Hashable {
     ///   field or a key is not basic.
     public init(_ types: [ValueType]) throws(DBusError) {
         try self.init(types.map(\.code).joined())
-    }
-}
-
-extension Signature: CustomStringConvertible, ExpressibleByStringLiteral {
-    public var description: String { text }
-
-    /// An invalid literal is a programming error and stops the program.
-    public init(stringLiteral literal: StaticString) {
-        do {
-            try self.init(literal.description)
-        } catch {
-            preconditionFailure(error.description)
-        }
     }
 }
 
