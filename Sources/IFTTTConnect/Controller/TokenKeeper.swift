@@ -3,7 +3,7 @@ import OAuth
 /// The user token of an activation: from the vault, otherwise from the partner's server, and never a rejected one.
 actor TokenKeeper {
     /// How many rejected tokens are remembered: more than a user has during a process.
-    private static let most = 8
+    private static let maximum = 8
 
     private let tokens: UserTokens?
     private let partnerToken: @Sendable () async throws -> UserToken?
@@ -70,7 +70,7 @@ actor TokenKeeper {
     /// Deletes a rejected token if it is still the current one; it is not used again. A token that has replaced it, here or in
     /// another process, becomes the current one.
     func drop(_ token: UserToken) async throws {
-        if !refused.contains(token) { refused = refused.suffix(Self.most - 1) + [token] }
+        if !refused.contains(token) { refused = refused.suffix(Self.maximum - 1) + [token] }
         if current == token {
             change(to: nil)
             isLoaded = false

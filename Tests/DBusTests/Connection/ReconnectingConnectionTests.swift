@@ -5,7 +5,7 @@ import Testing
 @testable import DBus
 
 @Suite("A connection that is kept", .heavy)
-struct KeptConnectionTests {
+struct ReconnectingConnectionTests {
     @Test("waits double up to the longest")
     func waits() {
         let backOff = ReconnectingConnection.BackOff(first: .seconds(1), longest: .seconds(5))
