@@ -18,8 +18,8 @@ public enum PositionsError: Error, Sendable, Hashable {
     case file(kind: String, line: Int, problem: String)
     /// A file without a single usable position.
     case noPositions(kind: String, reason: String)
-    /// A file beyond the limit in bytes.
-    case fileTooLong(limit: Int)
+    /// A file that cannot be opened or read.
+    case unreadable(path: String, reason: String)
     /// The user or the system does not allow positions.
     case notAuthorized(reason: String)
 }
@@ -36,7 +36,7 @@ extension PositionsError: CustomStringConvertible {
         case .address: "invalid_address"
         case .file: "invalid_track"
         case .noPositions: "no_positions"
-        case .fileTooLong: "track_too_long"
+        case .unreadable: "file_unreadable"
         case .notAuthorized: "location_not_authorized"
         }
     }
@@ -54,7 +54,8 @@ extension PositionsError: CustomStringConvertible {
         case .file(let kind, let line, let problem):
             "line \(line) of the \(kind) file cannot be read: \(problem); repair or remove it"
         case .noPositions(let kind, let reason): "the \(kind) file has no usable position: \(reason)"
-        case .fileTooLong(let limit): "the file is longer than \(limit / 1_000_000) MB; split it"
+        case .unreadable(let path, let reason):
+            "\(path == "-" ? "standard input" : path.quoted) cannot be read (\(reason)); check that it exists and that you may read it"
         case .notAuthorized(let reason): "positions are not allowed: \(reason)"
         }
     }

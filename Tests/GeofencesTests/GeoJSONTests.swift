@@ -1,6 +1,6 @@
-import Geofences
-import TestFixtures
 import Testing
+
+@testable import Geofences
 
 @Suite("Regions from GeoJSON")
 struct GeoJSONTests {
@@ -98,25 +98,28 @@ struct GeoJSONTests {
         #expect(error?.code == "invalid_member")
     }
 
-    @Test("a polygon of 200,000 positions is read and searched in time linear in its length")
+    @Test("of a polygon with 200,000 positions each byte is passed a few times, and the polygon is searched")
     func manyPositions() throws {
-        func document(_ count: Int) -> [UInt8] {
-            let ring = (0..<count).map { number -> String in
-                let (x, y) = direction(Double(number) / Double(count))
-                return "[\(10 + x),\(50 + y)]"
-            }
-            return Array(
-                #"{"type":"Feature","id":"a","geometry":{"type":"Polygon","coordinates":[[\#(ring.joined(separator: ","))]]}}"#
-                    .utf8)
+        let count = 200_000
+        let ring = (0..<count).map { number -> String in
+            let (x, y) = direction(Double(number) / Double(count))
+            return "[\(10 + x),\(50 + y)]"
         }
-        let (small, large) = (document(2_000), document(200_000))
-        // Work, not time, is bounded: a hundred times the input takes far less than ten thousand times as long.
-        let short = try processorTime { for _ in 0..<5 { _ = try GeoJSON.regions(in: small) } } / 5
-        var regions: [Geofence] = []
-        let long = try processorTime { regions = try GeoJSON.regions(in: large) }
-        #expect(long < short * 1_500)
+        let text =
+            #"{"type":"Feature","id":"a","geometry":{"type":"Polygon","coordinates":[[\#(ring.joined(separator: ","))]]}}"#
+        let (regions, visited) = try GeoJSON.read(Array(text.utf8))
+        // The object, its geometry and the coordinates are skipped before the coordinates are read.
+        #expect(visited <= 4 * text.utf8.count)
         let inside = try Coordinate(latitude: 50, longitude: 10)
         #expect(regions[0].distanceToEdge(from: inside) < -60_000)
+    }
+
+    @Test("of hostile nesting and escapes each byte is passed a few times", arguments: ["[", "{\"a\":", "\"\\u0041"])
+    func work(piece: String) {
+        let text = #"{"type":"FeatureCollection","features":["# + String(repeating: piece, count: 100_000)
+        var scanner = JSONScanner(Array(text.utf8))
+        #expect(throws: GeofencesError.notJSON(line: 1)) { try scanner.skip() }
+        #expect(scanner.visited <= text.utf8.count)
     }
 
     @Test(

@@ -1,8 +1,9 @@
 import Foundation
 import Geofences
-import Positions
 import TestFixtures
 import Testing
+
+@testable import Positions
 
 @Suite("Recorded tracks")
 struct FileTests {
@@ -122,15 +123,76 @@ struct FileTests {
     }
 
     @Test(
-        "hostile GPX takes time linear in its length",
-        arguments: ["<trkpt ", "<!-- ", "<a b='", "<trkpt lat='1' x='2' ", "<a/>", "<trkpt lat=\"1\" lon=\"2\"><time>"])
-    func linear(piece: String) throws {
-        func time(_ count: Int) -> Duration {
+        "of hostile GPX each byte is looked at a few times, and little is held",
+        arguments: [
+            "<trkpt ", "<!-- ", "<a b='", "<trkpt lat='1' x='2' ", "<a/>", "<trkpt lat=\"1\" lon=\"2\"><time>",
+            "<time>1",
+            "<trkpt lat='1' x='2'/>",
+        ])
+    func linear(piece: String) {
+        for count in [1_000, 20_000] {
+            var reader = GPXReader()
+            var fixes: [Fix] = []
             let bytes = Array(("<gpx>" + String(repeating: piece, count: count)).utf8)
-            return processorTime { _ = try? GPX.fixes(in: bytes) }
+            do throws(PositionsError) {
+                try reader.read(bytes[...], into: &fixes)
+                try reader.end(into: &fixes)
+            } catch { #expect(["invalid_track", "no_positions"].contains(error.code)) }
+            #expect(reader.visited <= 4 * bytes.count)
+            #expect(reader.held <= GPXReader.longestTag)
         }
-        let short = max(time(1_000), .microseconds(200))
-        #expect(time(100_000) < short * 1_500)
+    }
+
+    @Test("a file that is read in pieces gives the same fixes wherever it is cut", arguments: ["gpx", "nmea"])
+    func pieces(format: String) throws {
+        let format = try #require(TrackFormat(rawValue: format))
+        let text =
+            format == .nmea
+            ? Self.nmea
+            : """
+            \u{FEFF}<?xml version="1.0"?><!-- <trkpt> --><gpx><rte><rtept lat='9' lon='9'><time>2026-03-02T15:00:00Z</time></rtept></rte>
+            <trk><name><![CDATA[<trkpt]]></name><trkpt lat="40.69" lon = '-73.985'><time> 2026-03-02T15:00:00.250Z </time>
+            <hdop>1.2</hdop></trkpt><trkpt lon="-73.984" lat="40.691"><time>2026-03-02T16:00:01+01:00</time></trkpt></trk></gpx>
+            """
+        let bytes = Array(text.utf8)
+        func fixes(_ pieces: [ArraySlice<UInt8>]) throws -> [Fix] {
+            var reader = format.reader
+            var fixes: [Fix] = []
+            for piece in pieces { try reader.read(piece, into: &fixes) }
+            try reader.end(into: &fixes)
+            return fixes
+        }
+        let whole = try fixes([bytes[...]])
+        #expect(whole.count == 2)
+        for cut in bytes.indices { #expect(try fixes([bytes[..<cut], bytes[cut...]]) == whole) }
+        #expect(try fixes(bytes.indices.map { bytes[$0...$0] }) == whole)
+    }
+
+    @Test("a file of several pieces is replayed, and its fault is told after the fixes before it")
+    func severalPieces() async throws {
+        let folder = try TemporaryFolder()
+        let point = #"<trkpt lat="1" lon="2"><time>2026-03-02T15:00:02Z</time></trkpt>"#
+        let path = folder.path + "/long.gpx"
+        let text = "<gpx><trk>" + String(repeating: point, count: 4_000) + "<trkpt <"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        var count = 0
+        let error = await #expect(throws: PositionsError.self) {
+            for try await _ in Replay(file: path, speed: .maximum).fixes() { count += 1 }
+        }
+        #expect(count == 4_000)
+        #expect(error?.code == "invalid_track")
+    }
+
+    @Test("a file that cannot be opened or read is told with the reason")
+    func unreadable() async throws {
+        let folder = try TemporaryFolder()
+        for path in [folder.path + "/missing.gpx", folder.path] {
+            let error = await #expect(throws: PositionsError.self) {
+                for try await _ in Replay(file: path, as: .gpx).fixes() {}
+            }
+            #expect(error?.code == "file_unreadable")
+            #expect(try #require(error).description.contains(path))
+        }
     }
 
     @Test(

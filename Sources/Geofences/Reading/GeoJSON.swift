@@ -11,8 +11,13 @@ public enum GeoJSON {
     ///
     /// - Throws: ``GeofencesError``, naming the region at fault.
     public static func regions(in bytes: [UInt8]) throws(GeofencesError) -> [Geofence] {
+        try read(bytes).regions
+    }
+
+    /// Also tells how many bytes were passed, those that were read again more than once.
+    static func read(_ bytes: [UInt8]) throws(GeofencesError) -> (regions: [Geofence], visited: Int) {
         var reader = GeoJSONReader(bytes)
-        return try reader.read()
+        return (try reader.read(), reader.visited)
     }
 }
 
@@ -32,6 +37,8 @@ private struct GeoJSONReader {
     }
 
     init(_ bytes: [UInt8]) { scanner = JSONScanner(bytes) }
+
+    var visited: Int { scanner.visited }
 
     mutating func read() throws(GeofencesError) -> [Geofence] {
         let start = scanner.offset

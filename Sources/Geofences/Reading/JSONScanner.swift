@@ -10,7 +10,11 @@ package struct JSONScanner {
 
     private let bytes: [UInt8]
     /// The offset of the next byte; a caller may return to a value's start.
-    package var offset = 0
+    package var offset = 0 {
+        didSet { visited += max(offset - oldValue, 0) }
+    }
+    /// How many bytes were passed, those that were read again more than once.
+    package private(set) var visited = 0
     private var depth = 0
     private static let maximumDepth = 64
 

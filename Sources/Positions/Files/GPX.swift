@@ -11,30 +11,61 @@ import Foundation
 /// Points without a time or with an impossible position are passed over. `hdop` gives the accuracy, `speed` the speed, also in an
 /// extension. Time is linear in the length; entities and document types are not expanded.
 public enum GPX {
-    /// The longest file that is read, in bytes.
-    public static let maximumLength = 268_435_456
-
     /// Reads all fixes in the order of the file.
     ///
     /// - Parameter assumedAccuracy: the accuracy in metres of a point without `hdop`.
     /// - Throws: ``PositionsError/file(kind:line:problem:)`` for text that is not GPX,
-    ///   ``PositionsError/noPositions(kind:reason:)``, ``PositionsError/fileTooLong(limit:)``.
+    ///   ``PositionsError/noPositions(kind:reason:)``.
     public static func fixes(in bytes: [UInt8], assumedAccuracy: Double = 10) throws(PositionsError) -> [Fix] {
-        guard bytes.count <= maximumLength else { throw .fileTooLong(limit: maximumLength) }
-        var reader = GPXReader(bytes: bytes, assumedAccuracy: assumedAccuracy)
-        return try reader.read()
+        var reader = GPXReader(assumedAccuracy: assumedAccuracy)
+        var fixes: [Fix] = []
+        try reader.read(bytes[...], into: &fixes)
+        try reader.end(into: &fixes)
+        return fixes
     }
 }
 
-private struct GPXReader {
-    let bytes: [UInt8]
-    let assumedAccuracy: Double
-    private var offset = 0
+/// Takes GPX piece by piece; each byte is looked at a bounded number of times, and what is held does not grow with the file.
+struct GPXReader: TrackReader {
+    /// The longest element, from `<` to `>`, in bytes.
+    static let longestTag = 65_536
+    /// Points of routes are held until it is clear that there is no track.
+    static let mostRoutePoints = 100_000
+    /// No number and no time is longer.
+    private static let longestText = 64
+
+    private let assumedAccuracy: Double
+    private var place = Place.text
+    /// What was read of the element since its `<`.
+    private var tag: [UInt8] = []
+    private var quote: UInt8?
+    /// The last bytes of a comment, section or instruction.
+    private var tail: UInt32 = 0
+    private var field: Field?
+    private var text: [UInt8] = []
+    private var line = 1
     private var point: Point?
-    private var track: [Fix] = []
     private var route: [Fix] = []
+    private var isTrack = false
     private var passedOver = 0
     private var isGPX = false
+    /// How many bytes were looked at, those of an element's attributes more than once.
+    private(set) var visited = 0
+
+    private enum Place {
+        case text, tag, comment, section, instruction
+
+        /// The bytes that end it.
+        var end: (bytes: UInt32, mask: UInt32) {
+            switch self {
+            case .comment: (0x2D_2D3E, 0xFF_FFFF)  // -->
+            case .section: (0x5D_5D3E, 0xFF_FFFF)  // ]]>
+            case .text, .tag, .instruction: (0x3F3E, 0xFFFF)  // ?>
+            }
+        }
+    }
+
+    private enum Field { case time, dilution, speed }
 
     private struct Point {
         var latitude: Double?
@@ -44,92 +75,122 @@ private struct GPXReader {
         var speed: Double?
     }
 
-    init(bytes: [UInt8], assumedAccuracy: Double) {
-        self.bytes = bytes
-        self.assumedAccuracy = assumedAccuracy
-    }
+    init(assumedAccuracy: Double = 10) { self.assumedAccuracy = assumedAccuracy }
 
-    mutating func read() throws(PositionsError) -> [Fix] {
-        while let tag = try nextTag() {
-            let name = String(decoding: localName(tag), as: UTF8.self)
-            if tag.first == UInt8(ascii: "/") {
-                end(name)
-            } else {
-                try start(name, tag)
-                if tag.last == UInt8(ascii: "/") { end(name) }
-            }
-        }
-        guard isGPX else { throw failure("it is not GPX; the first element must be gpx") }
-        let fixes = track.isEmpty ? route : track
-        guard !fixes.isEmpty else {
-            throw .noPositions(
-                kind: "GPX",
-                reason: passedOver > 0
-                    ? "none of its \(passedOver) points has a valid position and a time"
-                    : "it has no track and no route")
-        }
-        return fixes
-    }
+    /// How many bytes are held of what was read.
+    var held: Int { tag.count + text.count }
 
-    private func failure(_ problem: String) -> PositionsError {
-        let line = bytes.prefix(offset).reduce(1) { $0 + ($1 == 0x0A ? 1 : 0) }
-        return .file(kind: "GPX", line: line, problem: problem)
-    }
-
-    /// What stands between the next `<` and its `>`; comments, CDATA, instructions and declarations are passed over.
-    private mutating func nextTag() throws(PositionsError) -> ArraySlice<UInt8>? {
-        while true {
-            while offset < bytes.count, bytes[offset] != UInt8(ascii: "<") { offset += 1 }
-            guard offset < bytes.count else { return nil }
-            if follows("<!--") {
-                try skip(past: "-->")
-            } else if follows("<![CDATA[") {
-                try skip(past: "]]>")
-            } else if follows("<?") {
-                try skip(past: "?>")
-            } else if follows("<!") {
-                throw failure("document types are not supported")
-            } else {
-                return try tag()
+    mutating func read(_ piece: ArraySlice<UInt8>, into fixes: inout [Fix]) throws(PositionsError) {
+        visited += piece.count
+        for byte in piece {
+            if byte == 0x0A { line += 1 }
+            switch place {
+            case .text: readText(byte)
+            case .tag: try readTag(byte, into: &fixes)
+            case .comment, .section, .instruction:
+                tail = tail << 8 | UInt32(byte)
+                if tail & place.end.mask == place.end.bytes { place = .text }
             }
         }
     }
 
-    private mutating func tag() throws(PositionsError) -> ArraySlice<UInt8> {
-        let begin = offset + 1
-        var quote: UInt8?
-        offset = begin
-        while offset < bytes.count {
-            let byte = bytes[offset]
-            if let open = quote {
-                if byte == open { quote = nil }
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-            } else if byte == UInt8(ascii: ">") {
-                offset += 1
-                return bytes[begin..<offset - 1]
-            } else if byte == UInt8(ascii: "<") {
-                throw failure("an element is not closed")
-            }
-            offset += 1
+    mutating func end(into fixes: inout [Fix]) throws(PositionsError) {
+        switch place {
+        case .text: break
+        case .tag: throw failure("the file ends within an element")
+        case .comment, .section, .instruction: throw failure("a comment or section is not closed")
         }
-        throw failure("the file ends within an element")
+        guard isGPX else { throw notGPX }
+        guard !isTrack else { return }
+        fixes += route
+        guard route.isEmpty else { return }
+        throw .noPositions(
+            kind: "GPX",
+            reason: passedOver > 0
+                ? "none of its \(passedOver) points has a valid position and a time" : "it has no track and no route")
     }
 
-    private func follows(_ text: StaticString) -> Bool {
-        guard bytes.count - offset >= text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { bytes[offset..<offset + $0.count].elementsEqual($0) }
+    private func failure(_ problem: String) -> PositionsError { .file(kind: "GPX", line: line, problem: problem) }
+
+    private var notGPX: PositionsError { failure("it is not GPX; the first element must be gpx") }
+
+    private mutating func readText(_ byte: UInt8) {
+        if byte == UInt8(ascii: "<") {
+            finishText()
+            tag.removeAll(keepingCapacity: true)
+            quote = nil
+            place = .tag
+        } else if field != nil {
+            if !isSpace(byte), text.count < Self.longestText {
+                text.append(byte)
+            } else if !text.isEmpty {
+                finishText()
+            }
+        }
     }
 
-    private mutating func skip(past text: StaticString) throws(PositionsError) {
-        while offset < bytes.count {
-            if follows(text) {
-                offset += text.utf8CodeUnitCount
-                return
-            }
-            offset += 1
+    /// Takes the text of an element up to the next space or element.
+    private mutating func finishText() {
+        switch field {
+        case .time: point?.time = Date(iso8601: text)
+        case .dilution: point?.dilution = Double(decimal: text[...])
+        case .speed: point?.speed = Double(decimal: text[...])
+        case nil: break
         }
-        throw failure("a comment or section is not closed")
+        field = nil
+        text.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func readTag(_ byte: UInt8, into fixes: inout [Fix]) throws(PositionsError) {
+        if let open = quote {
+            if byte == open { quote = nil }
+        } else if byte == UInt8(ascii: ">") {
+            place = .text
+            return try take(into: &fixes)
+        } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+            quote = byte
+        } else if byte == UInt8(ascii: "<") {
+            throw failure("an element is not closed")
+        }
+        guard tag.count < Self.longestTag else {
+            throw failure("an element is longer than \(Self.longestTag) bytes")
+        }
+        tag.append(byte)
+        if tag.count <= 8, tag[0] == UInt8(ascii: "!") || tag[0] == UInt8(ascii: "?") { try readDeclaration() }
+    }
+
+    /// Comments, sections and instructions are passed over.
+    private mutating func readDeclaration() throws(PositionsError) {
+        let (comment, section) = (Array("!--".utf8), Array("![CDATA[".utf8))
+        if tag == [UInt8(ascii: "?")] {
+            place = .instruction
+        } else if tag == comment {
+            place = .comment
+        } else if tag == section {
+            place = .section
+        } else if !comment.starts(with: tag), !section.starts(with: tag) {
+            throw failure("document types are not supported")
+        }
+        quote = nil
+        tail = 0
+    }
+
+    private mutating func take(into fixes: inout [Fix]) throws(PositionsError) {
+        visited += tag.count
+        let name = String(decoding: localName(tag[...]), as: UTF8.self)
+        if tag.first == UInt8(ascii: "/") { return try end(name, into: &fixes) }
+        guard isGPX || name == "gpx" else { throw notGPX }
+        isGPX = true
+        switch name {
+        case "trkpt", "rtept":
+            visited += 2 * tag.count
+            point = Point(latitude: attribute("lat", of: tag[...]), longitude: attribute("lon", of: tag[...]))
+        case "time": field = .time
+        case "hdop": field = .dilution
+        case "speed": field = .speed
+        default: break
+        }
+        if tag.last == UInt8(ascii: "/") { try end(name, into: &fixes) }
     }
 
     /// The element's name without a namespace prefix.
@@ -141,35 +202,6 @@ private struct GPXReader {
     }
 
     private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-
-    private mutating func start(_ name: String, _ tag: ArraySlice<UInt8>) throws(PositionsError) {
-        guard isGPX || name == "gpx" else { throw failure("it is not GPX; the first element must be gpx") }
-        isGPX = true
-        switch name {
-        case "trkpt", "rtept":
-            point = Point(latitude: attribute("lat", of: tag), longitude: attribute("lon", of: tag))
-        case "time":
-            let time = Date(iso8601: text())
-            point?.time = time
-        case "hdop":
-            let dilution = Double(decimal: text())
-            point?.dilution = dilution
-        case "speed":
-            let speed = Double(decimal: text())
-            point?.speed = speed
-        default: break
-        }
-    }
-
-    /// The text up to the next element, without the space around it.
-    private func text() -> ArraySlice<UInt8> {
-        var begin = offset
-        while begin < bytes.count, isSpace(bytes[begin]) { begin += 1 }
-        var end = begin
-        // No number and no time is longer.
-        while end < bytes.count, end - begin < 64, bytes[end] != UInt8(ascii: "<"), !isSpace(bytes[end]) { end += 1 }
-        return bytes[begin..<end]
-    }
 
     private func attribute(_ name: StaticString, of tag: ArraySlice<UInt8>) -> Double? {
         var rest = tag.drop { !isSpace($0) }
@@ -183,14 +215,15 @@ private struct GPXReader {
             else { return nil }
             if name.withUTF8Buffer({ found.elementsEqual($0) }) {
                 let value = quoted[(quoted.startIndex + 1)..<end].drop(while: isSpace).prefix { !isSpace($0) }
-                return value.count <= 64 ? Double(decimal: value) : nil
+                return value.count <= Self.longestText ? Double(decimal: value) : nil
             }
             rest = quoted[(end + 1)...]
         }
         return nil
     }
 
-    private mutating func end(_ name: String) {
+    private mutating func end(_ name: String, into fixes: inout [Fix]) throws(PositionsError) {
+        field = nil
         guard name == "trkpt" || name == "rtept", let point else { return }
         self.point = nil
         guard let latitude = point.latitude, let longitude = point.longitude, let time = point.time,
@@ -201,7 +234,16 @@ private struct GPXReader {
             passedOver += 1
             return
         }
-        if name == "trkpt" { track.append(fix) } else { route.append(fix) }
+        if name == "trkpt" {
+            isTrack = true
+            route = []
+            fixes.append(fix)
+        } else if !isTrack {
+            guard route.count < Self.mostRoutePoints else {
+                throw failure("a route has more than \(Self.mostRoutePoints) points; export it as a track")
+            }
+            route.append(fix)
+        }
     }
 
     private func accuracy(_ dilution: Double?) -> Double {

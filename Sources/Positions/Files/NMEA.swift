@@ -11,46 +11,70 @@ import Foundation
 /// Sentences of every talker are read; those with a wrong checksum, of other kinds, and without a fix are passed over, as receivers
 /// send damaged ones when they start. Time is linear in the length.
 public enum NMEA {
-    /// The longest file that is read, in bytes.
-    public static let maximumLength = 268_435_456
-
     /// Reads all fixes.
     ///
     /// - Parameter assumedAccuracy: the accuracy in metres where no GGA tells the dilution.
-    /// - Throws: ``PositionsError/noPositions(kind:reason:)``, ``PositionsError/fileTooLong(limit:)``.
+    /// - Throws: ``PositionsError/noPositions(kind:reason:)``.
     public static func fixes(in bytes: [UInt8], assumedAccuracy: Double = 15) throws(PositionsError) -> [Fix] {
-        guard bytes.count <= maximumLength else { throw .fileTooLong(limit: maximumLength) }
         var reader = NMEAReader(assumedAccuracy: assumedAccuracy)
         var fixes: [Fix] = []
-        for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            if let fix = reader.read(line) { fixes.append(fix) }
-        }
-        guard !fixes.isEmpty else {
-            throw .noPositions(
-                kind: "NMEA",
-                reason: reader.sentences == 0
-                    ? "it has no valid sentence ($…*checksum)"
-                    : "no sentence has a position and a date (RMC, or GGA with ZDA)")
-        }
+        reader.read(bytes[...], into: &fixes)
+        try reader.end(into: &fixes)
         return fixes
     }
 }
 
-/// Turns sentences into fixes, one at a time.
-struct NMEAReader {
+/// Turns sentences into fixes, piece by piece.
+struct NMEAReader: TrackReader {
+    /// 82 characters by the standard; receivers send somewhat more.
+    private static let longestSentence = 256
+
     private let assumedAccuracy: Double
-    private(set) var sentences = 0
-    private var dilution: (time: ArraySlice<UInt8>, accuracy: Double)?
+    /// The sentence from its `$` on; nil until one begins.
+    private var sentence: [UInt8]?
+    private var sentences = 0
+    private var hasFix = false
+    private var dilution: (time: [UInt8], accuracy: Double)?
     private var date: (year: Int, month: Int, day: Int)?
     private var hasRMC = false
 
     /// The error of one metre of dilution, for a receiver without corrections, in metres.
     static let rangeError = 5.0
 
-    init(assumedAccuracy: Double) { self.assumedAccuracy = assumedAccuracy }
+    init(assumedAccuracy: Double = 15) { self.assumedAccuracy = assumedAccuracy }
 
-    mutating func read(_ line: ArraySlice<UInt8>) -> Fix? {
-        guard let fields = Self.fields(of: line), let kind = fields.first, kind.count == 5 else { return nil }
+    mutating func read(_ piece: ArraySlice<UInt8>, into fixes: inout [Fix]) {
+        for byte in piece {
+            switch byte {
+            case 0x0A, 0x0D: finish(into: &fixes)
+            case UInt8(ascii: "$"): sentence = []
+            default:
+                guard let count = sentence?.count else { continue }
+                if count < Self.longestSentence { sentence?.append(byte) } else { sentence = nil }
+            }
+        }
+    }
+
+    mutating func end(into fixes: inout [Fix]) throws(PositionsError) {
+        finish(into: &fixes)
+        guard !hasFix else { return }
+        throw .noPositions(
+            kind: "NMEA",
+            reason: sentences == 0
+                ? "it has no valid sentence ($…*checksum)"
+                : "no sentence has a position and a date (RMC, or GGA with ZDA)")
+    }
+
+    private mutating func finish(into fixes: inout [Fix]) {
+        guard let text = sentence else { return }
+        sentence = nil
+        guard let fix = fix(of: text) else { return }
+        hasFix = true
+        fixes.append(fix)
+    }
+
+    private mutating func fix(of text: [UInt8]) -> Fix? {
+        guard let fields = Self.fields(of: text), let kind = fields.first, kind.count == 5 else { return nil }
         sentences += 1
         switch String(decoding: kind.suffix(3), as: UTF8.self) {
         case "RMC": return recommendedMinimum(fields)
@@ -66,10 +90,7 @@ struct NMEAReader {
     }
 
     /// The fields between `$` and `*` when the checksum is right.
-    private static func fields(of line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
-        // 82 characters by the standard; receivers send somewhat more.
-        guard let start = line.firstIndex(of: UInt8(ascii: "$")), line.endIndex - start <= 256 else { return nil }
-        let text = line[(start + 1)...]
+    private static func fields(of text: [UInt8]) -> [ArraySlice<UInt8>]? {
         guard let star = text.lastIndex(of: UInt8(ascii: "*")), text.endIndex - star >= 3,
             let checksum = UInt8(String(decoding: text[star + 1...star + 2], as: UTF8.self), radix: 16),
             text[..<star].reduce(0, ^) == checksum
@@ -92,7 +113,7 @@ struct NMEAReader {
     private mutating func fixData(_ fields: [ArraySlice<UInt8>]) -> Fix? {
         guard fields.count > 8, let quality = Self.integer(fields[6]), quality > 0 else { return nil }
         if let hdop = Double(decimal: fields[8]), hdop > 0, hdop < 100 {
-            dilution = (fields[1], hdop * Self.rangeError)
+            dilution = (Array(fields[1]), hdop * Self.rangeError)
         }
         return hasRMC ? nil : fix(time: fields[1], position: fields[2...5], speed: nil)
     }

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -138,14 +137,6 @@ struct LineConnection: Sendable {
             }
         }
     }
-}
-
-/// Whether a reader has gone. A class, because the reading thread and the reader share it.
-private final class CancellationFlag: Sendable {
-    private let flag = Atomic(false)
-
-    func set() { flag.store(true, ordering: .relaxed) }
-    var isSet: Bool { flag.load(ordering: .relaxed) }
 }
 
 // The system's functions under names that the methods above do not hide.

@@ -60,20 +60,6 @@ enum PlacesFile {
                 message: "\(name) cannot be read. Check that it exists and that you may read it.")
         }
     }
-
-    /// The fixes of a GPX or NMEA file, told apart by their first character.
-    static func track(_ path: String) throws -> [Fix] {
-        let bytes = try read(path)
-        let first = bytes.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
-        return try track(bytes, isGPX: first == UInt8(ascii: "<"), named: path)
-    }
-
-    static func track(_ bytes: [UInt8], isGPX: Bool, named path: String) throws -> [Fix] {
-        do { return try isGPX ? GPX.fixes(in: bytes) : NMEA.fixes(in: bytes) } catch {
-            throw CommandError(
-                status: .usage, code: error.code, message: "“\(quoted(path, limit: 200))”: \(error)")
-        }
-    }
 }
 
 /// Maps errors to exit statuses.
@@ -93,7 +79,7 @@ enum PlacesFailure {
         case .unreachable, .lost, .noReceiver, .noFix: .network
         case .protocolVersion: .refused
         case .notAuthorized: .abandoned
-        case .address, .file, .noPositions, .fileTooLong: .usage
+        case .address, .file, .noPositions, .unreadable: .usage
         }
     }
 }

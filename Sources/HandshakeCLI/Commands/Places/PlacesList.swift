@@ -81,7 +81,8 @@ struct PlacesMap: BoundedCommand {
 
     func run() async throws {
         try await PlacesFailure.reported {
-            let fixes = try track.map { try PlacesFile.track($0) } ?? []
+            var fixes: [Fix] = []
+            if let track { for try await fix in Replay(file: track, speed: .maximum).fixes() { fixes.append(fix) } }
             let regions =
                 if let regions = try regionOptions.load() { regions } else {
                     try await accountOptions.synchronizer().regions

@@ -63,9 +63,8 @@ struct PlacesReplay: AsyncParsableCommand {
 
     func run() async throws {
         try await PlacesFailure.reported {
-            let source = Replay(try PlacesFile.track(file), speed: speed.value)
             let run = try await PlacesRun(regionOptions, accountOptions, uploads: upload, isLive: false)
-            for try await fix in source.fixes() { try await run.take(fix) }
+            for try await fix in Replay(file: file, speed: speed.value).fixes() { try await run.take(fix) }
             try await run.finish()
         }
     }

@@ -1,0 +1,30 @@
+import Geofences
+
+/// Reads a track that comes in pieces of any length.
+protocol TrackReader: Sendable {
+    /// Takes a piece and appends the fixes that it completes.
+    mutating func read(_ piece: ArraySlice<UInt8>, into fixes: inout [Fix]) throws(PositionsError)
+
+    /// Takes the end and appends the fixes that it completes.
+    mutating func end(into fixes: inout [Fix]) throws(PositionsError)
+}
+
+/// How a track is written.
+public enum TrackFormat: String, Sendable, Hashable, CaseIterable {
+    case gpx, nmea
+
+    var reader: any TrackReader {
+        switch self {
+        case .gpx: GPXReader()
+        case .nmea: NMEAReader()
+        }
+    }
+
+    /// The format of a file that begins with this, told by its first character: GPX begins with an element.
+    init?(beginningOf piece: some Sequence<UInt8>) {
+        guard let first = piece.first(where: { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }) else {
+            return nil
+        }
+        self = first == UInt8(ascii: "<") ? .gpx : .nmea
+    }
+}
