@@ -13,12 +13,15 @@ public struct Grant: Sendable {
     public let scopes: [String]
     /// Who the user is, from a verified ID token; nil when there was none.
     public let identity: IDTokenClaims?
+    /// The ID token that ``identity`` was verified from, for those who need to hand it on; nil when there was none.
+    public let idToken: Secret?
 
     /// States a grant.
     public init(
         accessToken: Secret, expiresAt: Double?, issuedAt: Double, refreshToken: Secret?, scopes: [String],
-        identity: IDTokenClaims? = nil
+        identity: IDTokenClaims? = nil, idToken: Secret? = nil
     ) {
+        self.idToken = idToken
         self.accessToken = accessToken
         self.expiresAt = expiresAt
         self.issuedAt = issuedAt
@@ -37,7 +40,8 @@ public struct Grant: Sendable {
     public init(_ response: TokenResponse, requested: [String], identity: IDTokenClaims? = nil, now: Double) {
         self.init(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
-            refreshToken: response.refreshToken, scopes: response.scopes ?? requested, identity: identity)
+            refreshToken: response.refreshToken, scopes: response.scopes ?? requested, identity: identity,
+            idToken: identity == nil ? nil : response.idToken)
     }
 
     /// The grant after a refresh: what the answer leaves out stays as it was (RFC 6749, section 6).
@@ -46,7 +50,7 @@ public struct Grant: Sendable {
         Grant(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
             refreshToken: response.refreshToken ?? refreshToken, scopes: response.scopes ?? scopes,
-            identity: newIdentity ?? identity)
+            identity: newIdentity ?? identity, idToken: newIdentity == nil ? idToken : response.idToken)
     }
 
     /// Whether the access token can still be used at `now`, keeping `margin` seconds in reserve but never more than

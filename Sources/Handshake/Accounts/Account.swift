@@ -98,7 +98,7 @@ public final class Account: Sendable {
             && state.record.grant.isFresh(at: environment.time.now(), margin: refreshMargin)
     }
 
-    private func freshRecord() async throws -> AccountRecord {
+    func freshRecord() async throws -> AccountRecord {
         let (record, isFresh, isQuiet) = state.withLock { state in
             (state.record, self.isFresh(state), environment.time.now() < state.quietUntil)
         }

@@ -84,7 +84,7 @@ extension Account {
         }
     }
 
-    private func check(_ request: RequestMessage) throws(HandshakeError) {
+    func check(_ request: RequestMessage) throws(HandshakeError) {
         let head = request.head
         // Behind the authority, anything but a slash would be read as more of it: `api.example` and `@evil.example`.
         guard head.path?.hasPrefix("/") ?? true else {

@@ -128,7 +128,8 @@ extension Account {
         var next = unstored.record
         next.grant = Grant(
             accessToken: grant.accessToken, expiresAt: grant.expiresAt, issuedAt: grant.issuedAt,
-            refreshToken: grant.refreshToken, scopes: grant.scopes, identity: identity)
+            refreshToken: grant.refreshToken, scopes: grant.scopes, identity: identity,
+            idToken: token)
         return Unstored(record: next, replaced: unstored.replaced, uncheckedIDToken: nil)
     }
 

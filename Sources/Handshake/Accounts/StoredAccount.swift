@@ -16,6 +16,8 @@ private struct StoredAccount: Codable {
     let refreshToken: String?
     let scopes: [String]
     let identity: String?
+    /// Absent in records from before it was stored.
+    let idToken: String?
     let state: String
     let since: Double?
     let reason: HandshakeError.SignInReason?
@@ -44,6 +46,7 @@ extension AccountRecord {
             StoredAccount(
                 id: id, accessToken: grant.accessToken.reveal(), expiresAt: grant.expiresAt, issuedAt: grant.issuedAt,
                 refreshToken: grant.refreshToken?.reveal(), scopes: grant.scopes, identity: grant.identity?.json,
+                idToken: grant.idToken?.reveal(),
                 state: word, since: since, reason: reason, remaining: remaining,
                 isClientCredentials: renewal == .clientCredentials, isBrought: renewal == .never ? true : nil,
                 generation: generation,
@@ -76,7 +79,7 @@ extension AccountRecord {
                 refreshToken: stored.refreshToken.map(Secret.init), scopes: stored.scopes,
                 identity: try stored.identity.map { text in
                     try IDTokenClaims(claims: JSONValue(parsing: Array(text.utf8)).object ?? [:])
-                })
+                }, idToken: stored.idToken.map(Secret.init))
             server = try stored.server?.metadata()
         } catch {
             throw damaged("\(error)")

@@ -101,7 +101,7 @@ struct ServiceFacts {
 
 extension ServiceFacts {
     private func wrong(_ member: String, _ problem: String) -> HandshakeError {
-        .configuration(member: member, problem: problem)
+        .configuration(member: member.replacing("_", with: "-"), problem: problem)
     }
 
     func text(_ member: String) throws(HandshakeError) -> String? {
@@ -149,6 +149,7 @@ extension ServiceFacts {
     }
 
     private func parsed(_ address: String, _ member: String) throws(HandshakeError) -> EndpointURL {
+        let member = member.replacing("_", with: "-")
         do {
             let url = try EndpointURL(address, security: security, member: member)
             guard let base else { return url }
