@@ -16,7 +16,8 @@ struct HandshakeCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Login.self, Accounts.self, Token.self, SendRequest.self, Inspect.self, Logout.self, Doctor.self,
+            Login.self, Accounts.self, Token.self, Headers.self, SendRequest.self, Inspect.self, Logout.self,
+            Services.self, Doctor.self,
             RunSandbox.self, Demo.self, SequencingCommand.self, RecurseCenterCommand.self, IFTTTCommand.self,
             NearbyCommand.self, PlacesCommand.self,
         ])

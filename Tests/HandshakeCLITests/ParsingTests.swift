@@ -1,5 +1,6 @@
 import ArgumentParser
 import Handshake
+import OAuth
 import Testing
 
 @testable import HandshakeCLI
@@ -13,7 +14,11 @@ struct ParsingTests {
                 "login", "github", "--issuer", "https://example.test", "--client-id", "app", "--scope", "a", "--scope",
                 "b",
             ],
-            ["accounts", "--json"], ["token", "github"],
+            ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
+            ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],
+            ["login", "microsoft", "--tenant", "contoso.example", "--client-id", "app"],
+            ["services", "--json"], ["services", "show", "github"],
+            ["services", "check", "gitlab-self-managed", "--set", "host=gitlab.example.org"],
             ["request", "GET", "user", "--account", "github", "-H", "A: b"],
             ["inspect", "github"], ["logout", "github", "--local"], ["doctor"],
             ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
@@ -48,7 +53,7 @@ struct ParsingTests {
         let local = [
             "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
             "NearbyShow",
-            "NearbyBefriend", "NearbyUnfriend",
+            "NearbyBefriend", "NearbyUnfriend", "List", "Show",
         ]
         let endless = [
             "RunSandbox", "Demo", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",
@@ -94,5 +99,96 @@ struct ParsingTests {
         #expect(plan.client.scopes == ["a", "b", "c"])
         #expect(plan.account == "work")
         #expect(plan.browser == .print)
+    }
+
+    private func plan(_ arguments: [String], _ file: Settings.File = Settings.File()) async throws -> LoginPlan {
+        let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + arguments) as? Login)
+        let settings = Settings(home: "/nowhere", environment: [:], file: file)
+        return try await LoginPlan(service: login.service, options: login.options, settings: settings)
+    }
+
+    @Test("a built-in service is found by its name, with its placeholders filled and its origins extended")
+    func builtIn() async throws {
+        let plan = try await plan([
+            "gitlab-self-managed", "--set", "host=gitlab.example.org", "--client-id", "app", "--api-origin",
+            "https://more.example.org",
+        ])
+        let service = plan.client.service
+        #expect("\(service.authorizationServer.issuer)" == "https://gitlab.example.org")
+        #expect(service.apiOrigins.map(\.host) == ["gitlab.example.org", "more.example.org"])
+        #expect(plan.account == "gitlab-self-managed")
+    }
+
+    @Test(
+        "a sign-in that the service's description does not allow is status 64 and says what to write",
+        arguments: [
+            (["gitlab-self-managed"], "--set host=gitlab.example.org"),
+            (["gitlab-self-managed", "--set", "host"], "--set takes NAME=VALUE"),
+            (["gitlab-self-managed", "--set", "host=a/b"], "gitlab.example.org"),
+            (["gitlab-self-managed", "--set", "host=a.example", "--tenant", "b"], "no such placeholder"),
+            (["github", "--set", "host=evil.example"], "no such placeholder"),
+            (["wechat"], "not supported"), (["no-such-service"], "--issuer URL"),
+        ])
+    func misdescribed(_ arguments: [String], _ words: String) async throws {
+        var failure: Failure.Report?
+        do {
+            _ = try await plan(arguments + ["--client-id", "app"])
+        } catch {
+            failure = Failure.report(of: error)
+        }
+        #expect(failure?.status == .usage)
+        #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+    }
+
+    @Test("a service of the settings has the members of a built-in one")
+    func ownService() async throws {
+        let file = try Settings.File(
+            Array(
+                """
+                [services.mine]
+                authorize-url = "https://id.example/authorize"
+                token-url = "https://id.example/token"
+                refresh-url = "https://id.example/refresh"
+                userinfo-url = "https://api.example/me"
+                subject-pointer = "/data/0/id"
+                scope-delimiter = ","
+                default-scopes = ["read"]
+                token-place = "/data/access_token"
+                token-types = [""]
+                absent-expiry = 600
+                repeats-scope = true
+                required-headers = { X-Version = "2" }
+                authorization-scheme = "OAuth"
+                """.utf8), path: "/home/ada/config.toml")
+        let service = try await plan(["mine", "--client-id", "app"], file).client.service
+        #expect(service.deviations.scopeDelimiter == ",")
+        #expect(service.deviations.repeatsScope)
+        #expect(service.deviations.token.tokenPlace == "/data/access_token")
+        #expect(service.deviations.token.tokenTypes == [""])
+        #expect(service.deviations.token.absentLifetime == 600)
+        #expect(service.deviations.requiredHeaders == ["X-Version": "2"])
+        #expect(service.deviations.authorization == .scheme("OAuth"))
+        #expect(service.identityEndpoint?.subjectMember == "/data/0/id")
+        #expect(service.defaultScopes == ["read"])
+    }
+
+    @Test(
+        "a member of the wrong kind is named",
+        arguments: [
+            ("token-place = 3", "token-place"), ("repeats-scope = \"yes\"", "repeats-scope"),
+            ("token-types = \"OAuth\"", "token-types"),
+            ("required-headers = { Authorization = \"x\" }", "required-headers"),
+            ("expiry-unit = \"years\"", "expiry-unit"), ("userinfo-url = \"http://api.example/me\"", "userinfo-url"),
+        ])
+    func wrongMember(_ line: String, _ name: String) async throws {
+        let file = try Settings.File(
+            Array("[services.mine]\ntoken-url = \"https://id.example/token\"\n\(line)".utf8), path: "/config.toml")
+        var failure: Failure.Report?
+        do {
+            _ = try await plan(["mine", "--client-id", "app"], file)
+        } catch {
+            failure = Failure.report(of: error)
+        }
+        #expect(failure?.message.contains(name) == true, "\(failure?.message ?? "nothing")")
     }
 }

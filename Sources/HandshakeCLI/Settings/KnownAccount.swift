@@ -54,17 +54,23 @@ struct KnownAccount {
         }
     }
 
+    /// The command that signs in to this account again.
+    var login: String {
+        let name = account.status.id.name
+        let service = client.service.name
+        return "handshake login \(service)" + (name == service ? "" : " --account \(name)")
+    }
+
     /// The error with the command that cures it, when a sign-in does.
     func advised(_ error: any Error) -> any Error {
         guard let error = error as? HandshakeError else { return error }
-        let name = account.status.id.name
-        let service = client.service.name
-        let login = "handshake login \(service)" + (name == service ? "" : " --account \(name)")
         switch error {
         case .signInRequired(_, let reason):
             return CommandError(
                 status: .signInNeeded, code: error.code,
-                message: "The session of “\(name)” has ended: \(reason.text). Sign in again with: \(login)")
+                message:
+                    "The session of “\(account.status.id.name)” has ended: \(reason.text). Sign in again with: \(login)"
+            )
         case .demanded(.scopes(let scopes), _) where !scopes.isEmpty:
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
             let options = scopes.map { " --scope \($0)" }.joined()
@@ -82,7 +88,7 @@ struct KnownAccount {
     /// There is no such account.
     static func absent(_ name: String) -> CommandError {
         let cure =
-            !Service.builtIn.contains { $0.name == name }
+            !Service.builtIn.contains { $0.name == name } && BuiltInService.named(name) == nil
             ? "List the accounts with: handshake accounts" : "Sign in with: handshake login \(name)"
         return CommandError(
             status: .signInNeeded, code: "sign_in_required",

@@ -23,6 +23,10 @@ extension Settings {
         var scope: [String]?
         var resource: [String]?
         var browser: String?
+        /// The values of the service's placeholders.
+        var set: [String: String]?
+        /// What describes a service of the user's own; read apart, because its values differ in type.
+        var facts = JSONObject()
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case issuer
@@ -31,7 +35,7 @@ extension Settings {
             case tokenURL = "token-url"
             case clientID = "client-id"
             case clientSecretFile = "client-secret-file"
-            case auth, redirect, scope, resource, browser
+            case auth, redirect, scope, resource, browser, set
         }
     }
 }
@@ -63,6 +67,9 @@ extension Settings.File {
             let table = try TOMLTable(string: text)
             try Self.check(table, path: path)
             self = try TOMLDecoder().decode(Settings.File.self, from: table)
+            for name in table["services"]?.table?.keys ?? [] {
+                services?[name]?.facts = table["services"]?.table?[name]?.table.map(OwnService.facts) ?? [:]
+            }
         } catch let error as TOMLParseError {
             throw CommandError.usage(
                 "“\(path)” is not valid TOML, line \(error.source.begin.line): \(quoted(error.description, limit: 400))"
@@ -113,7 +120,7 @@ extension Settings.File {
                 )
             }
             try refuse(
-                service.keys, known: Settings.ServiceSettings.CodingKeys.allCases.map(\.rawValue),
+                service.keys, known: Settings.ServiceSettings.CodingKeys.allCases.map(\.rawValue) + OwnService.members,
                 in: "in services.\(quoted(name, limit: 80)), ")
         }
     }

@@ -8,8 +8,8 @@ struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in to a service.",
         discussion: """
-            SERVICE is sequencing or recurse-center, or a name of your choice together with --issuer, or with --authorize-url and \
-            --token-url. The account gets the same name unless --account gives it another one.
+            SERVICE is one that handshake services lists, or a name of your choice together with --issuer, or with --authorize-url \
+            and --token-url. The account gets the same name unless --account gives it another one.
             """)
 
     @Argument(help: "The service, or a name of your choice.")

@@ -77,6 +77,15 @@ struct LoginOptions: ParsableArguments {
         help: ArgumentHelp("A built-in service at another origin, such as a sandbox.", valueName: "url"))
     var baseURL: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The value of a service's placeholder, as services show NAME lists it; repeatable.", valueName: "name=value"
+        ))
+    var set: [String] = []
+
+    @Option(help: ArgumentHelp("The same as --set tenant=NAME.", valueName: "name"))
+    var tenant: String?
+
     @Option(help: ArgumentHelp("The timeout of the whole sign-in.", valueName: "seconds"))
     var timeout: Int = 300
 

@@ -1,0 +1,45 @@
+#if CommandLine
+import ArgumentParser
+import HTTPTypes
+import Handshake
+import OAuth
+
+struct Headers: BoundedCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case json, lines
+    }
+
+    static let configuration = CommandConfiguration(
+        abstract: "Print the header fields that authorize another program's request.",
+        discussion: """
+            With --for, an address that is none of the service's is refused with status 5, so that no other server receives the \
+            token.
+            """)
+
+    @Argument(help: "The account.")
+    var account: String
+
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("What the request goes to.", valueName: "url"))
+    var address: String?
+
+    @Option(help: "One JSON object, or one field a line.")
+    var format: Format = .lines
+
+    @Option(help: .timeout)
+    var timeout = 60
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let vault = try await common.existingVault(try Settings.load())
+        let known = try await KnownAccount.open(account, in: vault)
+        let fields = try await known.use { try await $0.authorizationFields(for: address) }
+        if common.json || format == .json {
+            Output.result(JSONText.object(fields.map { ($0.name.rawName, .string($0.value)) }).text)
+        } else {
+            for field in fields { Output.result("\(field.name.rawName): \(field.value)") }
+        }
+    }
+}
+#endif

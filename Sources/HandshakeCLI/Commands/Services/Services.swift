@@ -1,0 +1,158 @@
+#if CommandLine
+import ArgumentParser
+import Handshake
+import OAuth
+
+struct Services: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List the services that can be signed in to by name.",
+        subcommands: [List.self, Show.self, Check.self], defaultSubcommand: List.self)
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the built-in services and those of the settings.")
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            let own = (try Settings.load().file.services ?? [:]).filter {
+                $0.value.issuer != nil || $0.value.tokenURL != nil
+            }
+            let built = Service.builtIn.map { ($0.name, $0.displayName, "") }
+            let described = BuiltInService.all.filter { $0.unsupportedReason == nil }.map { service in
+                (service.name, service.title, service.placeholders.map(\.name).joined(separator: ", "))
+            }
+            let mine = own.map { ($0.key, $0.value.facts["title"]?.string ?? $0.key, "") }
+            let rows = (mine + (built + described).filter { own[$0.0] == nil }).sorted { $0.0 < $1.0 }
+            if common.json {
+                let services = rows.map { name, title, placeholders in
+                    JSONText.object([
+                        ("name", .string(name)), ("title", .string(title)), ("own", .bool(own[name] != nil)),
+                        (
+                            "placeholders",
+                            .array(placeholders.split(separator: ", ").map { JSONText.string(String($0)) })
+                        ),
+                    ])
+                }
+                return Output.result(JSONText.object([("services", .array(services))]).text)
+            }
+            for line in Table.lines([["SERVICE", "NAME", "NEEDS"]] + rows.map { [$0.0, $0.1, $0.2] }) {
+                Output.result(line)
+            }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show what is known of a service.",
+            discussion:
+                "The facts were tested against a stand-in that follows them, not against the service.")
+
+        @Argument(help: "The service.")
+        var service: String
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            let known = try Services.known(service, try Settings.load())
+            var facts = known.facts
+            facts["name"] = .string(known.name)
+            if common.json { return Output.result(JSONText(.object(facts)).text) }
+            let rows = facts.sorted().flatMap { name, value -> [[String]] in
+                switch value {
+                case .object(let members):
+                    members.sorted().map { ["\(name).\($0.key)", Services.plain($0.value)] }
+                default: [[name, Services.plain(value)]]
+                }
+            }
+            for line in Table.lines(rows) { Output.result(line) }
+        }
+    }
+
+    struct Check: BoundedCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Compare what is known of a service with what its server publishes.",
+            discussion: "The exit status is 4 when they differ.")
+
+        @Argument(help: "The service.")
+        var service: String
+
+        @Option(
+            help: ArgumentHelp("The value of a placeholder; repeatable.", valueName: "name=value"))
+        var set: [String] = []
+
+        @Option(
+            name: .customLong("base-url"),
+            help: ArgumentHelp("The service at another origin, such as a sandbox.", valueName: "url"))
+        var baseURL: String?
+
+        @Option(help: .timeout)
+        var timeout = 60
+
+        @OptionGroup var common: CommonOptions
+
+        func run() async throws {
+            let settings = try Settings.load()
+            let known = try Services.known(service, settings)
+            let values = try ServiceChoice.values(set, tenant: nil, table: settings.service(service))
+            let security = ServiceChoice.security(for: baseURL)
+            let base = try baseURL.map { try EndpointURL($0, security: security, member: "base-url") }
+            let drift = try await known.drift(values, at: base, security: security)
+            try report(drift, title: known.title)
+        }
+
+        private func report(_ drift: [ServiceDrift]?, title: String) throws {
+            if common.json {
+                let members = (drift ?? []).map { item in
+                    JSONText.object([
+                        ("member", .string(item.member)), ("known", .string(item.described)),
+                        ("published", .optional(item.published)),
+                    ])
+                }
+                Output.result(
+                    JSONText.object([("publishes", .bool(drift != nil)), ("differences", .array(members))])
+                        .text)
+            } else if let drift {
+                for item in drift {
+                    Output.result(
+                        "\(item.member): known \(item.described), published \(item.published ?? "nothing")")
+                }
+                if drift.isEmpty { Output.note("\(title) publishes what is known of it.") }
+            } else {
+                Output.note("\(title) is not known to publish metadata. There is nothing to compare.")
+            }
+            guard drift?.isEmpty ?? true else {
+                throw CommandError(
+                    status: .serviceError, code: "service_changed",
+                    message: "\(title) publishes other endpoints than this version knows.")
+            }
+        }
+    }
+
+    /// The description of a service: the user's own before a built-in one.
+    static func known(_ name: String, _ settings: Settings) throws -> BuiltInService {
+        let table = settings.service(name)
+        if table.issuer != nil || table.tokenURL != nil {
+            var facts = table.facts
+            facts["issuer"] = table.issuer.map { .string($0) }
+            facts["authorize_url"] = table.authorizeURL.map { .string($0) }
+            facts["token_url"] = table.tokenURL.map { .string($0) }
+            facts["discovers"] = .bool(table.tokenURL == nil)
+            return BuiltInService(name: name, facts: facts)
+        }
+        guard let known = BuiltInService.named(name) else {
+            throw CommandError.usage(
+                "There is no service “\(quoted(name, limit: 80))”. List them with: handshake services")
+        }
+        return known
+    }
+
+    private static func plain(_ value: JSONValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .array(let elements): elements.map { plain($0) }.joined(separator: " ")
+        default: JSONText(value).text
+        }
+    }
+}
+#endif

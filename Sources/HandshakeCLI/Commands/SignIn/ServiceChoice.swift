@@ -1,0 +1,131 @@
+#if CommandLine
+import Handshake
+import OAuth
+
+/// Which service `login` means: a built-in one, one of the settings, or one that the options describe.
+struct ServiceChoice {
+    let name: String
+    let options: LoginOptions
+    let settings: Settings
+    private let table: Settings.ServiceSettings
+
+    init(_ name: String, options: LoginOptions, settings: Settings) {
+        self.name = name
+        self.options = options
+        self.settings = settings
+        table = settings.service(name)
+    }
+
+    /// Plain `http:` is allowed on loopback only, and only when the user wrote it: the metadata or redirect of an `https:` server
+    /// cannot lead to it.
+    static func security(for address: String?) -> TransportSecurity {
+        address?.lowercased().hasPrefix("http:") == true ? .allowingInsecureLoopback : .httpsOnly
+    }
+
+    /// Where an app is registered, as a sentence to append.
+    static func registrationAdvice(_ name: String) -> String {
+        if name == "recurse-center" {
+            return ". Apps are registered at https://www.recurse.com/settings/apps"
+        }
+        return BuiltInService.named(name)?.facts["documentation"]?.string.map {
+            ". Its documentation: \($0)"
+        } ?? ""
+    }
+
+    func service() throws -> Service {
+        if name == "ifttt" {
+            throw CommandError.usage(
+                "IFTTT has no sign-in of its own. A connection provides the user token: handshake ifttt connect CONNECTION"
+            )
+        }
+        let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
+        if let service = Service.builtIn.first(where: { $0.name == name }) {
+            guard [options.issuer, options.authorizeURL, options.tokenURL].allSatisfy({ $0 == nil })
+            else {
+                throw CommandError.usage(
+                    "“\(name)” is built in, with its endpoints. Use --base-url for a sandbox, or another name for your server."
+                )
+            }
+            guard let baseURL else { return service }
+            return try Service.builtIn(name, at: baseURL, security: Self.security(for: baseURL))
+                ?? service
+        }
+        let addresses = (
+            issuer: settings.choose(options.issuer, "ISSUER", table.issuer),
+            authorize: settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL),
+            token: settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL)
+        )
+        if addresses.issuer == nil, addresses.token == nil, let known = BuiltInService.named(name) {
+            return try adding(try described(known, at: baseURL))
+        }
+        if baseURL != nil, options.baseURL != nil {
+            throw CommandError.usage(
+                "--base-url is for built-in services, and “\(quoted(name, limit: 80))” is not one. Use --issuer URL instead."
+            )
+        }
+        return try own(addresses.issuer, authorize: addresses.authorize, token: addresses.token)
+    }
+
+    /// A built-in service with its placeholders filled.
+    private func described(_ known: BuiltInService, at baseURL: String?) throws -> Service {
+        if let reason = known.unsupportedReason {
+            throw CommandError.usage("“\(name)” is known but not supported: \(reason).")
+        }
+        let base = try baseURL.map {
+            try EndpointURL($0, security: Self.security(for: $0), member: "base-url")
+        }
+        let values = try Self.values(options.set, tenant: options.tenant, table: table)
+        if let missing = known.placeholders.first(where: {
+            values[$0.name] == nil && $0.defaultValue == nil
+        }) {
+            throw CommandError.usage(
+                "\(known.title) needs a value for “\(missing.name)”"
+                    + (missing.meaning.map { " (\($0))" } ?? "")
+                    + ": handshake login \(name) --set \(missing.name)=\(missing.example)")
+        }
+        return try known.service(values, at: base, security: Self.security(for: baseURL))
+    }
+
+    /// The values of placeholders: options before settings.
+    static func values(
+        _ pairs: [String], tenant: String?, table: Settings.ServiceSettings
+    ) throws -> [String: String] {
+        var values = (table.set ?? [:]).merging(try LoginPlan.pairs(pairs, option: "--set")) { $1 }
+        if let tenant { values["tenant"] = tenant }
+        return values
+    }
+
+    private func own(_ issuer: String?, authorize: String?, token: String?) throws -> Service {
+        guard token != nil || (issuer != nil && authorize == nil) else {
+            throw CommandError.usage(
+                "“\(quoted(name, limit: 80))” is not a built-in service. Give its server with --issuer URL, or with --authorize-url URL and --token-url URL."
+            )
+        }
+        var facts = table.facts
+        facts["issuer"] = issuer.map { .string($0) }
+        facts["authorize_url"] = authorize.map { .string($0) }
+        facts["token_url"] = token.map { .string($0) }
+        facts["discovers"] = .bool(token == nil)
+        let security = Self.security(for: token ?? issuer)
+        let service = try BuiltInService(name: name, facts: facts).service(security: security)
+        let tokenOrigin = try token.map {
+            try EndpointURL($0, security: security, member: "token-url").origin
+        }
+        return try adding(service, tokenOrigin)
+    }
+
+    /// The service with the origins of `--api-origin` too.
+    private func adding(_ service: Service, _ origin: Origin? = nil) throws -> Service {
+        let origins = try options.apiOrigin.map {
+            try EndpointURL($0, security: Self.security(for: $0), member: "api-origin").origin
+        }
+        return try Service(
+            name: service.name, displayName: service.displayName,
+            authorizationServer: service.authorizationServer,
+            apiRoot: service.apiRoot,
+            apiOrigins: service.apiOrigins + origins + [origin].compactMap(\.self),
+            defaultScopes: service.defaultScopes, identityEndpoint: service.identityEndpoint,
+            deviations: service.deviations)
+    }
+}
+#endif

@@ -1,0 +1,39 @@
+#if CommandLine
+import OAuth
+import TOMLKit
+
+/// What a user writes of a service of their own in `config.toml`: the members of a built-in service, with hyphens.
+enum OwnService {
+    /// The members that describe a service beyond what ``Settings/ServiceSettings`` names.
+    static let members = [
+        "title", "revocation-url", "refresh-url", "device-authorization-url", "userinfo-url",
+        "userinfo-method",
+        "subject-pointer", "name-pointer", "api-origins", "default-scopes", "scope-delimiter",
+        "scope-parameter",
+        "authorize-parameters", "token-parameters", "token-request", "token-answer", "repeats-scope",
+        "required-headers",
+        "client-authentication", "credential-encoding", "token-place", "token-types", "expiry-member",
+        "expiry-unit",
+        "zero-expiry-is-never", "absent-expiry", "scope-list", "error-code-pointer",
+        "error-text-pointer",
+        "ignores-id-token", "authorization-scheme", "authorization-header",
+    ]
+
+    /// The members of a table, as a built-in service has them.
+    static func facts(in table: TOMLTable) -> JSONObject {
+        var facts = JSONObject()
+        for name in members { facts[name.replacing("-", with: "_")] = table[name].map { value($0) } }
+        return facts
+    }
+
+    private static func value(_ value: any TOMLValueConvertible) -> JSONValue {
+        if let text = value.string { return .string(text) }
+        if let truth = value.bool { return .bool(truth) }
+        if let number = value.int { return .number(String(number)) }
+        if let elements = value.array { return .array(elements.map { self.value($0) }) }
+        guard let table = value.table else { return .null }
+        return .object(
+            JSONObject(table.keys.map { (key: $0, value: table[$0].map { self.value($0) } ?? .null) }))
+    }
+}
+#endif
