@@ -32,10 +32,12 @@ struct BuiltInServiceTests {
     private func app(_ name: String, _ twin: ServiceTwin) throws -> Handshake {
         let service = try Service.named(Service.Name(rawValue: name), Self.values(name))
         let redirect = Client.Redirect.uri(try RedirectURI(ServiceTwin.redirect))
+        let scopes = twin.text("scope_delimiter") == nil ? nil : twin.scopes
         let client =
             twin.isPublic
-            ? Client(service: service, id: "app", redirect: redirect)
-            : Client.confidential(service: service, id: "app", secret: Secret(ServiceTwin.secret), redirect: redirect)
+            ? Client(service: service, id: "app", redirect: redirect, scopes: scopes)
+            : Client.confidential(
+                service: service, id: "app", secret: Secret(ServiceTwin.secret), redirect: redirect, scopes: scopes)
         return try Handshake(client, vault: MemoryVault(), transport: twin, time: twin.time)
     }
 

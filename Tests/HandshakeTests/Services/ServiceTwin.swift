@@ -43,9 +43,11 @@ final class ServiceTwin: Transport {
     var issuesRefreshTokens: Bool { offline["never"] == nil && !offline.isEmpty }
     var isPublic: Bool { facts["client_authentication"] == nil && flag("public_clients") }
 
+    /// The scopes that the client asks for: where they have a delimiter of their own, at least two.
     var scopes: [String] {
         let own = facts["default_scopes"] as? [String] ?? []
-        return own + (offline["scopes"] as? [String] ?? []).filter { !own.contains($0) }
+        let all = own + (offline["scopes"] as? [String] ?? []).filter { !own.contains($0) }
+        return text("scope_delimiter") == nil ? all : all + ["more", "and-more"]
     }
 
     func problem(_ text: String) {
