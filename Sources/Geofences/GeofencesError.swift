@@ -50,7 +50,7 @@ extension GeofencesError: CustomStringConvertible {
                 "latitude \(latitude) is beyond ±90; latitude and longitude seem to be swapped "
                     + "(GeoJSON has longitude first)"
             } else {
-                "latitude \(latitude), longitude \(longitude) is no position; use latitudes from -90 to 90 and "
+                "latitude \(latitude), longitude \(longitude) is not a position; use latitudes from -90 to 90 and "
                     + "longitudes from -180 to 180"
             }
         case .accuracy(let metres): "an accuracy of \(metres) m is invalid; it must be 0 or more"

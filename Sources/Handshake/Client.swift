@@ -67,10 +67,10 @@ public struct Client: Sendable {
     /// Describes a confidential client: a server, or a person's own registration on their own machine.
     ///
     /// Not available in apps: a user who has the app has its secret (RFC 8252, section 8.5). Keep it on a server.
-    @available(iOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
-    @available(tvOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
-    @available(watchOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
-    @available(visionOS, unavailable, message: "a secret in an app is no authentication; keep it on a server")
+    @available(iOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
     public static func confidential(
         service: Service, id: String, secret: Secret, method: AuthenticationMethod = .automatic,
         redirect: Redirect = .loopback, scopes: [String]? = nil, resources: [EndpointURL] = [],

@@ -620,7 +620,7 @@ export class ConnectButton extends HTMLElement {
 
   set answer(value) {
     const answer = readAnswer(value)
-    if (!answer) throw new TypeError("this is no answer of a Connect Button's server")
+    if (!answer) throw new TypeError("the response is not that of a Connect Button's server")
     if (!this.#isPreview && age(answer, this.#answer) < 0) return
     this.#loading?.abort()
     this.#show({ ...answer, open: null })

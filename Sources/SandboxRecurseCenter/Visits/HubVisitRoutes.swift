@@ -27,7 +27,7 @@ struct HubVisitRoutes: Sendable {
         let query = request.query
         for name in ["date", "start_date", "end_date"] {
             if let text = query[name], !NewYorkCalendar.isDate(text) {
-                return Access.invalid("\(name) is no date")
+                return Access.invalid("\(name) is not a date")
             }
         }
         let isFiltered = ["date", "start_date", "end_date", "person_id"].contains { query[$0] != nil }

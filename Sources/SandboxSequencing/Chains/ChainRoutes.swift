@@ -104,11 +104,13 @@ struct ChainRoutes: Sendable {
         .json(.string(try job(request, caller).word))
     }
 
-    /// An unknown id is 404 and one that is no number 400.
+    /// An unknown id is 404 and one that is not a number 400.
     private func job(
         _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> ChainJob {
-        guard let id = request.query["idJob"].flatMap({ Int($0) }) else { throw .invalidRequest("idJob is no number") }
+        guard let id = request.query["idJob"].flatMap({ Int($0) }) else {
+            throw .invalidRequest("idJob is not a number")
+        }
         guard let job = try polled([id], caller).first else { throw .jobNotFound }
         return job
     }
@@ -121,7 +123,7 @@ struct ChainRoutes: Sendable {
             throw .invalidRequest("JobIds is not a list")
         }
         let ids = elements.compactMap(\.integer)
-        guard ids.count == elements.count else { throw .invalidRequest("JobIds has something that is no number") }
+        guard ids.count == elements.count else { throw .invalidRequest("JobIds contains a value that is not a number") }
         return .json(.array(try polled(ids, caller).map(\.json)))
     }
 

@@ -20,7 +20,7 @@ struct ReportRoutes: Sendable {
         _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> Answer {
         guard let text = request.query["id"] ?? request.query["idJob"], let id = Int(text) else {
-            throw .invalidRequest("id is no number")
+            throw .invalidRequest("id is not a number")
         }
         switch ReportFiles.content(id) {
         case .document(let fileID):

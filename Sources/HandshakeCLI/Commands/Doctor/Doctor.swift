@@ -66,7 +66,7 @@ struct Doctor: AsyncParsableCommand {
                     Finding(
                         name: "transport", verdict: .limited,
                         detail: "unencrypted http on this machine is allowed for: \(insecure.joined(separator: ", "))",
-                        cure: "no cure needed for a sandbox; otherwise sign in with an https URL"))
+                        cure: "expected with a sandbox; otherwise sign in with an https URL"))
             }
             return findings
         } catch {
@@ -160,7 +160,7 @@ struct Doctor: AsyncParsableCommand {
             ? Finding(name: "terminal", verdict: .works, detail: "questions can be asked")
             : Finding(
                 name: "terminal", verdict: .limited, detail: "no terminal: no questions are asked",
-                cure: "no cure needed in scripts")
+                cure: "expected in scripts")
     }
 
     /// Only `nearby` needs a radio, so nothing here counts as missing.
