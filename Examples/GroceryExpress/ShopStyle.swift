@@ -84,6 +84,8 @@ enum ShopStyle {
             notice.textContent = ''
             if (configure) configure.hidden = !detail.isOn
           })
+          // The button may have been quicker than this script.
+          if (configure && ['connected', 'pending'].includes(button.answer?.state.step)) configure.hidden = false
         }
 
         """

@@ -317,10 +317,10 @@ def test_loading_from_a_server_that_never_answers_ends_after_four_times_half_a_m
     server.shows(server.script().answer("connect"), delay=6)
     page.goto(server.url())
     shown(page, "loading")
-    for count, wait in enumerate((2000, 4000, 8000, 0), 1):
-        heard_by(server, page, lambda: len(server.asked) == count)  # noqa: B023
+    for wait in (2000, 4000, 8000, 0):
+        page.wait_for_timeout(150)
         page.clock.run_for(29_000)
-        caught_up(page)
+        page.wait_for_timeout(50)
         shown(page, "loading")
         page.clock.run_for(1000 + wait)
     shown(page, "loading_failed")
