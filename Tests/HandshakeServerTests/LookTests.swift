@@ -41,7 +41,7 @@ struct LookTests {
     }
 
     private func finished(_ server: ButtonServer, _ place: ConnectSessions.Place) async {
-        await server.routes.sessions.looks.end(of: place.key, within: .seconds(600), on: clock)
+        await server.routes.sessions.fetches.end(of: place.key, within: .seconds(600), on: clock)
     }
 
     @Test(
@@ -142,14 +142,14 @@ struct LookTests {
     @Test("a process that has as many looks under way as it may tells what is known, and asks others to come again")
     func full() async throws {
         let (world, server, _) = try await scene(isKnown: true)
-        let looks = server.routes.sessions.looks
-        for number in 0..<256 { #expect(looks.enter(VaultKey(.activation, ["\(number)"])) == .free) }
-        #expect(looks.enter(VaultKey(.activation, ["0"])) == .underway)
+        let fetches = server.routes.sessions.fetches
+        for number in 0..<256 { #expect(fetches.enter(VaultKey(.activation, ["\(number)"])) == .free) }
+        #expect(fetches.enter(VaultKey(.activation, ["0"])) == .underway)
         #expect(try await server.state().step == "connect")
         let refused = try await server.wire.send("GET", "/connect/aB3dE5fG", headers: ["Cookie": "user=ada"])
         #expect(refused.status == 503 && refused["Retry-After"] == "5" && transport.count == 0)
-        looks.leave(VaultKey(.activation, ["0"]))
-        #expect(looks.enter(VaultKey(.activation, ["0"])) == .free)
+        fetches.leave(VaultKey(.activation, ["0"]))
+        #expect(fetches.enter(VaultKey(.activation, ["0"])) == .free)
         await server.server.stop()
         await world.sandbox.stop()
     }

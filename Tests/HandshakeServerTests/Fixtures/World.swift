@@ -118,9 +118,9 @@ struct ButtonServer {
     /// Looks, and waits for what IFTTT says.
     func look(_ user: String = "new", _ connection: String = "aB3dE5fG") async throws {
         _ = try await stateNow(user, connection)
-        let (id, looks) = (try ConnectionID(connection), routes.sessions.looks)
+        let (id, fetches) = (try ConnectionID(connection), routes.sessions.fetches)
         let key = ConnectSessions.Place.key(of: try ConnectButtonUser(id: user), id)
-        await looks.end(of: key, within: .seconds(60), on: ManualClock())
+        await fetches.end(of: key, within: .seconds(60), on: ManualClock())
     }
 
     /// The page on which a test's user does everything, unless it says otherwise.
