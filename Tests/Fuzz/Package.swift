@@ -40,7 +40,8 @@ let package = Package(
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict + instrumented),
         .target(name: "Deadlines", swiftSettings: strict),
         .target(
-            name: "Handshake", dependencies: ["Deadlines", "OAuth", httpTypes, crypto, logging], exclude: ["PrivacyInfo.xcprivacy"],
+            name: "Handshake", dependencies: ["Deadlines", "OAuth", httpTypes, crypto, logging],
+            exclude: ["PrivacyInfo.xcprivacy"],
             resources: [.embedInCode("Words/Strings.xcstrings")], swiftSettings: strict + instrumented),
         fuzzer("FuzzOAuth", in: "OAuth", [httpTypes]),
         fuzzer("FuzzVault", in: "Vault", ["Handshake", crypto]),

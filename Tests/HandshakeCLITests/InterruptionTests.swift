@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 import Testing
 
 #if canImport(Glibc)
@@ -53,7 +54,7 @@ extension CommandTests {
         private func startingCost(_ command: Command) async throws -> Duration {
             let running = try command.start(["sandbox", "--print-json"])
             try #require(await running.line() != nil)
-            let cost = try #require(running.processorTime)
+            let cost = try #require(processorTime(of: running.process))
             running.send(SIGINT)
             #expect(await running.finish().ending == .status(130))
             return cost

@@ -31,15 +31,25 @@ extension CommandTests {
 
         @Test("HANDSHAKE_KEY_HOME says where with HANDSHAKE_HOME, XDG_CONFIG_HOME without it")
         func places() async throws {
-            #expect(
-                try await command.run("accounts", environment: ["HANDSHAKE_KEY_HOME": command.folder + "/a"]).ending
-                    == .status(0))
+            let sandbox = try await SandboxProcess(command)
+            let named = ["HANDSHAKE_KEY_HOME": command.folder + "/a"]
+            #expect(try await command.signIn(at: sandbox, environment: named).ending == .status(0))
             #expect(try files(below: command.folder + "/a").count == 1)
             let without = [
                 "HANDSHAKE_HOME": "", "XDG_CONFIG_HOME": command.folder + "/b", "XDG_DATA_HOME": command.folder + "/c",
             ]
-            #expect(try await command.run("accounts", environment: without).ending == .status(0))
+            #expect(try await command.signIn(at: sandbox, environment: without).ending == .status(0))
             #expect(try files(below: command.folder + "/b/handshake").count == 1)
+        }
+
+        @Test("a command that only reads makes no vault", arguments: ["accounts", "token mine", "logout mine"])
+        func reading(_ line: String) async throws {
+            let running = try command.start(
+                line.split(separator: " ").map(String.init) + ["--vault", "files:\(command.folder)/vault"])
+            let done = await running.finish()
+            #expect(done.ending == .status(line == "accounts" ? 0 : 3), "\(done)")
+            #expect(!FileManager.default.fileExists(atPath: command.folder + "/vault"))
+            #expect(try files(below: command.folder).isEmpty)
         }
 
         @Test("a key beside its vault, where earlier versions kept it, is moved, and the account still works")
@@ -71,7 +81,8 @@ extension CommandTests {
 
         @Test("without its key the vault is locked, with status 7, and nothing is deleted")
         func lost() async throws {
-            #expect(try await command.run("accounts").ending == .status(0))
+            let sandbox = try await SandboxProcess(command)
+            #expect(try await command.signIn(at: sandbox).ending == .status(0))
             let keys = command.folder + "/.config/handshake/keys"
             let name = try #require(try files(below: keys).first)
             try FileManager.default.removeItem(atPath: keys + "/" + name)

@@ -115,7 +115,8 @@ struct ParsingTests {
         ])
         let service = plan.client.service
         #expect("\(service.authorizationServer.issuer)" == "https://gitlab.example.org")
-        #expect(service.apiOrigins.map(\.host) == ["gitlab.example.org", "more.example.org"])
+        #expect(service.identityEndpoint?.url.origin.host == "gitlab.example.org")
+        #expect(service.apiOrigins.map(\.host) == ["more.example.org"])
         #expect(plan.account == "gitlab-self-managed")
     }
 

@@ -37,7 +37,7 @@ extension CommandTests {
             let accepted = try await run(arguments)
             #expect(accepted.json["outcome"] as? String == "accepted", "\(accepted)")
             let refused = try await run(arguments, secret: "another app's secret")
-            #expect(refused.ending == .status(5) && refused.error["code"] as? String == "refused", "\(refused)")
+            #expect(refused.ending == .status(4) && refused.error["code"] as? String == "refused", "\(refused)")
         }
 
         @Test(

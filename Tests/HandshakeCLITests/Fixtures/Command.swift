@@ -1,4 +1,5 @@
 import Foundation
+import TestFixtures
 
 #if canImport(Glibc)
 import Glibc
@@ -164,30 +165,13 @@ final class RunningCommand: Sendable {
         kill(process, signal)
     }
 
-    /// The processor time that the process has used; nil when it has ended.
-    var processorTime: Duration? {
-        #if canImport(Darwin)
-        var usage = rusage_info_v0()
-        let status = withUnsafeMutablePointer(to: &usage) { pointer in
-            pointer.withMemoryRebound(to: rusage_info_t?.self, capacity: 1) {
-                proc_pid_rusage(process, RUSAGE_INFO_V0, $0)
-            }
-        }
-        return status == 0 ? .nanoseconds(Int64(clamping: usage.ri_user_time + usage.ri_system_time)) : nil
-        #else
-        var (clock, time) = (clockid_t(), timespec())
-        guard clock_getcpuclockid(process, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
-        #endif
-    }
-
     /// Returns when the process has used this much processor time, or has written, closed its output or ended.
     ///
     /// Polls the system, and leaves the processor to the process in between: there is no event to wait for.
     func hasUsed(_ cost: Duration) async {
         await aside { [self] in
             var standardOutput = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            while let used = processorTime, used < cost, poll(&standardOutput, 1, 0) == 0 { sched_yield() }
+            while let used = processorTime(of: process), used < cost, poll(&standardOutput, 1, 0) == 0 { sched_yield() }
         }
     }
 

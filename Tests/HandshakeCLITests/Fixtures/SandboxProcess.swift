@@ -24,11 +24,13 @@ final class SandboxProcess: Sendable {
 
 extension Command {
     /// Signs in to the sandbox's Recurse Center with its personal token.
-    func signIn(at sandbox: SandboxProcess, _ options: String...) async throws -> FinishedCommand {
+    func signIn(
+        at sandbox: SandboxProcess, _ options: String..., environment: [String: String] = [:]
+    ) async throws -> FinishedCommand {
         try await start(
             [
                 "login", "recurse-center", "--base-url", try sandbox.origin("recurse-center"), "--token-file", "-",
-            ] + options, input: SandboxProcess.personalToken + "\n"
+            ] + options, input: SandboxProcess.personalToken + "\n", environment: environment
         ).finish()
     }
 }

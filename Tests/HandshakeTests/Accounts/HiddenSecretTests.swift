@@ -50,7 +50,8 @@ struct HiddenSecretTests {
             record: account.record.renewed(account.record.grant), replaced: secret, uncheckedIDToken: secret)
         let values: [(String, Any)] = [
             ("Client", confidential), ("Handshake", app), ("Account", account), ("AccountStatus", account.status),
-            ("AccountRecord", account.record), ("Unstored", unstored), ("BearerCredential", BearerCredential(secret, account.service)),
+            ("AccountRecord", account.record), ("Unstored", unstored),
+            ("BearerCredential", BearerCredential(secret, account.service)),
             ("SignInAttempt", attempt), ("SignInPage", attempt.page),
             ("PendingSignIn", PendingSignIn(request: attempt.request, account: account.id)),
             ("MemoryVault", vault), ("Registrations", Registrations(in: vault)), ("Environment", account.environment),

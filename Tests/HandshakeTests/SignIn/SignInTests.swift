@@ -279,8 +279,8 @@ struct SignInTests {
     @Test(
         "I8: the prompt names the service and the host of its page, in the user's language",
         arguments: [
-            ("en", "Sign in to"), ("de", "anmelden"), ("ja", "サインイン"), ("pt_BR.UTF-8", "Entre em"),
-            ("xx", "Sign in to"),
+            ("en", "before you sign in to"), ("de", "Vor dem Anmelden"), ("ja", "サインイン"),
+            ("pt_BR.UTF-8", "antes de entrar em"), ("xx", "before you sign in to"),
         ])
     func prompt(_ language: String, _ words: String) async throws {
         let handshake = try Handshake(

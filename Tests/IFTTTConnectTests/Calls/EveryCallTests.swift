@@ -187,6 +187,6 @@ struct EveryCallTests {
         ifttt.answer(
             call.line, .fields([try #require(HTTPField.Name("X-Request-ID")): "their\u{202E}-id"], status: 400))
         let theirs = try #require(await connectError { try await call.make(ifttt, .hurried()) })
-        #expect("\(theirs)".hasSuffix("as request their\u{FFFD}-id"))
+        #expect("\(theirs)".hasSuffix("IFTTT's request ID is their\u{FFFD}-id"))
     }
 }

@@ -4,7 +4,7 @@ import Handshake
 import OAuth
 import Sequencing
 
-/// `handshake sequencing connect`: the link by which another service hands files over (dossier 3.3).
+/// `handshake sequencing connect`: the link by which another service hands files over (Sequencing dossier, section 3.3).
 struct SequencingConnect: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect", abstract: "Make a link that copies files from the web into an account.",
