@@ -73,7 +73,7 @@ def test_before_the_sign_in_the_alert_has_the_number_and_after_it_the_name(
         handshake: Handshake, recording: Callable[..., Path]) -> None:
     path = recording(*packets(65535, 0, 20))
     done = handshake.run("nearby", "replay", str(path), "--no-delay")
-    assert "number 65535 is near" in done.ok().stdout and "login recurse-center" in done.stderr
+    assert "Person 65535 is near" in done.ok().stdout and "login recurse-center" in done.stderr
     start(handshake).login()
     done = handshake.run("nearby", "replay", str(path), "--no-delay").ok()
     assert "Zoë Ångström is near" in done.stdout and "65535 is near" not in done.stdout and "/directory/" in done.stdout
