@@ -95,7 +95,12 @@ class Running:
             try:
                 return self.fresh.get(timeout=0.05).rstrip("\n")
             except queue.Empty:
-                if self.process.poll() is not None and self.fresh.empty():
+                if self.process.poll() is None:
+                    continue
+                # What was printed before the end may still be on its way through the pipe.
+                for thread in self.threads:
+                    thread.join(5)
+                if self.fresh.empty():
                     break
         finished = self.finish(1) if self.process.poll() is not None else None
         raise AssertionError(f"no line on standard output within {seconds} s: {finished}")

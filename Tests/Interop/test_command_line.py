@@ -145,7 +145,7 @@ def test_a_reader_that_has_gone_is_no_crash(handshake: Handshake) -> None:
     b"[services.mine]\nissuer = 3\n", b"\0" * 10,
 ])
 def test_settings_that_make_no_sense_are_named(handshake: Handshake, settings: bytes) -> None:
-    handshake.accounts()
+    handshake.home.mkdir(mode=0o700, exist_ok=True)
     (handshake.home / "config.toml").write_bytes(settings)
     done = handshake.run("accounts", "--json")
     assert done.status == 64
@@ -155,7 +155,9 @@ def test_settings_that_make_no_sense_are_named(handshake: Handshake, settings: b
 def test_a_home_that_cannot_be_used_is_the_vaults_status(handshake: Handshake, tmp_path: Path) -> None:
     file = tmp_path / "a-file"
     file.write_text("in the way")
-    for place in (file, Path("/proc/none")):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for place in (file, loop):
         done = handshake.run("accounts", "--json", HANDSHAKE_HOME=str(place))
         assert done.status == 7 and done.error["status"] == 7
     assert file.read_text() == "in the way"

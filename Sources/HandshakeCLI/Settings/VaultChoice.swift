@@ -63,9 +63,14 @@ struct VaultChoice {
         switch kind {
         case .memory: return try await open()
         case .files(let directory), .secretService(let directory), .unstated(let directory):
-            let isPresent = FileManager.default.fileExists(atPath: directory)
-            return isPresent ? try await open() : Opened(vault: MemoryVault(), key: .memory)
+            return Self.isAbsent(directory) ? Opened(vault: MemoryVault(), key: .memory) : try await open()
         }
+    }
+
+    /// Whether there certainly is nothing; a path that cannot be examined is not absent.
+    private static func isAbsent(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && errno == ENOENT
     }
 
     /// Opens the vault, or makes it.
