@@ -2,22 +2,16 @@ import Foundation
 import HTTPTypes
 import Handshake
 import OAuth
+import SwiftUI
 import UIKit
 
 /// The code of the README and of the articles for Apple's platforms, compiled: a line of theirs that is nowhere is an error.
 enum SignInSample {
-    struct Profile: Decodable {
-        let name: String
-    }
-
-    @MainActor static func readme(window: UIWindow) async throws {
+    static func readme() async throws -> Handshake {
         let redirect = try RedirectURI("com.example.app:/callback")
         let client = Client(service: .recurseCenter, id: "your-client-id", redirect: .uri(redirect))
         let handshake = try Handshake(client, vault: await KeychainVault.open())
-
-        let account = try await handshake.signIn(through: WebAuthenticationBrowser { window })
-        let profile: Profile = try await account.send(.get, "profiles/me")
-        print("Hello, \(profile.name)")
+        return handshake
     }
 
     @MainActor static func comingFromAppAuth(_ client: Client, _ vault: any Vault, window: UIWindow) async throws {
@@ -60,5 +54,35 @@ enum SignInSample {
 
     static func background(_ handshake: Handshake) async {
         await handshake.finishRefreshes()
+    }
+}
+
+struct Profile: Decodable {
+    let name: String
+}
+
+struct SignInView: View {
+    let handshake: Handshake
+    @State private var greeting = "Not signed in"
+
+    var body: some View {
+        Text(greeting)
+        Button("Sign in") { Task { await signIn() } }
+    }
+
+    private func signIn() async {
+        do {
+            let account = try await handshake.signIn(through: WebAuthenticationBrowser { Self.window })
+            let profile: Profile = try await account.send(.get, "profiles/me")
+            greeting = "Hello, \(profile.name)"
+        } catch HandshakeError.signInAbandoned {
+            greeting = "Not signed in"
+        } catch {
+            greeting = "\(error)"
+        }
+    }
+
+    private static var window: UIWindow {
+        UIApplication.shared.connectedScenes.lazy.compactMap { ($0 as? UIWindowScene)?.keyWindow }.first ?? UIWindow()
     }
 }

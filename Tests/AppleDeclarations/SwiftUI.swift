@@ -77,6 +77,7 @@ public struct GeometryReader<Content: View>: Primitive {
 
 public struct Text: Primitive, Equatable, Sendable {
     nonisolated public init(verbatim content: String) {}
+    nonisolated public init(_ content: some StringProtocol) {}
     nonisolated public static func + (left: Text, right: Text) -> Text { left }
     nonisolated public func fontWeight(_ weight: Font.Weight?) -> Text { self }
     nonisolated public func underline(_ isActive: Bool = true) -> Text { self }
@@ -115,6 +116,7 @@ public struct ViewThatFits<Content: View>: Primitive {
 }
 public struct Button<Label: View>: Primitive {
     public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
+    public init(_ title: some StringProtocol, action: @escaping @MainActor () -> Void) where Label == Text {}
 }
 public struct ButtonStyleConfiguration {
     public struct Label: Primitive {}

@@ -6,9 +6,16 @@ public import Foundation
 
 @MainActor open class UIWindow: UIResponder {}
 
+@MainActor open class UIScene: UIResponder {}
+
+@MainActor open class UIWindowScene: UIScene {
+    open var keyWindow: UIWindow? { nil }
+}
+
 @MainActor open class UIApplication: UIResponder {
     public struct OpenExternalURLOptionsKey: Hashable, Sendable {}
     open class var shared: UIApplication { UIApplication() }
+    open var connectedScenes: Set<UIScene> { [] }
     open func canOpenURL(_ url: URL) -> Bool { false }
     @discardableResult
     open func open(_ url: URL, options: [OpenExternalURLOptionsKey: Any] = [:]) async -> Bool { false }

@@ -69,8 +69,12 @@ struct VaultChoice {
 
     /// Whether there certainly is nothing; a path that cannot be examined is not absent.
     private static func isAbsent(_ path: String) -> Bool {
-        var status = stat()
-        return lstat(path, &status) != 0 && errno == ENOENT
+        do {
+            _ = try FileManager.default.attributesOfItem(atPath: path)
+            return false
+        } catch {
+            return (error as? CocoaError)?.code == .fileReadNoSuchFile
+        }
     }
 
     /// Opens the vault, or makes it.
