@@ -16,7 +16,7 @@ HEADER = SCRIPT.read_text().split("*/")[0]
 def test_every_attribute_is_documented_and_every_documented_one_is_read(page: Page) -> None:
     source = SCRIPT.read_text().split("*/", 1)[1]
     own = set(re.findall(r'this\.(?:get|has)Attribute\("([a-z]+)"\)', source)) | set(re.findall(r":host\(\[([a-z]+)=", source))
-    table = GUIDE.split("| attribute | says |")[1].split("\n\n")[0]
+    table = GUIDE.split("| attribute | meaning |")[1].split("\n\n")[0]
     assert own == set(re.findall(r"(?m)^\| `([a-z]+)` \|", table))
     assert own == set(re.findall(r"(?m)^ \*   ([a-z]+) {2,}", HEADER.split("Attributes\n")[1].split("\n *\n")[0]))
 
