@@ -107,6 +107,26 @@ struct ParsingTests {
         return try await LoginPlan(service: login.service, options: login.options, settings: settings)
     }
 
+    @Test("the token of a service with a library of its own may go to the origins of --api-origin too")
+    func libraryOrigins() async throws {
+        let added = ["--client-id", "app", "--api-origin", "https://more.example.org"]
+        let production = try await plan(["recurse-center"] + added)
+        #expect(production.client.service.apiOrigins.map(\.host) == ["more.example.org"])
+        let sandbox = try await plan(["recurse-center", "--base-url", "http://127.0.0.1:1"] + added)
+        #expect(sandbox.client.service.apiRoot?.origin.host == "127.0.0.1")
+        #expect(sandbox.client.service.apiOrigins.map(\.host) == ["more.example.org"])
+    }
+
+    @Test("every service that is listed can be shown")
+    func shown() throws {
+        let settings = Settings(home: "/nowhere", environment: [:], file: Settings.File())
+        let described = BuiltInService.all.filter { $0.unsupportedReason == nil }
+        for name in Service.builtIn.map(\.name) + described.map(\.name) {
+            let known = try Services.known(name, settings)
+            #expect(known.facts["token_url"] != nil || known.facts["issuer"] != nil, "\(name)")
+        }
+    }
+
     @Test("a built-in service is found by its name, with its placeholders filled and its origins extended")
     func builtIn() async throws {
         let plan = try await plan([

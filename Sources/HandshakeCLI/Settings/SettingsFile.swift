@@ -37,6 +37,16 @@ extension Settings {
             case clientSecretFile = "client-secret-file"
             case auth, redirect, scope, resource, browser, set
         }
+
+        /// The description of a service of the user's own at these addresses.
+        func description(issuer: String?, authorize: String?, token: String?) -> JSONObject {
+            var facts = facts
+            facts["issuer"] = issuer.map { .string($0) }
+            facts["authorize_url"] = authorize.map { .string($0) }
+            facts["token_url"] = token.map { .string($0) }
+            facts["discovers"] = .bool(token == nil)
+            return facts
+        }
     }
 }
 

@@ -133,18 +133,36 @@ struct Services: ParsableCommand {
     static func known(_ name: String, _ settings: Settings) throws -> BuiltInService {
         let table = settings.service(name)
         if table.issuer != nil || table.tokenURL != nil {
-            var facts = table.facts
-            facts["issuer"] = table.issuer.map { .string($0) }
-            facts["authorize_url"] = table.authorizeURL.map { .string($0) }
-            facts["token_url"] = table.tokenURL.map { .string($0) }
-            facts["discovers"] = .bool(table.tokenURL == nil)
+            let facts = table.description(issuer: table.issuer, authorize: table.authorizeURL, token: table.tokenURL)
             return BuiltInService(name: name, facts: facts)
+        }
+        if let service = Service.builtIn.first(where: { $0.name == name }) {
+            return BuiltInService(name: name, facts: facts(of: service))
         }
         guard let known = BuiltInService.named(name) else {
             throw CommandError.usage(
                 "There is no service “\(quoted(name, limit: 80))”. List them with: handshake services")
         }
         return known
+    }
+
+    /// The members of a service that a library of this package describes.
+    private static func facts(of service: Service) -> JSONObject {
+        var facts = JSONObject()
+        facts["title"] = .string(service.displayName)
+        if case .described(let server) = service.authorizationServer {
+            facts["authorize_url"] = server.authorizationEndpoint.map { .string($0.string) }
+            facts["token_url"] = .string(server.tokenEndpoint.string)
+            facts["revocation_url"] = server.revocationEndpoint.map { .string($0.string) }
+        }
+        facts["userinfo_url"] = service.identityEndpoint.map { .string($0.url.string) }
+        facts["subject_pointer"] = service.identityEndpoint.map { .string("/" + $0.subjectMember) }
+        facts["api_origins"] = .array(service.apiRoot.map { [.string($0.origin.description)] } ?? [])
+        if !service.defaultScopes.isEmpty {
+            facts["default_scopes"] = .array(service.defaultScopes.map { .string($0) })
+        }
+        facts["scope_delimiter"] = .string(service.deviations.scopeDelimiter)
+        return facts
     }
 
     private static func plain(_ value: JSONValue) -> String {

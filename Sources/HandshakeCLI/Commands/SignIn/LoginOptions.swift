@@ -14,7 +14,6 @@ struct LoginOptions: ParsableArguments {
 
     enum AuthenticationChoice: String, ExpressibleByArgument, CaseIterable {
         case none, basic, post
-        case privateKeyJWT = "private-key-jwt"
     }
 
     @Option(help: ArgumentHelp("The name of the account; SERVICE unless given.", valueName: "name"))
@@ -89,19 +88,8 @@ struct LoginOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The timeout of the whole sign-in.", valueName: "seconds"))
     var timeout: Int = 300
 
-    // Part of the command's contract, but not implemented: rejected rather than ignored.
-    @Option(help: .hidden) var key: String?
-    @Flag(help: .hidden) var device = false
-    @Option(help: .hidden) var par: String?
-    @Flag(help: .hidden) var dpop = false
-
-    /// Refuses options that this version lacks or that contradict each other. Not `validate()`, whose errors lose their status.
+    /// Refuses options that contradict each other. Not `validate()`, whose errors lose their status.
     func check() throws {
-        if key != nil { throw CommandError.notBuilt("--key") }
-        if device { throw CommandError.notBuilt("--device") }
-        if par != nil { throw CommandError.notBuilt("--par") }
-        if dpop { throw CommandError.notBuilt("--dpop") }
-        if auth == .privateKeyJWT { throw CommandError.notBuilt("--auth private-key-jwt") }
         if tokenFile != nil, clientSecretFile != nil || redirect != nil || browser != nil || grant == .clientCredentials
         {
             throw CommandError.usage(

@@ -64,7 +64,6 @@ struct LoginPlan {
         case .basic where hasSecret: return .basic
         case .post where hasSecret: return .post
         case .basic, .post: throw CommandError.usage("--auth \(text) needs the secret: --client-secret-file FILE")
-        case .privateKeyJWT: throw CommandError.notBuilt("--auth private-key-jwt")
         case nil: throw CommandError.usage("--auth takes none, basic or post, not “\(quoted(text, limit: 80))”.")
         }
     }

@@ -46,9 +46,12 @@ struct ServiceChoice {
                     "“\(name)” is built in, with its endpoints. Use --base-url for a sandbox, or another name for your server."
                 )
             }
-            guard let baseURL else { return service }
-            return try Service.builtIn(name, at: baseURL, security: Self.security(for: baseURL))
-                ?? service
+            guard let baseURL else { return try adding(service) }
+            // Never the service itself when a sandbox was asked for.
+            guard let moved = try Service.builtIn(name, at: baseURL, security: Self.security(for: baseURL)) else {
+                throw CommandError.usage("“\(name)” cannot be used at another origin. Leave out --base-url.")
+            }
+            return try adding(moved)
         }
         let addresses = (
             issuer: settings.choose(options.issuer, "ISSUER", table.issuer),
@@ -101,11 +104,7 @@ struct ServiceChoice {
                 "“\(quoted(name, limit: 80))” is not a built-in service. Give its server with --issuer URL, or with --authorize-url URL and --token-url URL."
             )
         }
-        var facts = table.facts
-        facts["issuer"] = issuer.map { .string($0) }
-        facts["authorize_url"] = authorize.map { .string($0) }
-        facts["token_url"] = token.map { .string($0) }
-        facts["discovers"] = .bool(token == nil)
+        let facts = table.description(issuer: issuer, authorize: authorize, token: token)
         let security = Self.security(for: token ?? issuer)
         let service = try BuiltInService(name: name, facts: facts).service(security: security)
         let tokenOrigin = try token.map {
