@@ -203,7 +203,7 @@ extension Transport where Self == PlatformTransport {
 #if AsyncHTTPClient && os(Linux)
 /// The transport that this platform uses unless told otherwise.
 public typealias PlatformTransport = AsyncHTTPTransport
-#elseif !os(Linux) || CHECK_APPLE_ADAPTERS
+#elseif !os(Linux)
 /// The transport that this platform uses unless told otherwise.
 public typealias PlatformTransport = URLSessionTransport
 #else

@@ -1,9 +1,16 @@
 // What the adapters use of Apple's AuthenticationServices, declared as Apple declares it and without any behaviour.
 // Isolation and sendability are part of the declaration: a check against anything else would prove nothing.
 public import Foundation
+
+#if os(macOS)
+public import AppKit
+
+public typealias ASPresentationAnchor = NSWindow
+#else
 public import UIKit
 
 public typealias ASPresentationAnchor = UIWindow
+#endif
 
 @MainActor public protocol ASWebAuthenticationPresentationContextProviding: NSObjectProtocol {
     func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor

@@ -3,6 +3,12 @@
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 
+#if os(macOS)
+@_exported public import AppKit
+#else
+@_exported public import UIKit
+#endif
+
 @MainActor @preconcurrency public protocol View {
     associatedtype Body: View
     @ViewBuilder @MainActor @preconcurrency var body: Body { get }
@@ -114,6 +120,19 @@ public struct ViewThatFits<Content: View>: Primitive {
     associatedtype Previews: View
     @ViewBuilder @MainActor @preconcurrency static var previews: Previews { get }
 }
+#if os(iOS)
+public struct TextInputAutocapitalization: Sendable {
+    public static var never: TextInputAutocapitalization { TextInputAutocapitalization() }
+}
+extension View {
+    nonisolated public func textContentType(_ textContentType: UITextContentType?) -> Modified { Modified() }
+    nonisolated public func keyboardType(_ type: UIKeyboardType) -> Modified { Modified() }
+    nonisolated public func textInputAutocapitalization(_ autocapitalization: TextInputAutocapitalization?) -> Modified
+    {
+        Modified()
+    }
+}
+#endif
 public struct Button<Label: View>: Primitive {
     public init(action: @escaping @MainActor () -> Void, @ViewBuilder label: () -> Label) {}
     public init(_ title: some StringProtocol, action: @escaping @MainActor () -> Void) where Label == Text {}

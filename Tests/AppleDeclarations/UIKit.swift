@@ -24,20 +24,13 @@ public import Foundation
     }
 }
 
-/// Of Foundation on Apple's platforms, and not in swift-corelibs-foundation.
-extension NotificationCenter {
-    public final class Notifications: AsyncSequence, @unchecked Sendable {
-        public typealias Element = Notification
-        public struct Iterator: AsyncIteratorProtocol {
-            public mutating func next() async -> Notification? { nil }
-            public mutating func next(
-                isolation actor: isolated (any Actor)?
-            ) async throws(Never) -> Notification? { nil }
-        }
-        public func makeAsyncIterator() -> Iterator { Iterator() }
-    }
+public struct UITextContentType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public static let emailAddress = UITextContentType(rawValue: "email")
+}
 
-    public func notifications(named name: Notification.Name, object: AnyObject? = nil) -> Notifications {
-        Notifications()
-    }
+public enum UIKeyboardType: Int, Sendable {
+    case `default` = 0
+    case emailAddress = 7
 }

@@ -1,14 +1,9 @@
-#if !os(Linux) || CHECK_APPLE_ADAPTERS
-// CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
+#if !os(Linux)
 import Deadlines
 public import Foundation
 public import HTTPTypes
 public import OAuth
 import Synchronization
-
-#if CHECK_APPLE_ADAPTERS
-public import Streaming
-#endif
 
 /// The transport on Apple's platforms: URLSession without cookies, caches or stored credentials, and with redirects
 /// off.

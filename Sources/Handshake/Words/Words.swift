@@ -1,4 +1,4 @@
-#if canImport(FoundationEssentials) && !CHECK_APPLE_ADAPTERS
+#if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
@@ -59,7 +59,7 @@ public struct Language: Sendable, Hashable {
     public static let user = Language(preferred: preferences)
 
     private static var preferences: [String] {
-        #if canImport(Darwin) || CHECK_APPLE_ADAPTERS
+        #if canImport(Darwin)
         Locale.preferredLanguages
         #else
         ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { ProcessInfo.processInfo.environment[$0] }

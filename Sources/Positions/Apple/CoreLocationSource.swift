@@ -1,4 +1,4 @@
-#if canImport(CoreLocation) && (os(iOS) || os(macOS) || os(watchOS) || os(visionOS) || CHECK_APPLE_ADAPTERS)
+#if canImport(CoreLocation) && (os(iOS) || os(macOS) || os(watchOS) || os(visionOS))
 public import CoreLocation
 import Foundation
 public import Geofences

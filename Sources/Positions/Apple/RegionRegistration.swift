@@ -1,4 +1,4 @@
-#if canImport(CoreLocation) && (os(iOS) || os(macOS) || CHECK_APPLE_ADAPTERS)
+#if canImport(CoreLocation) && (os(iOS) || os(macOS))
 import CoreLocation
 public import Geofences
 

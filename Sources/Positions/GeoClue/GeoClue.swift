@@ -1,12 +1,7 @@
 #if Desktop && os(Linux)
 public import DBus
-import Geofences
-
-#if canImport(FoundationEssentials)
 import FoundationEssentials
-#else
-import Foundation
-#endif
+import Geofences
 
 /// Positions of GeoClue 2, the location service of Linux desktops, over the system bus.
 ///

@@ -1,5 +1,4 @@
-#if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS) || CHECK_APPLE_ADAPTERS)
-// CHECK_APPLE_ADAPTERS is set by Tests/AppleDeclarations/check, which type-checks this file on Linux.
+#if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS))
 public import Beacons
 import CoreLocation
 

@@ -1,4 +1,4 @@
-#if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS) || CHECK_APPLE_ADAPTERS)
+#if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS))
 public import Beacons
 import CoreLocation
 import Foundation
