@@ -150,8 +150,9 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Beacons", "Handshake", "HandshakeServer", "IFTTTConnect", "Nearby", "OAuth", "Radio", "RecurseCenter",
-                "Sandbox", "Sequencing", "TestFixtures", httpTypes, hummingbird,
+                "Beacons", "ConnectButton", "DBus", "Geofences", "Handshake", "HandshakeServer", "IFTTTConnect",
+                "Nearby", "OAuth", "Positions", "Radio", "RecurseCenter", "Sandbox", "Sequencing", "TestFixtures",
+                httpTypes, hummingbird,
             ],
             swiftSettings: strict),
 

@@ -3,7 +3,7 @@ import Handshake
 import IFTTTConnect
 import SwiftUI
 
-/// The documentation's app, compiled: a line of its code that is not here is an error.
+/// The documentation's app, compiled; `CodeTests` compares.
 struct BalconyButton: View {
     let controller: ConnectController
     @State private var activation: ConnectActivation
@@ -35,4 +35,9 @@ struct BalconyButton: View {
             await running
         }
     }
+}
+
+@MainActor func activationEnvironment(window: UIWindow) -> ConnectEnvironment {
+    let environment = ConnectEnvironment(pages: WebAuthenticationBrowser { window }, apps: SystemApps())
+    return environment
 }

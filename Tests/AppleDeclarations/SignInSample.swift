@@ -5,7 +5,7 @@ import OAuth
 import SwiftUI
 import UIKit
 
-/// The code of the README and of the articles for Apple's platforms, compiled: a line of theirs that is nowhere is an error.
+/// The code of the README and of the articles for Apple's platforms, compiled; `CodeTests` compares.
 enum SignInSample {
     static func readme() async throws -> Handshake {
         let redirect = try RedirectURI("com.example.app:/callback")

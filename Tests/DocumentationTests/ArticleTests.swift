@@ -9,7 +9,7 @@ import Sandbox
 import TestFixtures
 import Testing
 
-/// The articles' code, compiled: a line of a Swift block that is neither here nor in the samples for Apple's platforms is an error.
+/// The articles' code, compiled; `CodeTests` compares.
 private enum FirstSignIn {
     static func describe() throws -> Client {
         let issuer = try Issuer("https://login.example.com")
@@ -149,20 +149,6 @@ struct ApprovingBrowser: Browser {
 
 @Suite("The articles", .heavy)
 struct ArticleTests {
-    private static let articles = [
-        "Handshake/Handshake.docc/FirstSignIn", "Handshake/Handshake.docc/SecurityModel",
-        "Handshake/Handshake.docc/WritingAVault", "Handshake/Handshake.docc/ComingFromAppAuth",
-        "Handshake/Handshake.docc/RedirectsOnApplePlatforms", "HandshakeServer/HandshakeServer.docc/SignInOnAServer",
-        "Sandbox/Sandbox.docc/TestingWithTheSandbox",
-    ]
-
-    @Test("show only code that compiles", arguments: articles)
-    func code(_ article: String) throws {
-        let lines = try Page("Sources/\(article).md")
-            .uncompiledLines(besides: "Tests/DocumentationTests/ArticleTests.swift")
-        #expect(lines.isEmpty)
-    }
-
     @Test("test an integration with the sandbox")
     func sandbox() async throws {
         let sandbox = try await Sandbox.start()
@@ -178,16 +164,16 @@ struct ArticleTests {
         let account = try await handshake.signIn(through: ApprovingBrowser(sandbox: sandbox))
         #expect(try await account.send(.get, "profiles/me").head.status == .ok)
 
-        sandbox.inject(try FaultRule(parsing: "recurse-center GET /api/v1/profiles/me => drop x2"))
+        sandbox.inject(try FaultRule(parsing: "recurse-center GET /api/v1/profiles/me => drop"))
         await #expect(throws: HandshakeError.self) { try await account.send(.get, "profiles/me") }
         sandbox.clearFaults()
 
         sandbox.inject(try FaultRule(parsing: "recurse-center POST /oauth/token => status 503 x1"))
-        sandbox.advanceClock(by: 7_200)
         sandbox.expireAccessTokens(.recurseCenter)
         await #expect(throws: HandshakeError.self) { try await account.send(.get, "profiles/me") }
         #expect(try await account.send(.get, "profiles/me").head.status == .ok)
 
+        sandbox.advanceClock(by: 7_200)
         sandbox.expireAccessTokens(.recurseCenter)
         sandbox.revokeRefreshTokens(.recurseCenter)
         let requests = sandbox.requests(.recurseCenter)

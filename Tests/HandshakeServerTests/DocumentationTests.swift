@@ -7,7 +7,7 @@ import IFTTTConnect
 import OAuth
 import Testing
 
-/// The documentation's server, compiled: a line of its code that is not here is an error.
+/// The documentation's server, compiled; `CodeTests` compares.
 private enum DocumentedServer {
     struct User: Sendable {
         let id: String
@@ -41,20 +41,6 @@ private enum DocumentedServer {
 
 @Suite("The documentation of the server")
 struct DocumentationTests {
-    @Test("shows a whole server, and only code of it that compiles")
-    func server() throws {
-        let here = URL(filePath: #filePath)
-        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let compiled = Set(try lines(of: here))
-        let page = root.appending(path: "Sources/HandshakeServer/HandshakeServer.docc/HandshakeServer.md")
-        let section = try lines(of: page).drop { $0 != "### A server with one button" }.dropFirst()
-            .prefix { !$0.hasPrefix("#") }
-        let blocks = section.split { $0.hasPrefix("```") && $0 != "```swift" }
-            .compactMap { part in part.firstIndex(of: "```swift").map { part[part.index(after: $0)...] } }
-        #expect(blocks.count == 2)
-        for line in blocks.joined() where !line.isEmpty { #expect(compiled.contains(line), "\(line)") }
-    }
-
     @Test("names every attribute that the component's own head names")
     func attributes() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,0 +1,184 @@
+import Foundation
+import Handshake
+import OAuth
+import Sandbox
+import Sequencing
+import Synchronization
+import TestFixtures
+import Testing
+
+/// The code of the documentation, compiled, and run at the sandbox. `CodeTests` compares it with the pages.
+private enum DocumentedCode {
+    struct Store { var choice: RememberedChoice? }
+
+    actor Archive {
+        private(set) var count = 0
+
+        func append(_ piece: [UInt8], at end: Int64) { count += piece.count }
+    }
+
+    static func overview(vault: any Vault) async throws {
+        let handshake = try Handshake(Client(service: .sequencing, id: "your-client-id"), vault: vault)
+        let account = try await handshake.signIn(through: .systemBrowser)
+        let genome = Sequencing(account)
+
+        let files = try await genome.files()
+        let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: files[0].id)
+        _ = (risk, vitaminD)
+    }
+
+    static func load(_ genome: Sequencing, _ store: Store) async -> FileSelector {
+        var selector = FileSelector(remembered: store.choice)
+        do {
+            selector.show(try await genome.fileList())
+        } catch {
+            selector.fail(error)
+        }
+        return selector
+    }
+
+    static func choose(
+        _ selector: inout FileSelector, _ id: FileID, _ store: inout Store,
+        draw: (_ title: String, _ subtitle: String?, _ facts: [String], _ isSelected: Bool) -> Void
+    ) {
+        selector.choose(.sample)
+        selector.search = "ada"
+        for row in selector.rows { draw(row.title, row.subtitle, row.facts, row.isSelected) }
+        selector.toggle(id)
+        if selector.canContinue, let file = selector.selected { store.choice = RememberedChoice(file) }
+    }
+
+    static func answer(
+        _ genome: Sequencing, _ file: FileID, show: (Any) -> Void, showAnotherFileIsNeeded: () -> Void
+    ) async throws {
+        let (risk, vitaminD) = try await genome.answers(.melanoma, .vitaminD, on: file)
+        switch risk {
+        case .success(.noData): showAnotherFileIsNeeded()
+        case .success(let level): show(level)
+        case .failure(let error): show(error)
+        }
+        _ = vitaminD
+    }
+
+    static func run(_ genome: Sequencing, _ file: FileID, print: (String) -> Void) async throws {
+        for try await step in genome.run(.melanoma, .vitaminD, on: file) {
+            print("\(step.endedCount) of \(step.chains.count)")
+        }
+    }
+
+    static func save(
+        _ genome: Sequencing, _ file: FileID, folder: String, print: @escaping @Sendable (String) -> Void
+    ) async throws -> Report {
+        let report = try await genome.report(AppCode(91), on: file)
+        for document in report.files {
+            try await genome.save(document, intoFolder: folder) { print("\($0.received) bytes") }
+        }
+        return report
+    }
+
+    static func stream(_ genome: Sequencing, _ document: ReportFile, to archive: Archive) async throws {
+        try await genome.stream(document.id) { piece, progress in
+            await archive.append(piece, at: progress.received)
+        }
+    }
+
+    static func register(showLookIntoYourMail: () -> Void, show: ([String]) -> Void) async throws {
+        let registration = Registration(.identifier("your-client-id"))
+        switch try await registration.register(Sequencing.EmailAddress("ada@example.com")) {
+        case .mailSent: showLookIntoYourMail()
+        case .refused(_, let messages): show(messages)
+        }
+    }
+
+    static func bring(
+        _ genome: Sequencing, login: String, password: Secret, ask: (String) -> String
+    ) async throws -> (ThirdPartyImport.Outcome, Set<FileID>) {
+        let outcome: ThirdPartyImport.Outcome
+        let imports = ThirdPartyImport(genome)
+        let known = Set(try await genome.files().map(\.id))
+        switch try await imports.from23andMe(.init(login: login, password: password)) {
+        case .question(let question): outcome = try await imports.answer(ask(question.text), to: question)
+        case .ended(let ended): outcome = ended
+        }
+        return (outcome, known)
+    }
+
+    static func wait(_ genome: Sequencing, besides known: Set<FileID>) async throws -> [GeneticFile] {
+        let new = try await genome.newFiles(besides: known, polling: Polling(deadline: .seconds(600)))
+        return new
+    }
+}
+
+enum Caffeine: Equatable {
+    case fast, slow
+    case other(String)
+}
+
+extension AppChain where Answer == Caffeine {
+    static var caffeine: AppChain {
+        AppChain(11, property: "result") { word in
+            switch word.lowercased() {
+            case "yes": .fast
+            case "no": .slow
+            default: .other(word)
+            }
+        }
+    }
+}
+
+@Suite("The documentation's code at the sandbox", .heavy)
+struct DocumentedCodeTests {
+    @Test("F02: chooses a file, and asks chains about it")
+    func choosing() async throws {
+        let town = try await Town()
+        let file = try #require(FileID("910001"))
+        var store = DocumentedCode.Store()
+        var selector = await DocumentedCode.load(town.genome, store)
+        var drawn: [String] = []
+        DocumentedCode.choose(&selector, file, &store) { title, _, _, _ in drawn.append(title) }
+        #expect(store.choice?.id == file)
+        #expect(drawn.count < 10)
+
+        var shown: [String] = []
+        try await DocumentedCode.answer(town.genome, file, show: { shown.append("\($0)") }, showAnotherFileIsNeeded: {})
+        #expect(shown == ["moderate"])
+        var steps: [String] = []
+        try await DocumentedCode.run(town.genome, file) { steps.append($0) }
+        #expect(steps.last == "2 of 2")
+        await town.sandbox.stop()
+    }
+
+    @Test("E06: saves a report's files, and reads one in pieces")
+    func saving() async throws {
+        let town = try await Town()
+        let folder = try TemporaryFolder()
+        let progress = Mutex<[String]>([])
+        let report = try await DocumentedCode.save(town.genome, try #require(FileID("910001")), folder: folder.path) {
+            text in
+            progress.withLock { $0.append(text) }
+        }
+        #expect(folder.names() == report.files.map(\.suggestedName).sorted())
+        let name = try #require(folder.names().first)
+        let size = try Data(contentsOf: folder.url.appending(path: name)).count
+        #expect(progress.withLock { $0.last } == "\(size) bytes")
+
+        let archive = DocumentedCode.Archive()
+        try await DocumentedCode.stream(town.genome, try #require(report.files.first), to: archive)
+        #expect(await archive.count == size)
+        await town.sandbox.stop()
+    }
+
+    @Test("C01: imports data from 23andMe")
+    func importing() async throws {
+        let town = try await Town()
+        let (outcome, known) = try await DocumentedCode.bring(
+            town.genome, login: "ada@example.test", password: Secret("x")
+        ) { question in
+            question == "First pet?" ? "Turing" : ""
+        }
+        #expect(outcome == .started)
+        town.sandbox.advanceClock(by: 60)
+        #expect(try await DocumentedCode.wait(town.genome, besides: known).map(\.type) == ["23andMe"])
+        await town.sandbox.stop()
+    }
+}
