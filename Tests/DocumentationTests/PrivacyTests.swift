@@ -15,12 +15,27 @@ struct PrivacyTests {
             }
         }
 
+        struct Collection: Decodable {
+            let type: String
+
+            enum CodingKeys: String, CodingKey {
+                case type = "NSPrivacyCollectedDataType"
+            }
+
+            init(from decoder: any Decoder) throws {
+                type = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .type)
+                    .replacing("NSPrivacyCollectedDataType", with: "")
+            }
+        }
+
         let isTracking: Bool
         let accesses: [Access]
+        let collected: [Collection]
 
         enum CodingKeys: String, CodingKey {
             case isTracking = "NSPrivacyTracking"
             case accesses = "NSPrivacyAccessedAPITypes"
+            case collected = "NSPrivacyCollectedDataTypes"
         }
     }
 
@@ -48,6 +63,16 @@ struct PrivacyTests {
             }
             #expect(access?.reasons == ["C617.1"], "\(module)")
             #expect(!manifest.isTracking, "\(module)")
+        }
+    }
+
+    @Test("declare the collected data that IFTTT gets, and none elsewhere")
+    func collected() throws {
+        for path in try Repository.files(below: ["Sources"], ending: ["xcprivacy"]) {
+            let data = try Data(contentsOf: Repository.root.appending(path: path))
+            let types = try PropertyListDecoder().decode(Manifest.self, from: data).collected.map(\.type)
+            let isIFTTT = Self.module(path) == "IFTTTConnect"
+            #expect(types == (isIFTTT ? ["EmailAddress", "PreciseLocation", "ProductInteraction"] : []), "\(path)")
         }
     }
 
