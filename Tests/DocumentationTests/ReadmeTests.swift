@@ -108,6 +108,15 @@ struct ReadmeTests {
         #expect(page.split(separator: "\n", omittingEmptySubsequences: false).count <= 201)
     }
 
+    @Test("and the package index show every module that has a page")
+    func index() throws {
+        let index = try String(contentsOf: Repository.root.appending(path: ".spi.yml"), encoding: .utf8)
+        let listed = index.matches(of: /(?m)^        - (\w+)$/).map { String($0.1) }
+        let catalogues = try Repository.files(below: ["Sources"], ending: ["md"])
+            .compactMap { $0.firstMatch(of: /(\w+)\.docc\//).map { String($0.1) } }
+        #expect(Set(listed) == Set(catalogues) && listed.count == Set(listed).count)
+    }
+
     @Test("and the table of security rows name only tests that exist")
     func rows() throws {
         let sources = try Repository.files(below: ["Tests"], ending: ["swift", "py"])
