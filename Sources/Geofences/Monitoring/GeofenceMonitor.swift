@@ -55,6 +55,7 @@ public struct GeofenceMonitor: Sendable {
     ///
     /// - Parameters:
     ///   - regions: the regions.
+    ///   - configuration: the times and distances that decide.
     ///   - state: what an earlier monitor saved; regions that are new or were changed since are undetermined.
     /// - Throws: ``GeofencesError/duplicateIdentifier(_:)``.
     public init(
@@ -93,7 +94,9 @@ public struct GeofenceMonitor: Sendable {
 
     /// Takes a fix.
     ///
-    /// - Parameter now: the present, against which the age is checked; nil for a recording, whose fixes are of any age.
+    /// - Parameters:
+    ///   - fix: the fix.
+    ///   - now: the present, against which the age is checked; nil for a recording, whose fixes are of any age.
     public mutating func receive(_ fix: Fix, now: Date? = nil) -> FixOutcome {
         switch filter.check(fix, now: now) {
         case .ignored(let reason): return .ignored(reason)

@@ -1,6 +1,6 @@
 /// Turns a connection on and off: a pure state machine (dossier 3).
 ///
-/// ``handle(_:)`` takes an event and returns the effects to perform. It has no timer, view or network; ``ConnectController``
+/// `handle(_:)` takes an event and returns the effects to perform. It has no timer, view or network; ``ConnectController``
 /// performs its effects, but any other performer can. It is `Codable`, because the app may be killed while the browser is
 /// open; send ``Event/restored`` to the decoded machine of the next process.
 ///

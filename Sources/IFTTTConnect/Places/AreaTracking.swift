@@ -17,7 +17,9 @@ struct AreaTracking: Sendable {
 extension PlacesSynchronizer {
     /// Takes a position that the app reports (dossier 6.6, Android): evaluates the areas and records crossings durably.
     ///
-    /// - Parameter now: the present, for the check of the fix's age; nil for a recording.
+    /// - Parameters:
+    ///   - fix: the position.
+    ///   - now: the present, for the check of the fix's age; nil for a recording.
     /// - Returns: what the areas' monitor made of the fix, and the crossings that were recorded.
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used. The fix does not count then.
     @discardableResult

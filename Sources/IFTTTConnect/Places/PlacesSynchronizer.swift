@@ -66,6 +66,9 @@ public actor PlacesSynchronizer {
     ///   - account: the name under which connections and crossings are kept in the vault.
     ///   - api: the calls, with the user's token.
     ///   - vault: where everything rests between two runs. It must be readable while the device is locked.
+    ///   - configuration: when crossings are sent, retried and given up.
+    ///   - time: the clock.
+    ///   - random: makes the identifiers of crossings.
     public init(
         of account: String, api: ConnectAPI, vault: any Vault, configuration: Configuration = Configuration(),
         time: TimeSource = .system, random: RandomSource = .system

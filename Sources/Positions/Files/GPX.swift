@@ -13,7 +13,9 @@ import Foundation
 public enum GPX {
     /// Reads all fixes in the order of the file.
     ///
-    /// - Parameter assumedAccuracy: the accuracy in metres of a point without `hdop`.
+    /// - Parameters:
+    ///   - bytes: the content of the file.
+    ///   - assumedAccuracy: the accuracy in metres of a point without `hdop`.
     /// - Throws: ``PositionsError/file(kind:line:problem:)`` for text that is not GPX,
     ///   ``PositionsError/noPositions(kind:reason:)``.
     public static func fixes(in bytes: [UInt8], assumedAccuracy: Double = 10) throws(PositionsError) -> [Fix] {

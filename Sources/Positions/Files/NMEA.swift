@@ -13,7 +13,9 @@ import Foundation
 public enum NMEA {
     /// Reads all fixes.
     ///
-    /// - Parameter assumedAccuracy: the accuracy in metres where no GGA tells the dilution.
+    /// - Parameters:
+    ///   - bytes: the content of the file.
+    ///   - assumedAccuracy: the accuracy in metres where no GGA tells the dilution.
     /// - Throws: ``PositionsError/noPositions(kind:reason:)``.
     public static func fixes(in bytes: [UInt8], assumedAccuracy: Double = 15) throws(PositionsError) -> [Fix] {
         var reader = NMEAReader(assumedAccuracy: assumedAccuracy)

@@ -37,6 +37,8 @@ public struct Replay: PositionSource {
     /// - Parameters:
     ///   - path: the file, or `-` for standard input.
     ///   - format: nil to have it told by the first character.
+    ///   - speed: the pace, compared with the recording.
+    ///   - clock: measures the delays.
     public init(
         file path: String, as format: TrackFormat? = nil, speed: Speed = .times(1),
         clock: any Clock<Duration> = .continuous

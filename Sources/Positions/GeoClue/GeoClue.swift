@@ -13,7 +13,10 @@ public struct GeoClue: PositionSource {
     private let addresses: [Address]
     private let clock: any Clock<Duration>
 
-    /// - Parameter addresses: the system bus; ``Address/system(environment:)``.
+    /// - Parameters:
+    ///   - desktopID: the app's desktop file without `.desktop`.
+    ///   - addresses: the system bus: `Address.system(environment:)`.
+    ///   - clock: measures the waits.
     public init(desktopID: String, addresses: [Address], clock: any Clock<Duration> = ContinuousClock()) {
         self.desktopID = desktopID
         self.addresses = addresses
