@@ -129,10 +129,10 @@ let package = Package(
             exclude: ["ROWS.md", "Vectors/generate.py"],
             resources: [.embedInCode("Vectors/geodesic.csv")], swiftSettings: strict),
 
-        .target(name: "Deadlines", swiftSettings: strict),
+        .target(name: "AsyncSupport", swiftSettings: strict),
 
         // Floor 0: the message bus, for BlueZ, the Secret Service and notifications. It knows none of them.
-        .target(name: "DBus", dependencies: ["Deadlines"], swiftSettings: strict),
+        .target(name: "DBus", dependencies: ["AsyncSupport"], swiftSettings: strict),
         .target(name: "ThreadSanitizerLock", path: "Tests/ThreadSanitizerLock"),
         .target(
             name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Tests/TestFixtures",
@@ -143,7 +143,8 @@ let package = Package(
             name: "BusFixtures", dependencies: ["DBus", "TestFixtures"], path: "Tests/BusFixtures",
             swiftSettings: strict),
         .testTarget(
-            name: "DBusTests", dependencies: ["DBus", "BusFixtures", "Deadlines", "TestFixtures"], swiftSettings: strict
+            name: "DBusTests", dependencies: ["DBus", "BusFixtures", "AsyncSupport", "TestFixtures"],
+            swiftSettings: strict
         ),
 
         // The repository's own pages.
@@ -172,7 +173,7 @@ let package = Package(
         .target(
             name: "Handshake",
             dependencies: [
-                "Deadlines", "OAuth", httpTypes, crypto, logging, transport("AsyncHTTPClient", "async-http-client"),
+                "AsyncSupport", "OAuth", httpTypes, crypto, logging, transport("AsyncHTTPClient", "async-http-client"),
                 transport("NIOCore", "swift-nio"), transport("NIOHTTP1", "swift-nio"),
                 transport("NIOPosix", "swift-nio"), transport("NIOSSL", "swift-nio-ssl"),
             ],
@@ -198,7 +199,7 @@ let package = Package(
             swiftSettings: strict),
 
         .target(
-            name: "Radio", dependencies: ["Beacons", "Deadlines", "OAuth", desktop("DBus")], swiftSettings: strict),
+            name: "Radio", dependencies: ["Beacons", "AsyncSupport", "OAuth", desktop("DBus")], swiftSettings: strict),
         .testTarget(
             name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures", "TestFixtures"],
             swiftSettings: strict),
@@ -231,7 +232,7 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
         .target(
-            name: "IFTTTConnect", dependencies: ["Geofences", "Handshake", "OAuth", httpTypes],
+            name: "IFTTTConnect", dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes],
             exclude: unusedPrivacyManifest,
             resources: privacyManifest,
             swiftSettings: strict),
@@ -306,7 +307,7 @@ let package = Package(
         .target(
             name: "HandshakeServer",
             dependencies: [
-                "ConnectButton", "Deadlines", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
+                "ConnectButton", "AsyncSupport", "Handshake", "IFTTTConnect", "OAuth", httpTypes, crypto, logging,
                 hummingbird, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),

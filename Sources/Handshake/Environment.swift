@@ -1,3 +1,4 @@
+import AsyncSupport
 import Logging
 import OAuth
 import Synchronization
@@ -10,7 +11,7 @@ final class Environment: Sendable {
     let random: RandomSource
     let limits: TransferLimits
     let log: Logger
-    let events = EventHub()
+    let events = Broadcaster<AccountEvent>(capacity: 1_000)
     private let metadata = FetchedValues<Issuer, AuthorizationServerMetadata>(
         .init(maximum: 86_400, maximumStale: 604_800, coolingPeriod: 60))
     private let keySets = FetchedValues<EndpointURL, JSONWebKeySet>(

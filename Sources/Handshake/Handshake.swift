@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Logging
 public import OAuth
 import Synchronization
@@ -77,7 +78,7 @@ public final class Handshake: Sendable {
 
     /// The changes of all accounts' tokens from now on, as this process sees them: which account, why, when.
     public var events: AsyncStream<AccountEvent> {
-        environment.events.listen()
+        environment.events.values()
     }
 
     /// The account that was signed in under this name, or nil when there is none.

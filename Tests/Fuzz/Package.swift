@@ -38,9 +38,9 @@ let package = Package(
     targets: [
         .target(name: "Budget", swiftSettings: strict),
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict + instrumented),
-        .target(name: "Deadlines", swiftSettings: strict),
+        .target(name: "AsyncSupport", swiftSettings: strict),
         .target(
-            name: "Handshake", dependencies: ["Deadlines", "OAuth", httpTypes, crypto, logging],
+            name: "Handshake", dependencies: ["AsyncSupport", "OAuth", httpTypes, crypto, logging],
             exclude: ["PrivacyInfo.xcprivacy"],
             resources: [.embedInCode("Words/Strings.xcstrings")], swiftSettings: strict + instrumented),
         fuzzer("FuzzOAuth", in: "OAuth", [httpTypes]),

@@ -1,4 +1,4 @@
-import Deadlines
+import AsyncSupport
 
 /// A connection to a message bus: calls, signals and exported objects.
 ///

@@ -1,3 +1,4 @@
+import AsyncSupport
 import HTTPTypes
 public import OAuth
 import Synchronization

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A change of an account's tokens: which account, what happened, when. Never the tokens (`oauth-security.md` E10).
 public struct AccountEvent: Sendable, Hashable {
     public let account: AccountID
@@ -23,35 +21,5 @@ public struct AccountEvent: Sendable, Hashable {
         case ended(HandshakeError.SignInReason)
         /// The account was signed out and forgotten; `revoked` says whether the service voided its tokens.
         case signedOut(revoked: Bool)
-    }
-}
-
-/// Hands each event to everyone who listens.
-final class EventHub: Sendable {
-    private struct State {
-        var listeners: [UInt64: AsyncStream<AccountEvent>.Continuation] = [:]
-        var next: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
-
-    /// A stream of the events from now on. A listener that falls 1,000 behind loses the oldest.
-    func listen() -> AsyncStream<AccountEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: AccountEvent.self, bufferingPolicy: .bufferingNewest(1_000))
-        let id = state.withLock { state in
-            defer { state.next += 1 }
-            state.listeners[state.next] = continuation
-            return state.next
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { state in _ = state.listeners.removeValue(forKey: id) }
-        }
-        return stream
-    }
-
-    func send(_ event: AccountEvent) {
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.yield(event) }
     }
 }

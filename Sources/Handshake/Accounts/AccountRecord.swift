@@ -16,7 +16,7 @@ struct AccountRecord: Sendable {
     }
 
     /// How a new access token is got.
-    enum Renewal: Sendable, Hashable {
+    enum RefreshMethod: Sendable, Hashable {
         case refreshToken
         /// The client asks in its own name (RFC 6749, section 4.4).
         case clientCredentials
@@ -27,14 +27,14 @@ struct AccountRecord: Sendable {
     let id: AccountID
     var grant: Grant
     var state: State
-    var renewal: Renewal
+    var refreshMethod: RefreshMethod
     /// Counts the stored grants of this session, so that two holders can tell which is newer.
     var generation: Int
     /// The discovered server's metadata as of the sign-in; nil for a service that is described by hand.
     var server: AuthorizationServerMetadata?
 
     /// The same account with the next grant.
-    func renewed(_ grant: Grant) -> AccountRecord {
+    func refreshed(_ grant: Grant) -> AccountRecord {
         var next = self
         next.grant = grant
         next.state = .signedIn

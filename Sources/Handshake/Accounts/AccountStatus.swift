@@ -42,7 +42,8 @@ public struct AccountStatus: Sendable, Hashable {
         scopes = record.grant.scopes
         issuedAt = record.grant.issuedAt
         expiresAt = record.grant.expiresAt
-        isRefreshable = record.isUsable && (record.grant.refreshToken != nil || record.renewal == .clientCredentials)
+        isRefreshable =
+            record.isUsable && (record.grant.refreshToken != nil || record.refreshMethod == .clientCredentials)
         identity = record.grant.identity
         generation = record.generation
         server = record.server

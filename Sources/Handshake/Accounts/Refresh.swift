@@ -13,7 +13,7 @@ import OAuth
 /// ```
 ///
 /// A journal entry that is found says that an earlier answer was lost or refused. The old refresh token is then tried
-/// once more: a service that did not process the first request, or forgives a repeat, goes on; any other answers
+/// again: a service that did not process the first request, or forgives a repeat, goes on; any other answers
 /// `invalid_grant`, which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither repeats
 /// without end.
 ///
@@ -48,7 +48,7 @@ extension Account {
             if isNews { announce(.adopted) }
             return stored
         }
-        return try await renew(stored, in: locked)
+        return try await performRefresh(stored, in: locked)
     }
 
     /// Whether a stored record needs no call: its token lives, and is not the one that was refused.
@@ -71,8 +71,8 @@ extension Account {
         return try await keep(unstored, replacing: stored, in: locked)
     }
 
-    private func renew(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
-        guard let request = try await renewalRequest(for: stored) else {
+    private func performRefresh(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
+        guard let request = try await refreshRequest(for: stored) else {
             // A token that lives may do elsewhere, or to its last second: only its expiry ends such a session.
             guard stored.grant.isExpired(at: environment.time.now()) else {
                 throw HandshakeError.signInRequired(id, .notRefreshable)
@@ -81,19 +81,19 @@ extension Account {
             throw end(stored, with: .notRefreshable)
         }
         let answerWasLost = if case .refreshing = stored.state { true } else { false }
-        if stored.renewal == .refreshToken {
+        if stored.refreshMethod == .refreshToken {
             try await replace(locked, with: stored.entering(.refreshing(since: environment.time.now())))
         }
         do {
             let now = environment.time.now()
             let response = try await exchange(request, now: now)
             let grant = Unstored(
-                record: stored.renewed(stored.grant.refreshed(by: response, now: now)),
+                record: stored.refreshed(stored.grant.refreshed(by: response, now: now)),
                 replaced: stored.grant.accessToken, uncheckedIDToken: response.idToken)
             let next = try await keep(grant, replacing: stored, in: locked)
             announce(.refreshed(rotated: response.refreshToken != nil))
             return next
-        } catch let failure as RenewalFailure {
+        } catch let failure as RefreshFailure {
             throw try await conclude(failure, of: stored, answerWasLost: answerWasLost, in: locked)
         }
     }
@@ -133,10 +133,10 @@ extension Account {
         return Unstored(record: next, replaced: unstored.replaced, uncheckedIDToken: nil)
     }
 
-    private func renewalRequest(for stored: AccountRecord) async throws -> TokenRequest? {
+    private func refreshRequest(for stored: AccountRecord) async throws -> TokenRequest? {
         let server = try await environment.server(of: client.service, known: stored.server)
         let grantType: TokenRequest.GrantType
-        switch (stored.renewal, stored.grant.refreshToken) {
+        switch (stored.refreshMethod, stored.grant.refreshToken) {
         case (.clientCredentials, _): grantType = .clientCredentials(scopes: client.scopes)
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
@@ -145,7 +145,7 @@ extension Account {
     }
 
     /// What a failed call means for the session.
-    private enum RenewalFailure: Error {
+    private enum RefreshFailure: Error {
         /// The service will never accept this refresh token again. `isRepeat` says that it may have accepted it just
         /// before.
         case rejected(isRepeat: Bool)
@@ -155,9 +155,9 @@ extension Account {
         case uncertain(HandshakeError)
     }
 
-    /// Calls, and once more when the connection was cut: services that forgive a repeated refresh token do so for
+    /// Calls, and retries once when the connection was cut: services that forgive a repeated refresh token do so for
     /// seconds only.
-    private func exchange(_ request: TokenRequest, now: Double) async throws(RenewalFailure) -> TokenResponse {
+    private func exchange(_ request: TokenRequest, now: Double) async throws(RefreshFailure) -> TokenResponse {
         do {
             return try await attempt(request, now: now)
         } catch .uncertain(.refreshUncertain(let id, .cut(let host, let reason)?)) {
@@ -172,7 +172,7 @@ extension Account {
 
     private func attempt(
         _ request: TokenRequest, isRepeat: Bool = false, now: Double
-    ) async throws(RenewalFailure) -> TokenResponse {
+    ) async throws(RefreshFailure) -> TokenResponse {
         do {
             let response = try await environment.transport.send(try request.message, limits: environment.limits)
             return try request.response(from: response, now: now)
@@ -191,7 +191,7 @@ extension Account {
     }
 
     private func conclude(
-        _ failure: RenewalFailure, of stored: AccountRecord, answerWasLost: Bool, in locked: any LockedRecord
+        _ failure: RefreshFailure, of stored: AccountRecord, answerWasLost: Bool, in locked: any LockedRecord
     ) async throws -> HandshakeError {
         switch failure {
         case .rejected(let isRepeat):

@@ -1,4 +1,4 @@
-import Deadlines
+import AsyncSupport
 import Logging
 public import OAuth
 
@@ -95,7 +95,7 @@ extension Account {
         let server = try await environment.server(of: client.service, known: stored.server)
         var remaining = Self.revocable(in: stored)
         // A token that the user brought was not issued to this client, which cannot revoke it.
-        guard server.revocationEndpoint != nil, stored.renewal != .never else {
+        guard server.revocationEndpoint != nil, stored.refreshMethod != .never else {
             report.notRevocable = remaining
             try await locked.remove()
             return report
@@ -129,7 +129,9 @@ extension Account {
             token.map { $0.matches(current.accessToken) || current.refreshToken?.matches($0) == true } ?? false
         }
         let old = replaced.grant
-        guard replaced.renewal != .never, !isSameGrant(old.refreshToken), !isSameGrant(old.accessToken) else { return }
+        guard replaced.refreshMethod != .never, !isSameGrant(old.refreshToken), !isSameGrant(old.accessToken) else {
+            return
+        }
         do {
             _ = try await within(Self.replacementDeadline, on: environment.time.clock) { [self] in
                 let server = try await environment.server(of: client.service, known: replaced.server)

@@ -48,7 +48,8 @@ extension AccountRecord {
                 refreshToken: grant.refreshToken?.reveal(), scopes: grant.scopes, identity: grant.identity?.json,
                 idToken: grant.idToken?.reveal(),
                 state: word, since: since, reason: reason, remaining: remaining,
-                isClientCredentials: renewal == .clientCredentials, isBrought: renewal == .never ? true : nil,
+                isClientCredentials: refreshMethod == .clientCredentials,
+                isBrought: refreshMethod == .never ? true : nil,
                 generation: generation,
                 server: server.map(StoredServer.init)))
     }
@@ -84,7 +85,7 @@ extension AccountRecord {
         } catch {
             throw damaged("\(error)")
         }
-        renewal =
+        refreshMethod =
             stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken
         generation = stored.generation
     }

@@ -1,4 +1,4 @@
-import Deadlines
+import AsyncSupport
 public import OAuth
 
 extension Handshake {
@@ -120,7 +120,7 @@ extension Handshake {
         let response = try await token(.clientCredentials(scopes: client.scopes), at: server, client: client, now: now)
         let (account, replaced) = try await store(
             Grant(response, requested: client.scopes, now: now), as: AccountID(client, name: name), client: client,
-            server: server, renewal: .clientCredentials, asked: client.scopes)
+            server: server, refreshMethod: .clientCredentials, asked: client.scopes)
         if let replaced { await account.revoke(replaced: replaced) }
         return account
     }

@@ -1,6 +1,6 @@
 #if AsyncHTTPClient && os(Linux)
 import AsyncHTTPClient
-import Deadlines
+import AsyncSupport
 public import HTTPTypes
 import NIOCore
 import NIOHTTP1

@@ -1,5 +1,5 @@
 #if !os(Linux)
-import Deadlines
+import AsyncSupport
 public import Foundation
 public import HTTPTypes
 public import OAuth

@@ -1,5 +1,5 @@
 #if Server
-import Deadlines
+import AsyncSupport
 import Handshake
 import Synchronization
 

@@ -1,5 +1,5 @@
 #if Server
-import Deadlines
+import AsyncSupport
 import HTTPTypes
 import Handshake
 import Hummingbird

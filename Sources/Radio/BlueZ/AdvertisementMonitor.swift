@@ -1,7 +1,7 @@
 #if Desktop && os(Linux)
 import Beacons
 import DBus
-import Deadlines
+import AsyncSupport
 import Synchronization
 
 /// A passive scan: BlueZ reports packets that match a pattern (dossier 7.2, passive scan).
@@ -15,7 +15,7 @@ final class AdvertisementMonitor: Sendable {
 
     /// Without an activation in this time the monitor counts as unsupported: old kernels accept the registration and do
     /// nothing (dossier 7.2, passive scan 4).
-    static let patience = Duration.seconds(2)
+    static let activationTimeout = Duration.seconds(2)
 
     private static let count = Atomic<Int>(0)
 
@@ -55,7 +55,7 @@ final class AdvertisementMonitor: Sendable {
         try adapter.connection.export([], at: root, isManager: true)
         try await adapter.call("RegisterMonitor", in: .monitorManager, [root.value])
         try adapter.connection.export([interface()], at: try root.appending("patterns"))
-        let verdict = try await within(Self.patience, on: clock) { [verdicts] in
+        let verdict = try await within(Self.activationTimeout, on: clock) { [verdicts] in
             await verdicts.first { _ in true }
         }
         switch verdict {

@@ -1,11 +1,12 @@
 #if Desktop && os(Linux)
+import AsyncSupport
 import Beacons
 import DBus
 import Synchronization
 
 /// Advertising with one adapter (dossier 7.2, advertising).
 struct BlueZAdvertising: Sendable {
-    let broadcasts: Latest<Broadcast>
+    let broadcasts: Broadcaster<Broadcast>
     let status: StatusReport
 
     private static let count = Atomic<Int>(0)

@@ -1,4 +1,5 @@
 #if Desktop && os(Linux)
+import AsyncSupport
 public import Beacons
 public import DBus
 
@@ -75,7 +76,7 @@ public struct BlueZRadio: Radio {
     public func advertise<Source: AsyncSequence & Sendable>(
         _ broadcasts: Source, status: @escaping @Sendable (RadioStatus) -> Void
     ) async throws where Source.Element == Broadcast {
-        let newest = Latest<Broadcast>()
+        let newest = Broadcaster<Broadcast>(capacity: 1, replaysNewest: true)
         let report = StatusReport(status)
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
@@ -83,7 +84,7 @@ public struct BlueZRadio: Radio {
                 var hasElement = false
                 for try await broadcast in broadcasts {
                     hasElement = true
-                    newest.set(broadcast)
+                    newest.send(broadcast)
                 }
                 if hasElement { try await suspendUntilCancelled() }
             }

@@ -1,6 +1,6 @@
 #if Desktop && os(Linux)
 import DBus
-import Deadlines
+import AsyncSupport
 import Foundation
 #endif
 

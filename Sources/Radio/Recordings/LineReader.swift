@@ -102,7 +102,7 @@ final class InputFile: Sendable {
     private let isOwned: Bool
 
     /// How long a cancelled reader may keep waiting for a pipe, in milliseconds.
-    private static let patience: CInt = 100
+    private static let pollTimeout: CInt = 100
     private static let chunk = 1 << 16
 
     static let standardInput = InputFile(descriptor: STDIN_FILENO, name: "standard input", isOwned: false)
@@ -136,7 +136,7 @@ final class InputFile: Sendable {
     func read() async throws -> [UInt8] {
         try await Self.aside { [self] isCancelled in
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            while Self.repeating({ poll(&waiting, 1, Self.patience) }) == 0 {
+            while Self.repeating({ poll(&waiting, 1, Self.pollTimeout) }) == 0 {
                 if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
             }
             var count = 0

@@ -27,7 +27,7 @@ final class ReplayTimeline: Clock {
 
     /// How long to wait, in milliseconds, for a woken task to sleep again, so that its next deadline is not passed. A task that
     /// works for longer, or does not sleep again, does not delay the others.
-    private static let patience = 2000
+    private static let wakeTimeout = 2000
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .zero }
@@ -83,7 +83,7 @@ final class ReplayTimeline: Clock {
 
     /// Waits until another sleep begins after the first `begun` ones.
     private func someoneSleeps(after begun: Int) async {
-        for round in 0..<(64 + Self.patience) where state.withLock({ $0.next }) == begun {
+        for round in 0..<(64 + Self.wakeTimeout) where state.withLock({ $0.next }) == begun {
             if round < 64 {
                 await Task.yield()
             } else if (try? await Task.sleep(for: .milliseconds(1))) == nil {

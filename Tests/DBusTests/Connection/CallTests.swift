@@ -1,4 +1,4 @@
-import Deadlines
+import AsyncSupport
 import TestFixtures
 import Testing
 

@@ -35,9 +35,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "OAuth", dependencies: [httpTypes, crypto, extras], swiftSettings: strict),
-        .target(name: "Deadlines", swiftSettings: strict),
+        .target(name: "AsyncSupport", swiftSettings: strict),
         .target(
-            name: "Handshake", dependencies: ["Deadlines", "OAuth", httpTypes, crypto, logging, client, tls] + nio,
+            name: "Handshake", dependencies: ["AsyncSupport", "OAuth", httpTypes, crypto, logging, client, tls] + nio,
             exclude: ["PrivacyInfo.xcprivacy"], resources: [.embedInCode("Words/Strings.xcstrings")],
             swiftSettings: strict),
         .target(name: "ThreadSanitizerLock"),
