@@ -2,32 +2,15 @@ import HTTPTypes
 
 /// Asks the server whether a token is active, and what it is for (RFC 7662, section 2.1).
 public struct IntrospectionRequest: Sendable {
-    /// The token that is asked about.
-    public let token: Secret
-    /// Which kind of token it is, as a hint.
-    public let kind: RevocationRequest.TokenKind
-    /// The server that issued it.
-    public let server: AuthorizationServerMetadata
-    /// The client that asks.
-    public let clientID: String
-    /// How the client authenticates.
-    public let authentication: ClientAuthentication
+    private let query: TokenQuery
 
     /// Asks `server` about `token`. RFC 7662, section 2.1 requires authentication.
     public init(
         _ token: Secret, kind: RevocationRequest.TokenKind, at server: AuthorizationServerMetadata, clientID: String,
         authentication: ClientAuthentication
     ) {
-        self.token = token
-        self.kind = kind
-        self.server = server
-        self.clientID = clientID
-        self.authentication = authentication
-    }
-
-    /// What this exchange sends and no error may show.
-    private var secrets: [Secret] {
-        [token] + authentication.secrets(clientID: clientID)
+        query = TokenQuery(
+            token: token, kind: kind, server: server, clientID: clientID, authentication: authentication)
     }
 
     /// The request to send.
@@ -36,18 +19,14 @@ public struct IntrospectionRequest: Sendable {
     ///   ``OAuthError/configuration(member:problem:)``, when the server has no introspection endpoint.
     public var message: RequestMessage {
         get throws(OAuthError) {
-            guard let endpoint = server.introspectionEndpoint else {
-                throw server.lacks("introspection_endpoint")
-            }
-            return try RequestMessage(
-                about: token, kind: kind, to: endpoint, clientID: clientID, authentication: authentication)
+            try query.message(to: \.introspectionEndpoint, named: "introspection_endpoint")
         }
     }
 
     /// Reads the response (RFC 7662, section 2.2).
     public func introspection(from response: ResponseMessage) throws(OAuthError) -> TokenIntrospection {
-        try response.requireSuccess(.introspection, hiding: secrets)
-        let members = try ResponseReader(step: .introspection, content: response.content, hiding: secrets)
+        try response.requireSuccess(.introspection, hiding: query.secrets)
+        let members = try ResponseReader(step: .introspection, content: response.content, hiding: query.secrets)
         if members["active"] == nil, let error = members.serverError(status: response.head.status.code) { throw error }
         guard let isActive = try members.bool("active") else {
             throw members.malformed("active", expected: "true or false")
