@@ -35,10 +35,7 @@ struct Shop: Sendable {
         let analytics: ConnectAnalytics
 
         init(on sandbox: Sandbox) throws {
-            guard
-                let ifttt = try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback)
-            else { throw ShopError.sandbox }
-            self.ifttt = ifttt
+            ifttt = .ifttt.at(try EndpointURL(sandbox.ifttt.origin, security: .allowingInsecureLoopback))
             analytics = ConnectAnalytics(
                 in: vault, appName: "Grocery Express", through: .init(hosts: Hosts(of: ifttt)))
         }
@@ -55,14 +52,8 @@ struct Shop: Sendable {
         var routes: [ConnectButtonRoutes<BasicRequestContext>] = []
         for (path, isOwn) in [("own", true), ("hosted", false)] {
             let address = try PublicAddress("\(origin)/connect/\(path)")
-            let offers = try Self.connections.map { id in
-                var offer = ConnectButtonOffer(try ConnectionID(id))
-                offer.skipsConfiguration = isOwn
-                offer.page = LocalPath(rawValue: "/connections/\(id)")
-                if isOwn { offer.setUpPage = LocalPath(rawValue: "/connections/\(id)/configure") }
-                return offer
-            }
-            var settings = try ConnectButtonSettings(at: address, offering: offers)
+            var settings = try ConnectButtonSettings(
+                at: address, offering: try Self.connections.map { try Self.offer(of: $0, isOwn: isOwn) })
             settings.analytics = analytics
             Self.lend(sandbox, visits, service, to: &settings)
             _ = sandbox.registerRedirectURL(settings.callbackURL)
@@ -89,6 +80,15 @@ struct Shop: Sendable {
             visits.known(request)?.customer.flatMap { Self.partnerUser($0, sandbox) }
         }
         _ = sandbox.setWebhookPrefix(origin)
+    }
+
+    /// A connection's button, configured at the shop's own pages or at IFTTT's.
+    private static func offer(of id: String, isOwn: Bool) throws -> ConnectButtonOffer {
+        var offer = ConnectButtonOffer(try ConnectionID(id))
+        offer.skipsConfiguration = isOwn
+        offer.page = LocalPath(rawValue: "/connections/\(id)")
+        if isOwn { offer.setUpPage = LocalPath(rawValue: "/connections/\(id)/configure") }
+        return offer
     }
 
     /// What the buttons need of the shop: its own OAuth server's codes, and the tokens that its service key can get.

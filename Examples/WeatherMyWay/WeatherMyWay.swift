@@ -32,11 +32,10 @@ struct WeatherMyWay {
 
     /// Signs in with the sandbox's public client.
     private static func signIn(_ sandbox: Sandbox) async throws -> Account {
-        let origin = sandbox.sequencing.origin
-        guard let service = try Service.builtIn("sequencing", at: origin, security: .allowingInsecureLoopback),
-            let client = sandbox.sequencing.clients.first(where: { $0.kind == .public })
+        let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
+        guard let client = sandbox.sequencing.clients.first(where: { $0.kind == .public })
         else { throw HandshakeError.configuration(member: "client", problem: "the sandbox has no public client") }
-        let handshake = try Handshake(Client(service: service, id: client.id), vault: MemoryVault())
+        let handshake = try Handshake(Client(service: .sequencing.at(origin), id: client.id), vault: MemoryVault())
         return try await handshake.signIn(through: SandboxBrowser(sandbox: sandbox))
     }
 

@@ -92,6 +92,22 @@ extension AuthorizationServerMetadata {
         source = .discovered
     }
 
+    /// The same server with the origin of `base` in all its addresses, such as a sandbox's.
+    package func at(_ base: EndpointURL) -> AuthorizationServerMetadata {
+        var server = self
+        server.issuer = issuer.at(base)
+        server.tokenEndpoint = tokenEndpoint.moved(to: base.origin)
+        server.security = base.security
+        let others: [WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>] = [
+            \.authorizationEndpoint, \.refreshEndpoint, \.revocationEndpoint, \.deviceAuthorizationEndpoint,
+            \.introspectionEndpoint, \.userInfoEndpoint, \.keysEndpoint,
+        ]
+        for endpoint in others {
+            server[keyPath: endpoint] = server[keyPath: endpoint]?.moved(to: base.origin)
+        }
+        return server
+    }
+
     /// The error for a request whose endpoint is missing: the service's fault when it publishes its metadata, otherwise
     /// the configuration's.
     func lacks(_ endpoint: String) -> OAuthError {

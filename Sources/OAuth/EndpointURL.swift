@@ -67,11 +67,11 @@ public struct EndpointURL: Sendable, Hashable {
         query = mark.map { String(target[target.index(after: $0)...]) }
     }
 
-    private init(origin: Origin, path: String) {
-        string = origin.description + path
+    private init(origin: Origin, path: String, query: String? = nil) {
+        string = origin.description + path + (query.map { "?" + $0 } ?? "")
         self.origin = origin
         self.path = path.isEmpty ? "/" : path
-        query = nil
+        self.query = query
     }
 
     /// An address written down in our own source, such as a built-in service's; a test reads each one with the checking
@@ -88,6 +88,23 @@ public struct EndpointURL: Sendable, Hashable {
     /// Another path at the same origin. `path` must begin with a slash.
     package func at(path: String) -> EndpointURL {
         EndpointURL(origin: origin, path: path)
+    }
+
+    /// The same path and query at another origin.
+    package func moved(to origin: Origin) -> EndpointURL {
+        EndpointURL(origin: origin, path: path, query: query)
+    }
+
+    /// The rules that this address needs: plain `http:` only where it is `http:` itself.
+    package var security: TransportSecurity {
+        origin.scheme == .http ? .allowingInsecureLoopback : .httpsOnly
+    }
+
+    /// Another path and query at the same origin. `target` must begin with a slash.
+    ///
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a target that is not percent-encoded, or too long.
+    package func at(target: String) throws(OAuthError) -> EndpointURL {
+        try EndpointURL(origin.description + target, security: security)
     }
 }
 

@@ -21,6 +21,15 @@ public struct Issuer: Sendable, Hashable {
         url = endpoint.originOnly
     }
 
+    /// The same identifier at the origin of `base`. Without a path it stays without one.
+    package func at(_ base: EndpointURL) -> Issuer {
+        Issuer(url: url.string == url.origin.description ? base.originOnly : url.moved(to: base.origin))
+    }
+
+    private init(url: EndpointURL) {
+        self.url = url
+    }
+
     /// Whether `text` is this identifier, byte for byte. Swift's own equality also takes canonically equivalent
     /// spellings.
     func isSpelled(_ text: String) -> Bool {

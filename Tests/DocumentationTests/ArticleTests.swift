@@ -156,8 +156,7 @@ struct ArticleTests {
         let registered = try #require(service.clients.first { $0.kind == .public })
         let redirect = try #require(registered.redirectURIs.first { $0.hasPrefix("com.") })
         let client = Client(
-            service: try #require(
-                try Service.builtIn("recurse-center", at: service.origin, security: .allowingInsecureLoopback)),
+            service: .recurseCenter.at(try EndpointURL(service.origin, security: .allowingInsecureLoopback)),
             id: registered.id, redirect: .uri(try RedirectURI(redirect)))
 
         let handshake = try Handshake(client, vault: MemoryVault())

@@ -15,7 +15,7 @@ private enum DocumentedServer {
     }
 
     static func service(at origin: String) throws -> Service {
-        let ifttt = try Service.builtIn("ifttt", at: origin, security: .allowingInsecureLoopback) ?? .ifttt
+        let ifttt = Service.ifttt.at(try EndpointURL(origin, security: .allowingInsecureLoopback))
         return ifttt
     }
 

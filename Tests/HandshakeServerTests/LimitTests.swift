@@ -103,8 +103,8 @@ final class LimitTests: Sendable {
 
     @Test("accounts without IFTTT make no routes")
     func accounts() throws {
-        let service = try #require(
-            try Service.builtIn("recurse-center", at: "http://127.0.0.1:1", security: .allowingInsecureLoopback))
+        let service = Service.recurseCenter.at(
+            try EndpointURL("http://127.0.0.1:1", security: .allowingInsecureLoopback))
         let settings = try ConnectButtonSettings(
             at: try PublicAddress(World.address), offering: [ConnectButtonOffer(try ConnectionID("aB3dE5fG"))])
         let accounts = try Handshake(Client(service: service, id: "x"), vault: MemoryVault())

@@ -296,8 +296,8 @@ struct SignInTests {
 
     @Test("a client with another redirect URI makes no routes")
     func configuration() throws {
-        let service = try #require(
-            try Service.builtIn("recurse-center", at: "http://127.0.0.1:1", security: .allowingInsecureLoopback))
+        let service = Service.recurseCenter.at(
+            try EndpointURL("http://127.0.0.1:1", security: .allowingInsecureLoopback))
         let handshake = try Handshake(Client(service: service, id: "x"), vault: MemoryVault())
         #expect(throws: HandshakeServerError.self) {
             _ = try SignInRoutes<BasicRequestContext>(handshake, at: try PublicAddress(Self.address)) { _, _ in nil }

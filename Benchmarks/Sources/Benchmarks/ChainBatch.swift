@@ -42,10 +42,8 @@ private enum ChainBatch {
     }
 
     private static func signedIn(_ sandbox: Sandbox) async throws -> Sequencing {
-        let origin = sandbox.sequencing.origin
-        guard let service = try Service.builtIn("sequencing", at: origin, security: .allowingInsecureLoopback) else {
-            throw Failure("there is no built-in sequencing")
-        }
+        let origin = try EndpointURL(sandbox.sequencing.origin, security: .allowingInsecureLoopback)
+        let service = Service.sequencing.at(origin)
         let handshake = try Handshake(Client(service: service, id: "my-genome-app"), vault: MemoryVault())
         let account = try await handshake.signIn(through: SandboxUserAgent(sandbox: sandbox))
         let interval = Duration.milliseconds(20)

@@ -5,7 +5,7 @@ public import OAuth
 /// The facts were gathered from public collections and the services' own pages. They are tested against a stand-in that
 /// follows the same facts, not against the services.
 public struct BuiltInService: Sendable {
-    /// The name that ``Service/named(_:_:at:security:)`` takes, such as `github`.
+    /// The name that ``Service/named(_:_:)`` takes, such as `github`.
     public let name: String
     /// The name as people read it.
     public let title: String

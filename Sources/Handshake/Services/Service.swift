@@ -108,6 +108,24 @@ public struct Service: Sendable {
         self.deviations = deviations
     }
 
+    /// The same service with all its hosts at one origin, such as a sandbox's. Paths stay.
+    public func at(_ base: EndpointURL) -> Service {
+        let server: AuthorizationServer =
+            switch authorizationServer {
+            case .discovered(let issuer, _): .discovered(issuer.at(base), security: base.security)
+            case .described(let metadata): .described(metadata.at(base))
+            }
+        let identity = identityEndpoint.map {
+            IdentityEndpoint(
+                url: $0.url.moved(to: base.origin), subjectMember: $0.subjectMember, nameMembers: $0.nameMembers,
+                method: $0.method)
+        }
+        return Service(
+            checkedName: name, displayName: displayName, authorizationServer: server,
+            apiRoot: apiRoot?.moved(to: base.origin), apiOrigins: apiOrigins.isEmpty ? [] : [base.origin],
+            defaultScopes: defaultScopes, identityEndpoint: identity, deviations: deviations)
+    }
+
     /// Whether a text can name a service or an account.
     static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)

@@ -17,29 +17,31 @@ extension BuiltInService {
     /// - Parameters:
     ///   - values: the values of the service's placeholders.
     ///   - base: an address in the place of every host of the service.
-    ///   - security: the rules for its addresses.
     ///   - transport: how requests reach the network.
     /// - Returns: the differences; nil when the service is not known to publish metadata.
-    /// - Throws: what ``service(_:at:security:)`` throws; ``HandshakeError/undiscovered(issuer:failures:)``,
+    /// - Throws: what ``service(_:security:)`` throws; ``HandshakeError/undiscovered(issuer:failures:)``,
     ///   ``HandshakeError/exchange(_:)`` and ``HandshakeError/network(_:)`` when its metadata cannot be read.
     public func drift(
-        _ values: [String: String] = [:], at base: EndpointURL? = nil, security: TransportSecurity = .httpsOnly,
+        _ values: [String: String] = [:], at base: EndpointURL? = nil,
         transport: any Transport = .platform
     ) async throws -> [ServiceDrift]? {
-        _ = try service(values, at: base, security: security)
-        let facts = ServiceFacts(name: name, members: try filled(with: values), base: base, security: security)
-        guard let issuer = try facts.issuer() else { return nil }
+        _ = try service(values)
+        let facts = ServiceFacts(name: name, members: try filled(with: values), security: .httpsOnly)
+        guard var issuer = try facts.issuer() else { return nil }
+        if let base { issuer = issuer.at(base) }
         let environment = Environment(
             vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: TransferLimits(),
             log: .init(label: "handshake"))
-        let published = try await environment.discover(issuer, security: security)
+        let published = try await environment.discover(issuer, security: base?.security ?? .httpsOnly)
         let endpoints: [(String, EndpointURL?)] = [
             ("authorize_url", published.authorizationEndpoint), ("token_url", published.tokenEndpoint),
             ("revocation_url", published.revocationEndpoint),
             ("device_authorization_url", published.deviceAuthorizationEndpoint),
         ]
         return try endpoints.compactMap { member, found in
-            guard let described = try facts.endpoint(member), described != found else { return nil }
+            guard var described = try facts.endpoint(member) else { return nil }
+            if let base { described = described.moved(to: base.origin) }
+            guard described != found else { return nil }
             return ServiceDrift(member: member, described: described.string, published: found?.string)
         }
     }

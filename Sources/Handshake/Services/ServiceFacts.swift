@@ -5,8 +5,6 @@ import OAuth
 struct ServiceFacts {
     let name: String
     let members: JSONObject
-    /// The address in the place of every host of the service, such as a sandbox's.
-    let base: EndpointURL?
     let security: TransportSecurity
 
     func service() throws(HandshakeError) -> Service {
@@ -18,8 +16,7 @@ struct ServiceFacts {
         }
         var origins: [Origin] = []
         for address in try texts("api_origins") { origins.append(try parsed(address, "api_origins").origin) }
-        let offline = ServiceFacts(
-            name: name, members: members["offline"]?.object ?? [:], base: base, security: security)
+        let offline = ServiceFacts(name: name, members: members["offline"]?.object ?? [:], security: security)
         let scopes = try texts("default_scopes")
         return try Service(
             name: name, displayName: try text("title"), authorizationServer: try server(),
@@ -151,9 +148,7 @@ extension ServiceFacts {
     private func parsed(_ address: String, _ member: String) throws(HandshakeError) -> EndpointURL {
         let member = member.replacing("_", with: "-")
         do {
-            let url = try EndpointURL(address, security: security, member: member)
-            guard let base else { return url }
-            return try EndpointURL(base.origin.description + url.requestTarget, security: security, member: member)
+            return try EndpointURL(address, security: security, member: member)
         } catch {
             throw .exchange(error)
         }
@@ -162,9 +157,7 @@ extension ServiceFacts {
     func issuer() throws(HandshakeError) -> Issuer? {
         guard let text = try text("issuer") else { return nil }
         do {
-            guard let base else { return try Issuer(text, security: security) }
-            let path = text.dropFirst("https://".count).drop { $0 != "/" }
-            return try Issuer(base.origin.description + path, security: security)
+            return try Issuer(text, security: security)
         } catch {
             throw .exchange(error)
         }

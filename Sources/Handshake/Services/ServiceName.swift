@@ -24,33 +24,40 @@ extension Service {
     /// - Parameters:
     ///   - name: one of the constants, or any name of `handshake services`.
     ///   - values: the values of the service's placeholders.
-    ///   - base: an address in the place of every host of the service, such as a sandbox's.
-    ///   - security: the rules for its addresses.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no such service, the package cannot sign
     ///   in to it, or a value is missing or wrong; ``HandshakeError/exchange(_:)`` for an address that is not accepted.
     public static func named(
-        _ name: Name, _ values: [String: String] = [:], at base: EndpointURL? = nil,
-        security: TransportSecurity = .httpsOnly
+        _ name: Name, _ values: [String: String] = [:]
     ) throws(HandshakeError) -> Service {
+        if let service = (builtIn + [.ifttt]).first(where: { $0.name == name.rawValue }) {
+            if let placeholder = values.keys.min() {
+                throw .configuration(
+                    member: quoted(placeholder, limit: 80), problem: "\(service.displayName) has no placeholders")
+            }
+            return service
+        }
         guard let service = BuiltInService.named(name.rawValue) else {
             throw .configuration(
                 member: "service", problem: "there is no built-in service “\(quoted(name.rawValue, limit: 80))”")
         }
-        return try service.service(values, at: base, security: security)
+        return try service.service(values)
     }
 }
 
 extension BuiltInService {
     /// The service with values in the place of its placeholders.
     ///
-    /// - Throws: what ``Service/named(_:_:at:security:)`` throws.
+    /// - Parameters:
+    ///   - values: the values of the placeholders.
+    ///   - security: the rules for its addresses.
+    /// - Throws: what ``Service/named(_:_:)`` throws.
     public func service(
-        _ values: [String: String] = [:], at base: EndpointURL? = nil, security: TransportSecurity = .httpsOnly
+        _ values: [String: String] = [:], security: TransportSecurity = .httpsOnly
     ) throws(HandshakeError) -> Service {
         if let unsupportedReason {
             throw .configuration(member: "service", problem: "\(title) is not supported: \(unsupportedReason)")
         }
-        return try ServiceFacts(name: name, members: filled(with: values), base: base, security: security).service()
+        return try ServiceFacts(name: name, members: filled(with: values), security: security).service()
     }
 }
 

@@ -61,8 +61,8 @@ struct World {
     }
 
     func accounts() throws -> Handshake {
-        let service = try requireValue(
-            try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback))
+        let service = Service.ifttt.at(
+            try EndpointURL(sandbox.ifttt.origin, security: .allowingInsecureLoopback))
         let client = Client(
             service: service, id: "lumen_garden", redirect: .uri(try RedirectURI("\(Self.address)/return")))
         return try Handshake(client, vault: vault, time: time)

@@ -79,10 +79,7 @@ struct CrashTests {
 /// An account of the sandbox's Recurse Center, opened in a process that shares nothing but the vault.
 enum Refresher {
     static func account(at origin: String, client: String, in vault: any Vault) async throws -> Account? {
-        guard let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback)
-        else {
-            return nil
-        }
+        let service = Service.recurseCenter.at(try EndpointURL(origin, security: .allowingInsecureLoopback))
         return try await Handshake(Client(service: service, id: client), vault: vault).account()
     }
 }

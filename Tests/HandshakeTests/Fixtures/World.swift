@@ -25,7 +25,8 @@ struct World: Sendable {
     func service(_ name: SandboxService.Name? = nil) throws -> Service {
         let stand = self[name ?? stand]
         let security = TransportSecurity.allowingInsecureLoopback
-        return try Service.builtIn(stand.name.rawValue, at: stand.origin, security: security)
+        return try Service.builtIn.first { $0.name == stand.name.rawValue }?
+            .at(EndpointURL(stand.origin, security: security))
             ?? Service(
                 name: "standard",
                 authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),

@@ -129,8 +129,42 @@ struct BuiltInServiceTests {
     @Test("a name is found whole, and an unknown one is refused")
     func names() throws {
         #expect(try Service.named(.github).displayName == "GitHub")
+        for service in [Service.sequencing, .recurseCenter, .ifttt] {
+            #expect(try Service.named(Service.Name(rawValue: service.name)).displayName == service.displayName)
+            #expect(
+                throws: HandshakeError.configuration(
+                    member: "host", problem: "\(service.displayName) has no placeholders")
+            ) {
+                try Service.named(Service.Name(rawValue: service.name), ["host": "evil.example"])
+            }
+        }
         for name in ["", "git", "githu", "github\",\"", "GitHub", String(repeating: "a", count: 10_000)] {
             #expect(BuiltInService.named(name)?.name == nil)
         }
+    }
+
+    @Test("a service at another origin keeps its paths, and none of its addresses stays", arguments: supported)
+    func moved(_ name: String) throws {
+        let service = try Service.named(Service.Name(rawValue: name), Self.values(name))
+        let base = try EndpointURL("http://127.0.0.1:8080/ignored?x=1", security: .allowingInsecureLoopback)
+        let moved = service.at(base)
+        #expect(moved.authorizationServer.security == .allowingInsecureLoopback)
+        for (new, old) in zip(Self.addresses(moved), Self.addresses(service)) {
+            #expect(new?.origin == old.map { _ in base.origin } && new?.requestTarget == old?.requestTarget)
+            #expect(try new.map { try EndpointURL($0.string, security: .allowingInsecureLoopback) } == new)
+        }
+        #expect(moved.apiOrigins == (service.apiOrigins.isEmpty ? [] : [base.origin]))
+        #expect(moved.defaultScopes == service.defaultScopes && moved.name == service.name)
+    }
+
+    private static func addresses(_ service: Service) -> [EndpointURL?] {
+        let issuer = service.authorizationServer.issuer.url
+        let others = [service.apiRoot, service.identityEndpoint?.url]
+        guard case .described(let server) = service.authorizationServer else { return [issuer] + others }
+        return [
+            issuer, server.tokenEndpoint, server.authorizationEndpoint, server.refreshEndpoint,
+            server.revocationEndpoint, server.deviceAuthorizationEndpoint, server.introspectionEndpoint,
+            server.userInfoEndpoint, server.keysEndpoint,
+        ] + others
     }
 }

@@ -220,9 +220,7 @@ struct SignInTests {
         let note = folder.parent + "/url"
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [place = place as VaultPlace, origin = origin as String, id = id as String, note = note as String] in
-            guard
-                let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback)
-            else { return }
+            let service = Service.recurseCenter.at(try EndpointURL(origin, security: .allowingInsecureLoopback))
             let client = Client(
                 service: service, id: id, redirect: .uri(try RedirectURI("com.example.app:/callback")))
             let attempt = try await Handshake(client, vault: try place.open()).beginSignIn()

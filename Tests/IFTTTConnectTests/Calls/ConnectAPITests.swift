@@ -167,7 +167,7 @@ struct ConnectAPITests {
         #expect(error.problemKind == .invalidParameters && ifttt.requests.count == 1)
     }
 
-    @Test("F063, F042: turning off and on again, asked for once more when the answer was lost")
+    @Test("F063, F042: turning off and on again, retried when the answer was lost")
     func change() async throws {
         let ifttt = ScriptedIFTTT([
             "POST \(path)/disable": [.lost, .json(Balcony.json(status: "\"disabled\"", userConnection: nil))],
@@ -188,8 +188,8 @@ struct ConnectAPITests {
         let me = try await ifttt.api(.user(try token())).me()
         #expect(me.level == .user && me.login == "ada_l" && me.serviceID == "lumen_garden")
         ifttt.answer("GET /v2/me", .json(#"{"authentication_level":"new","user_login":null}"#))
-        let nobody = try await ifttt.api().me()
-        #expect(nobody.level.rawValue == "new" && nobody.login == nil)
+        let anonymous = try await ifttt.api().me()
+        #expect(anonymous.level.rawValue == "new" && anonymous.login == nil)
     }
 
     @Test("F017, F079, 12: whether there is an account, asked without a token and with the plus")
@@ -337,8 +337,7 @@ struct ConnectAPITests {
         #expect(Hosts.production.realtime.origin.description == "https://realtime.ifttt.com")
         #expect(Hosts.production.location.origin.description == "https://connectapi.ifttt.com")
         #expect(Hosts.production.terms.string == "https://ifttt.com/terms")
-        let service = try #require(
-            try Service.builtIn("ifttt", at: "http://127.0.0.1:9", security: .allowingInsecureLoopback))
+        let service = Service.ifttt.at(try EndpointURL("http://127.0.0.1:9", security: .allowingInsecureLoopback))
         #expect(Hosts(of: service).connect.origin.description == "http://127.0.0.1:9")
         #expect(Hosts(of: service).site.origin.description == "http://127.0.0.1:9")
     }

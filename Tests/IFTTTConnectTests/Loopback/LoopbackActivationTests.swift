@@ -38,8 +38,8 @@ struct LoopbackActivationTests {
                 skipsConfiguration: skipsConfiguration)
             configuration.addresses = ActivationAddresses(
                 ifttt.hosts, handoffPrefix: "\(ifttt.sandbox.ifttt.origin)/app/connections/")
-            let service = try #require(
-                try Service.builtIn("ifttt", at: ifttt.sandbox.ifttt.origin, security: .allowingInsecureLoopback))
+            let service = Service.ifttt.at(
+                try EndpointURL(ifttt.sandbox.ifttt.origin, security: .allowingInsecureLoopback))
             let client = Client(
                 service: service, id: "lumen_garden", redirect: .uri(try RedirectURI("com.example.garden:/connect")))
             tokens = UserTokens(in: try Handshake(client, vault: MemoryVault()))

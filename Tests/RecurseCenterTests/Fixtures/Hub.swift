@@ -19,8 +19,8 @@ struct Hub: Sendable {
         sandbox = try await Sandbox.start()
         let security = TransportSecurity.allowingInsecureLoopback
         let stand = sandbox.recurseCenter
-        guard let service = try Service.builtIn("recurse-center", at: stand.origin, security: security),
-            let client = stand.clients.first(where: { $0.kind == .public })
+        let service = Service.recurseCenter.at(try EndpointURL(stand.origin, security: security))
+        guard let client = stand.clients.first(where: { $0.kind == .public })
         else { throw HandshakeError.configuration(member: "client", problem: "the sandbox has no public client") }
         let handshake = try Handshake(Client(service: service, id: client.id), vault: MemoryVault())
         if personalToken {

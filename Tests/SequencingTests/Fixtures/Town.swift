@@ -15,8 +15,8 @@ struct Town: Sendable {
         sandbox = try await Sandbox.start()
         let security = TransportSecurity.allowingInsecureLoopback
         let origin = sandbox.sequencing.origin
-        guard let service = try Service.builtIn("sequencing", at: origin, security: security),
-            let client = sandbox.sequencing.clients.first(where: { $0.kind == .public })
+        let service = Service.sequencing.at(try EndpointURL(origin, security: security))
+        guard let client = sandbox.sequencing.clients.first(where: { $0.kind == .public })
         else { throw HandshakeError.configuration(member: "client", problem: "the sandbox has no public client") }
         let handshake = try Handshake(Client(service: service, id: client.id, scopes: scopes), vault: MemoryVault())
         account = try await handshake.signIn(through: Approval(sandbox: sandbox, user: user))

@@ -39,8 +39,7 @@ struct BeaconTests {
     func hosts() throws {
         #expect(Sequencing.Hosts.production.beacon.origin.description == "https://beacon.sequencing.com")
         #expect(Sequencing.Hosts(of: .sequencing) == .production)
-        let service = try #require(
-            try Service.builtIn("sequencing", at: "http://127.0.0.1:9", security: .allowingInsecureLoopback))
+        let service = Service.sequencing.at(try EndpointURL("http://127.0.0.1:9", security: .allowingInsecureLoopback))
         #expect(Sequencing.Hosts(of: service).beacon.origin.description == "http://127.0.0.1:9")
     }
 }

@@ -16,9 +16,8 @@ struct SandboxUserAgent: Browser {
 /// The Recurse Center of a sandbox: short, rotating refresh tokens and an API at the same origin.
 enum RecurseCenterAtSandbox {
     static func client(origin: String) throws -> Client {
-        guard let service = try Service.builtIn("recurse-center", at: origin, security: .allowingInsecureLoopback)
-        else { throw Failure("there is no built-in recurse-center") }
-        return Client(service: service, id: "recurse-public")
+        let base = try EndpointURL(origin, security: .allowingInsecureLoopback)
+        return Client(service: .recurseCenter.at(base), id: "recurse-public")
     }
 
     /// What the benchmarks ask of the API.

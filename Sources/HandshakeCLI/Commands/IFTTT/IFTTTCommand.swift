@@ -32,10 +32,7 @@ struct IFTTTHostOptions: ParsableArguments {
     func service() throws -> Service {
         let settings = try Settings.load()
         guard let url = settings.choose(baseURL, "BASE_URL", settings.service("ifttt").baseURL) else { return .ifttt }
-        guard let service = try Service.builtIn("ifttt", at: url, security: .allowingInsecureLoopback) else {
-            throw CommandError.usage("IFTTT cannot be used at another origin. Leave out --base-url.")
-        }
-        return service
+        return .ifttt.at(try EndpointURL(url, security: .allowingInsecureLoopback, member: "base-url"))
     }
 
     func hosts() throws -> Hosts { Hosts(of: try service()) }

@@ -87,7 +87,8 @@ struct Demo: AsyncParsableCommand {
         let security = TransportSecurity.allowingInsecureLoopback
         return try [sandbox.sequencing, sandbox.recurseCenter, sandbox.standard].map { stand in
             let service =
-                try Service.builtIn(stand.name.rawValue, at: stand.origin, security: security)
+                try Service.builtIn.first { $0.name == stand.name.rawValue }?
+                .at(EndpointURL(stand.origin, security: security))
                 ?? Service(
                     name: "standard", displayName: "Standards-true server",
                     authorizationServer: .discovered(try Issuer(stand.origin, security: security), security: security),

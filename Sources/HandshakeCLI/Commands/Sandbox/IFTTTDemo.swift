@@ -13,9 +13,10 @@ struct DemoConnection {
     /// - Parameter isHeadless: whether the sandbox's own user goes through the pages; otherwise a person does, in the
     ///   browser.
     static func activate(on sandbox: Sandbox, isHeadless: Bool) async throws -> DemoConnection {
-        guard let connect = sandbox.ifttt.connect, let first = connect.connections.first,
-            let service = try Service.builtIn("ifttt", at: sandbox.ifttt.origin, security: .allowingInsecureLoopback)
-        else { throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no connection") }
+        let service = Service.ifttt.at(try EndpointURL(sandbox.ifttt.origin, security: .allowingInsecureLoopback))
+        guard let connect = sandbox.ifttt.connect, let first = connect.connections.first else {
+            throw CommandError(status: .defect, code: "sandbox", message: "the sandbox has no connection")
+        }
         let email = "new@example.test"
         let loopback = try LoopbackBrowser(AnnouncedBrowser())
         let browser: any ConnectBrowser = isHeadless ? SandboxVisitor(sandbox: sandbox) : loopback

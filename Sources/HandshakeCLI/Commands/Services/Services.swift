@@ -97,7 +97,7 @@ struct Services: ParsableCommand {
             let values = try ServiceChoice.values(set, tenant: nil, table: settings.service(service))
             let security = ServiceChoice.security(for: baseURL)
             let base = try baseURL.map { try EndpointURL($0, security: security, member: "base-url") }
-            let drift = try await known.drift(values, at: base, security: security)
+            let drift = try await known.drift(values, at: base)
             try report(drift, title: known.title)
         }
 

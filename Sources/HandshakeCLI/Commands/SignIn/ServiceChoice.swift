@@ -46,12 +46,7 @@ struct ServiceChoice {
                     "“\(name)” is built in, with its endpoints. Use --base-url for a sandbox, or another name for your server."
                 )
             }
-            guard let baseURL else { return try adding(service) }
-            // Never the service itself when a sandbox was asked for.
-            guard let moved = try Service.builtIn(name, at: baseURL, security: Self.security(for: baseURL)) else {
-                throw CommandError.usage("“\(name)” cannot be used at another origin. Leave out --base-url.")
-            }
-            return try adding(moved)
+            return try adding(try Self.at(baseURL, service))
         }
         let addresses = (
             issuer: settings.choose(options.issuer, "ISSUER", table.issuer),
@@ -74,9 +69,6 @@ struct ServiceChoice {
         if let reason = known.unsupportedReason {
             throw CommandError.usage("“\(name)” is known but not supported: \(reason).")
         }
-        let base = try baseURL.map {
-            try EndpointURL($0, security: Self.security(for: $0), member: "base-url")
-        }
         let values = try Self.values(options.set, tenant: options.tenant, table: table)
         if let missing = known.placeholders.first(where: {
             values[$0.name] == nil && $0.defaultValue == nil
@@ -86,7 +78,13 @@ struct ServiceChoice {
                     + (missing.meaning.map { " (\($0))" } ?? "")
                     + ": handshake login \(name) --set \(missing.name)=\(missing.example)")
         }
-        return try known.service(values, at: base, security: Self.security(for: baseURL))
+        return try Self.at(baseURL, try known.service(values))
+    }
+
+    /// The service at the origin of `--base-url`; at its own where there is none.
+    private static func at(_ baseURL: String?, _ service: Service) throws -> Service {
+        guard let baseURL else { return service }
+        return service.at(try EndpointURL(baseURL, security: security(for: baseURL), member: "base-url"))
     }
 
     /// The values of placeholders: options before settings.
