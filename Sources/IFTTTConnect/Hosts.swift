@@ -49,18 +49,6 @@ public struct Hosts: Sendable, Hashable {
 
     static let termsPath = "/terms"
 
-    /// A path, with its query, at the origin of a host. `target` begins with a slash and is already encoded.
-    static func endpoint(_ host: EndpointURL, _ target: String) throws(ConnectError) -> EndpointURL {
-        do {
-            // The origin was validated when the host was created.
-            return try EndpointURL(
-                host.origin.description + target,
-                security: host.origin.scheme == .http ? .allowingInsecureLoopback : .httpsOnly)
-        } catch {
-            throw .input(member: "url", problem: "\(error)")
-        }
-    }
-
     /// A text as one segment of a path.
     ///
     /// - Throws: ``ConnectError/input(member:problem:)`` when it is empty, `.` or `..`, or longer than

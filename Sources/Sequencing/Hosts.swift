@@ -39,17 +39,5 @@ extension Sequencing {
                 site: site, api: service.apiRoot ?? site,
                 beacon: site.origin == production.site.origin ? production.beacon : site)
         }
-
-        /// A path, with its query, at the origin of a host. `target` begins with a slash and is already encoded.
-        static func endpoint(_ host: EndpointURL, _ target: String) throws(SequencingError) -> EndpointURL {
-            do {
-                // The origin was validated when the host was created.
-                return try EndpointURL(
-                    host.origin.description + target,
-                    security: host.origin.scheme == .http ? .allowingInsecureLoopback : .httpsOnly)
-            } catch {
-                throw .account(.exchange(error))
-            }
-        }
     }
 }

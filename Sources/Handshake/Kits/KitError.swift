@@ -41,6 +41,24 @@ extension KitError {
         }
     }
 
+    /// A URL at the origin of a host. `target` is a path with its query; it begins with a slash and is percent-encoded.
+    package static func endpoint(_ host: EndpointURL, _ target: String) throws(Self) -> EndpointURL {
+        do {
+            return try host.at(target: target)
+        } catch {
+            throw account(.exchange(error))
+        }
+    }
+
+    /// A request to a host that asks for JSON, and sends it where there is content.
+    package static func request(
+        _ method: HTTPRequest.Method, _ host: EndpointURL, _ target: String, headers: HTTPFields, content: JSONValue?
+    ) throws(Self) -> RequestMessage {
+        var headers = headers
+        let content = headers.exchangeJSON(content)
+        return RequestMessage(method, try endpoint(host, target), headers: headers, content: content)
+    }
+
     /// Runs `body`, and retries it after a passing failure.
     ///
     /// - Parameters:

@@ -30,9 +30,7 @@ struct Exchange: Sendable {
         static let repeatable = [Duration.seconds(1)]
 
         func request() throws(ConnectError) -> RequestMessage {
-            var headers = headers
-            let content = headers.exchangeJSON(content)
-            return RequestMessage(method, try Hosts.endpoint(host, target), headers: headers, content: content)
+            try ConnectError.request(method, host, target, headers: headers, content: content)
         }
     }
 

@@ -1,5 +1,6 @@
 import Crypto
 import CryptoExtras
+import Handshake
 public import OAuth
 
 #if canImport(FoundationEssentials)
@@ -56,7 +57,7 @@ public struct LegacyConnectCodec: Sendable {
                 member: "files", problem: "the link would be longer than 8 KiB. Use several links with fewer files each"
             )
         }
-        return try Sequencing.Hosts.endpoint(hosts.site, target)
+        return try SequencingError.endpoint(hosts.site, target)
     }
 
     /// The first 32 bytes of the secret, padded with zeros.

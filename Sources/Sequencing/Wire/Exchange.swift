@@ -36,10 +36,7 @@ struct Exchange: Sendable {
 
         /// The request at a host.
         func request(at host: EndpointURL) throws(SequencingError) -> RequestMessage {
-            var headers = headers
-            let content = headers.exchangeJSON(content)
-            return RequestMessage(
-                method, try Sequencing.Hosts.endpoint(host, target), headers: headers, content: content)
+            try SequencingError.request(method, host, target, headers: headers, content: content)
         }
     }
 
