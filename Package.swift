@@ -245,9 +245,7 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
 
         .target(
-            name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto],
-            exclude: unusedPrivacyManifest, resources: privacyManifest,
-            swiftSettings: strict),
+            name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto], swiftSettings: strict),
         .testTarget(
             name: "RecurseCenterTests",
             dependencies: ["TestFixtures", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],

@@ -54,7 +54,7 @@ struct PrivacyTests {
                 return ["stat(", "lstat(", "fstat(", "fstatat(", "attributesOfItem(", ".contentModificationDateKey"]
                     .contains { text.contains($0) }
             }.map(Self.module))
-        #expect(readers.isSuperset(of: ["Handshake", "RecurseCenter", "Sequencing"]))
+        #expect(readers.isSuperset(of: ["Handshake", "Sequencing"]))
         for module in readers {
             let file = Repository.root.appending(path: "Sources/\(module)/PrivacyInfo.xcprivacy")
             let manifest = try PropertyListDecoder().decode(Manifest.self, from: Data(contentsOf: file))

@@ -57,7 +57,7 @@ public actor ProfileDirectory {
         folder: String, lifetime: Duration = .seconds(86_400), capacity: Int = 2_000, time: TimeSource = .system,
         lookUp: @escaping @Sendable (PersonID) async throws -> Profile
     ) throws(RecurseCenterError) {
-        let store = ProfileStore(folder: try PrivateFolder(folder))
+        let store = ProfileStore(folder: try CacheFolder(folder, failure: RecurseCenterError.disk))
         self.store = store
         self.lifetime = lifetime
         self.capacity = max(capacity, 1)

@@ -1,3 +1,4 @@
+import Handshake
 import OAuth
 
 /// Profiles in a folder: `759.json` for the person with this identifier.
@@ -8,12 +9,12 @@ struct ProfileStore: Sendable {
         let fetchedAt: Double
     }
 
-    private let folder: PrivateFolder
+    private let folder: CacheFolder<RecurseCenterError>
 
     private static let ending = ".json"
     private static let longestFile = 1 << 20
 
-    init(folder: PrivateFolder) {
+    init(folder: CacheFolder<RecurseCenterError>) {
         self.folder = folder
     }
 

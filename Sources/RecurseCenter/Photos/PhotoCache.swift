@@ -36,7 +36,7 @@ public final class PhotoCache: Sendable {
         folder: String, lifetime: Duration = .seconds(7 * 86_400), limits: TransferLimits = RecurseCenter.photoLimits,
         time: TimeSource = .system
     ) throws(RecurseCenterError) {
-        store = PhotoStore(folder: try PrivateFolder(folder))
+        store = PhotoStore(folder: try CacheFolder(folder, failure: RecurseCenterError.disk))
         self.lifetime = lifetime
         self.limits = limits
         self.time = time

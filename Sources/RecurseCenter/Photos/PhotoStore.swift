@@ -1,4 +1,5 @@
 import Crypto
+import Handshake
 import OAuth
 
 /// Photos in a folder: the image `759-0123456789abcdef.png` and its description `759.json`.
@@ -16,11 +17,11 @@ struct PhotoStore: Sendable {
         let validators: Photo.Validators
     }
 
-    private let folder: PrivateFolder
+    private let folder: CacheFolder<RecurseCenterError>
 
     private static let longestNote = 64 << 10
 
-    init(folder: PrivateFolder) {
+    init(folder: CacheFolder<RecurseCenterError>) {
         self.folder = folder
     }
 

@@ -263,6 +263,15 @@ struct ProfileDirectoryTests {
         #expect(try await directory.entry(id(1)).isStale == false)
     }
 
+    @Test("a folder that other users may read is closed to them")
+    func sharedFolder() throws {
+        let path = folder.path + "/people"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        _ = try directory()
+        #expect(try folder.mode("people") == 0o700)
+    }
+
     @Test("a folder that is a file or a link is refused")
     func notAFolder() throws {
         try Data("x".utf8).write(to: URL(filePath: folder.path + "/people"))

@@ -72,14 +72,7 @@ struct FileStatus {
     }
 
     private func requireOurs(at path: String, cure: String) throws(VaultError) {
-        let user = UInt32(geteuid())
-        guard owner == user else {
-            throw .denied(
-                what: path,
-                reason:
-                    "it belongs to user \(owner), but this process runs as user \(user). Fix it with: chown \(user) \(path)"
-            )
-        }
+        try requireOwner(at: path)
         guard mode & 0o077 == 0 else {
             throw .denied(
                 what: path,

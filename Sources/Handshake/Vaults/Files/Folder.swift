@@ -26,8 +26,9 @@ struct Folder: ~Copyable, Sendable {
     /// - Parameters:
     ///   - isOurs: whether the folder must be a real one of ours, closed to others. Folders above it may be
     ///     anyone's, and links.
+    ///   - narrows: whether a folder of ours that other users may use is closed to them, instead of being refused.
     /// - Returns: nil when there is none.
-    static func open(_ path: String, isOurs: Bool) throws(VaultError) -> Folder? {
+    static func open(_ path: String, isOurs: Bool, narrows: Bool = false) throws(VaultError) -> Folder? {
         let descriptor: Descriptor
         do throws(SystemFailure) {
             descriptor = try Descriptor(path: path, O_RDONLY | O_DIRECTORY | (isOurs ? O_NOFOLLOW : 0))
@@ -36,17 +37,27 @@ struct Folder: ~Copyable, Sendable {
             throw error.vaultError(at: path)
         }
         let folder = Folder(path: path, descriptor: descriptor)
+        if narrows { try folder.narrow() }
         if isOurs { try folder.requireOurs() }
         return folder
     }
 
+    /// Closes a folder of ours to other users. Another user's stays as it is.
+    private func narrow() throws(VaultError) {
+        try describing(path) { () throws(SystemFailure) in
+            let status = try descriptor.status()
+            guard status.owner == UInt32(geteuid()), status.mode & 0o077 != 0 else { return }
+            _ = try uninterrupted { fchmod(descriptor.number, 0o700) }
+        }
+    }
+
     /// Opens a folder by its path; makes it, and those above it that are missing, with mode 0700.
-    static func openOrMake(_ path: String, isOurs: Bool) throws(VaultError) -> Folder {
-        if let folder = try open(path, isOurs: isOurs) { return folder }
+    static func openOrMake(_ path: String, isOurs: Bool, narrows: Bool = false) throws(VaultError) -> Folder {
+        if let folder = try open(path, isOurs: isOurs, narrows: narrows) { return folder }
         let (above, name) = split(path)
         let parent = try openOrMake(above, isOurs: false)
         try parent.makeFolder(name)
-        guard let folder = try open(path, isOurs: isOurs) else {
+        guard let folder = try open(path, isOurs: isOurs, narrows: narrows) else {
             throw SystemFailure(code: ENOENT).vaultError(at: path)
         }
         return folder

@@ -82,7 +82,7 @@ extension FileStatus {
         }
     }
 
-    private func requireOwner(at path: String) throws(VaultError) {
+    func requireOwner(at path: String) throws(VaultError) {
         let user = UInt32(geteuid())
         guard owner == user else {
             throw .denied(
