@@ -72,7 +72,7 @@ private enum Activation {
                 case .fetch(let ticket): try take(.fetched(ticket, .success(on)))
                 case .disable(let ticket): try take(.disabled(ticket, .success(off)))
                 case .start(let deadline, _): try take(.deadlinePassed(deadline))
-                case .open: try take(.redirected(redirect, at: 1))
+                case .open: try perform(machine.open(redirect, at: 1))
                 default: break
                 }
             }
@@ -115,7 +115,7 @@ private enum Activation {
         for event in [ConnectActivation.Event.appeared, .connect(state, at: 0)] { _ = machine.handle(event) }
         let url = "gardenapp://connect_callback?state=somebody-elses&next_step=complete&user_token=theirs"
         for _ in 0..<1_000 {
-            guard machine.handle(.redirected(url, at: 1)) == [.refused(.otherAttempt)] else {
+            guard machine.open(url, at: 1) == [.refused(.otherAttempt)] else {
                 throw Failure("a redirect of another attempt was accepted")
             }
         }

@@ -49,47 +49,6 @@ struct ConnectSessions: Sendable {
         accountLookUps = RateLimit(settings.limits.accountLookUps)
     }
 
-    /// One user and one connection.
-    struct Place: Sendable {
-        let user: ConnectButtonUser
-        let offer: ConnectButtonOffer
-
-        var key: VaultKey { Self.key(of: user, offer.connection) }
-
-        static func key(of user: ConnectButtonUser, _ connection: ConnectionID) -> VaultKey {
-            VaultKey(.activation, [connection.rawValue, digest(of: user)])
-        }
-
-        static func digest(of user: ConnectButtonUser) -> String {
-            Base64URL.encode(SHA256.hash(data: Array(user.id.utf8)))
-        }
-    }
-
-    /// The result of an event.
-    struct Step: Sendable {
-        var session: ConnectSession
-        /// The effects to perform, in order.
-        var effects: [ConnectActivation.Effect]
-        /// The URL to which the user goes.
-        var open: String?
-        /// Why a redirect was rejected.
-        var refusal: RedirectRefusal?
-    }
-
-    /// A change of a session, applied atomically under the vault's lock.
-    struct Turn: Sendable {
-        /// The locale of the page.
-        var locale: ConnectButtonLocale?
-        /// The token of the expected session; nil for any, creating one where there is none.
-        var session: String?
-        /// Whether the page may receive the URL to which the user goes.
-        var opens: @Sendable (ConnectSession) -> Bool = { _ in false }
-        /// The token of the request whose answer this is.
-        var askedWith: UserToken?
-        /// Applies the event. If it throws, nothing changes.
-        let change: @Sendable (inout ConnectSession) throws -> [ConnectActivation.Effect]
-    }
-
     /// The state from the vault alone; nil without a session. Applies what is overdue first.
     func peek(at place: Place) async throws -> ConnectSession? {
         guard let session = try await vault.record(place.key).flatMap(ConnectSession.init(stored:)) else { return nil }
@@ -141,7 +100,7 @@ struct ConnectSessions: Sendable {
     func handleRedirect(_ url: String, at place: Place) async throws -> Step {
         let now = settings.time.now()
         let turn = Turn { session in
-            let effects = session.activation.handle(.redirected(url, at: now))
+            let effects = session.activation.open(url, at: now)
             if !effects.contains(where: \.isRefusal) { session.touchedAt = now }
             return effects
         }

@@ -63,9 +63,9 @@ extension ConnectActivation {
         let state: AttemptState
 
         /// Whether a URL is the redirect of this attempt: for a listener that has to show a page immediately. The state machine
-        /// checks the URL again.
+        /// parses the URL itself.
         public func isAnswered(by url: String) -> Bool {
-            guard let found = try? redirect.redirect(url).state else { return false }
+            guard let found = try? redirect.redirect(from: url).state else { return false }
             return state.matches(found)
         }
 

@@ -32,9 +32,9 @@ extension ConnectActivation {
 
         // From the system.
 
-        /// The app was opened with a URL, a browser caught a redirect, or a server's route received it: the full URL and the
-        /// time in seconds since 1970.
-        case redirected(String, at: Double)
+        /// The app was opened with a redirect, a browser caught it, or a server's route received it; the time is in seconds
+        /// since 1970. ``ConnectActivation/open(_:at:)`` takes a URL.
+        case redirected(ActivationRedirect, at: Double)
         /// The app entered the background, perhaps because the IFTTT app opened.
         case enteredBackground
         /// The network is available again.

@@ -1,7 +1,9 @@
 import OAuth
 
-/// The content of a redirect (dossier 3.7).
-struct ActivationRedirect: Sendable, Equatable {
+/// A redirect to a callback, parsed but not matched with an attempt yet (dossier 3.7).
+///
+/// Only ``CallbackURL/redirect(from:)`` creates one.
+public struct ActivationRedirect: Sendable, Equatable {
     /// The state; nil when it is missing.
     let state: String?
     let nextStep: NextStep

@@ -36,6 +36,7 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
         }
         if parts.scheme == "http" || parts.scheme == "https" {
             do {
+                // Only for its rules on hosts, ports and `http:`; a callback keeps the parts that redirects are compared with.
                 _ = try EndpointURL(text, security: .allowingInsecureLoopback, member: "redirect")
             } catch {
                 throw wrong("\(error)")
@@ -69,18 +70,6 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
             checked: rawValue, kind: scheme == "https" ? .claimed : scheme == "http" ? .loopback : .privateScheme)
     }
 
-    /// Whether a URL is a redirect to this callback, of whatever attempt. An app asks this for each URL that it is opened
-    /// with.
-    ///
-    /// Scheme, authority, path and every query item of the callback must match. Scheme and host are case-insensitive, and for
-    /// `http` and `https` the default port and a slash after the host are optional (RFC 3986, sections 6.2.2.1 and 6.2.3);
-    /// everything else is compared exactly.
-    public func recognizes(_ url: String) -> Bool {
-        guard let parts = Parts(beforeFragment(of: url)), isPlace(parts) else { return false }
-        guard let found = parts.items else { return true }
-        return items.allSatisfy(found.contains)
-    }
-
     private func isPlace(_ parts: Parts) -> Bool {
         // Byte by byte: canonically equivalent characters are different URLs.
         parts.scheme == scheme && parts.place.utf8.elementsEqual(place.utf8)
@@ -91,11 +80,15 @@ public struct CallbackURL: RawRepresentable, Sendable, Hashable, Codable {
         return url[..<(url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex)]
     }
 
-    /// Parses a redirect to this callback.
+    /// Parses a URL as a redirect to this callback, of any attempt.
+    ///
+    /// Scheme, authority, path and every query item of the callback must match. Scheme and host are case-insensitive, and for
+    /// `http` and `https` the default port and a slash after the host are optional (RFC 3986, sections 6.2.2.1 and 6.2.3);
+    /// everything else is compared exactly.
     ///
     /// - Throws: ``RedirectRefusal/foreign`` for another URL, ``RedirectRefusal/unreadable`` for a duplicated parameter or a
     ///   broken escape.
-    func redirect(_ url: String) throws(RedirectRefusal) -> ActivationRedirect {
+    public func redirect(from url: String) throws(RedirectRefusal) -> ActivationRedirect {
         guard let parts = Parts(beforeFragment(of: url)), isPlace(parts) else { throw .foreign }
         guard let found = parts.items else { throw .unreadable }
         guard items.allSatisfy(found.contains) else { throw .foreign }

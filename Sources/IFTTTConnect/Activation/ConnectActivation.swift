@@ -8,7 +8,7 @@
 /// var activation = ConnectActivation(configuration)
 /// perform(activation.handle(.appeared))
 /// perform(activation.handle(.connect(AttemptState(), at: now)))
-/// perform(activation.handle(.redirected(url, at: now)))
+/// perform(activation.open(url, at: now))
 /// ```
 ///
 /// ## Checking redirects
@@ -123,7 +123,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         case .confirmDisconnection: confirmDisconnection()
         case .keepConnection: keepConnection()
         case .configurationSaved: configurationSaved()
-        case .redirected(let url, let time): redirected(url, at: time)
+        case .redirected(let redirect, let time): redirected(redirect, at: time)
         case .enteredBackground: enteredBackground()
         case .signedOut: signOut()
         case .restored: restore()

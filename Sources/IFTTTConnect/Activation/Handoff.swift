@@ -107,13 +107,21 @@ extension ConnectActivation {
         return effects + [.deliver(.cancelled)]
     }
 
-    mutating func redirected(_ url: String, at time: Double) -> [Effect] {
-        let redirect: ActivationRedirect
+    /// Handles a URL: as ``Event/redirected(_:at:)`` when it is a redirect to the callback, otherwise with
+    /// ``Effect/refused(_:)``.
+    ///
+    /// - Parameters:
+    ///   - url: the full URL.
+    ///   - time: seconds since 1970.
+    public mutating func open(_ url: String, at time: Double) -> [Effect] {
         do {
-            redirect = try configuration.redirect.redirect(url)
+            return handle(.redirected(try configuration.redirect.redirect(from: url), at: time))
         } catch {
             return [.refused(error)]
         }
+    }
+
+    mutating func redirected(_ redirect: ActivationRedirect, at time: Double) -> [Effect] {
         guard let attempt else { return [.refused(.noPendingAttempt)] }
         guard let state = redirect.state else { return [.refused(.stateMissing)] }
         guard attempt.state.matches(state) else { return [.refused(.otherAttempt)] }

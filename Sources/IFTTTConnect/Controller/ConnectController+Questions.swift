@@ -60,7 +60,7 @@ extension ConnectController {
     private func open(_ destination: ConnectActivation.Destination, _ ticket: ConnectActivation.Ticket) async {
         do {
             guard let url = try await environment.browser.open(destination) else { return }
-            send(.redirected(url, at: time.now()))
+            if !open(url) { tell(.refused(.foreign)) }
         } catch HandshakeError.signInAbandoned {
             send(Input.answer(.browserClosed(ticket)))
         } catch is CancellationError {

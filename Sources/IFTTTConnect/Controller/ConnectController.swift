@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Handshake
 public import OAuth
 import Synchronization
@@ -15,18 +16,6 @@ import Synchronization
 /// A controller owns one activation, and applies its events in order. Controllers can run concurrently: a redirect counts
 /// for the one whose attempt it belongs to.
 public final class ConnectController: Sendable {
-    /// An update of a running controller.
-    public enum Update: Sendable {
-        /// The activation. It can be stored, and given to a controller of the next process.
-        case activation(ConnectActivation)
-        /// The outcome of an attempt, with the token if there is one.
-        case outcome(ConnectActivation.Outcome, UserToken?)
-        /// A URL was rejected.
-        case refused(RedirectRefusal)
-        /// The token could not be stored or deleted; it is used from memory meanwhile.
-        case problem(ConnectError)
-    }
-
     /// The API client, for the user of the known token.
     public let api: ConnectAPI
 
@@ -53,8 +42,7 @@ public final class ConnectController: Sendable {
         var inputs: [Input]
         /// Wakes ``run()``; nil while it does not run.
         var signal: AsyncStream<Void>.Continuation?
-        var listeners: [UInt64: AsyncStream<Update>.Continuation] = [:]
-        var nextListener: UInt64 = 0
+        let listeners = Broadcaster<Update>(capacity: 100)
         /// Updates that no listener has received yet.
         var untold: [Update] = []
         /// The token of the last redirect, until its outcome is delivered.
@@ -71,34 +59,10 @@ public final class ConnectController: Sendable {
         }
 
         mutating func tell(_ update: Update) {
-            for listener in listeners.values { listener.yield(update) }
-            guard listeners.isEmpty else { return }
+            if listeners.send(update) { return }
             // A new listener gets the activation anyway.
             if case .activation = update { return }
             untold = untold.suffix(99) + [update]
-        }
-    }
-
-    /// The connections of a controller to the outside.
-    public struct Connections: Sendable {
-        /// The hosts of IFTTT.
-        public var hosts: Hosts
-        public var transport: any Transport
-        public var time: TimeSource
-        public var random: RandomSource
-
-        public init(
-            hosts: Hosts = .production, transport: any Transport = .platform, time: TimeSource = .system,
-            random: RandomSource = .system
-        ) {
-            self.hosts = hosts
-            self.transport = transport
-            self.time = time
-            self.random = random
-        }
-
-        func api(_ caller: ConnectAPI.Caller) -> ConnectAPI {
-            ConnectAPI(caller, at: hosts, transport: transport, time: time)
         }
     }
 
@@ -135,19 +99,10 @@ public final class ConnectController: Sendable {
     /// Updates without a listener, such as the outcome of an attempt, are delivered to the first listener; at most the
     /// newest 100.
     public func updates() -> AsyncStream<Update> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Update.self, bufferingPolicy: .bufferingNewest(100))
-        let id = state.withLock { state in
-            defer { state.nextListener += 1 }
-            state.listeners[state.nextListener] = continuation
-            continuation.yield(.activation(state.activation))
-            for update in state.untold { continuation.yield(update) }
-            state.untold = []
-            return state.nextListener
+        state.withLock { state in
+            defer { state.untold = [] }
+            return state.listeners.values(beginningWith: [.activation(state.activation)] + state.untold)
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { state in _ = state.listeners.removeValue(forKey: id) }
-        }
-        return stream
     }
 
     /// Sends an event of the user, the app or the system to the activation.
@@ -175,7 +130,7 @@ public final class ConnectController: Sendable {
         send(.connect(AttemptState(random: connections.random), at: time.now()))
     }
 
-    /// Sends a user who is awaited to the service again: opens the page or the app once more, with a fresh one-time code.
+    /// Sends a user who is awaited to the service again: opens the page or the app with a fresh one-time code.
     /// Otherwise without effect.
     public func reopen() {
         send(.reopen)
@@ -186,8 +141,12 @@ public final class ConnectController: Sendable {
     /// - Returns: whether it matches this activation's callback; if not, the app handles it.
     @discardableResult
     public func open(_ url: String) -> Bool {
-        guard activation.configuration.redirect.recognizes(url) else { return false }
-        send(.redirected(url, at: time.now()))
+        do {
+            send(.redirected(try activation.configuration.redirect.redirect(from: url), at: time.now()))
+        } catch {
+            guard error != .foreign else { return false }
+            tell(.refused(error))
+        }
         return true
     }
 
@@ -236,10 +195,9 @@ public final class ConnectController: Sendable {
         let listeners = state.withLock { state in
             state.signal = nil
             state.isWatchingConnectivity = false
-            defer { state.listeners = [:] }
             return state.listeners
         }
-        for listener in listeners.values { listener.finish() }
+        listeners.finish()
     }
 
     /// Applies the next input, and sends the activation to all listeners.

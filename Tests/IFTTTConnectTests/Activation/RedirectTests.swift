@@ -78,10 +78,10 @@ struct RedirectTests {
         ])
     func foreign(_ url: String) throws {
         var player = try away()
-        player.play(.redirected(url, at: 1001))
+        player.open(url, at: 1001)
         #expect(player.refusals == [.foreign] && player.activation.state == .goingToService(.web))
         #expect(player.storedTokens.isEmpty && player.outcomes.isEmpty)
-        #expect(!player.activation.configuration.redirect.recognizes(url))
+        #expect(throws: RedirectRefusal.foreign) { try player.activation.configuration.redirect.redirect(from: url) }
     }
 
     @Test(
@@ -96,7 +96,7 @@ struct RedirectTests {
         ])
     func injected(_ url: String, _ expected: RedirectRefusal) throws {
         var player = try away()
-        player.play(.redirected(url, at: 1001))
+        player.open(url, at: 1001)
         #expect(player.refusals == [expected] && player.activation.state == .goingToService(.web))
         #expect(player.storedTokens.isEmpty)
         try player.comeBack()
@@ -131,9 +131,9 @@ struct RedirectTests {
         var other = try away()
         var player = try Player(email: "")
         player.play(.appeared)
-        player.play(.redirected(try other.redirect("next_step=complete&user_token=t1"), at: 1001))
+        player.open(try other.redirect("next_step=complete&user_token=t1"), at: 1001)
         player.connect(at: 2000)
-        player.play(.redirected("gardenapp://connect_callback?state=x&next_step=complete", at: 2001))
+        player.open("gardenapp://connect_callback?state=x&next_step=complete", at: 2001)
         #expect(player.refusals == [.noPendingAttempt, .otherAttempt])
         try other.comeBack()
         #expect(other.activation.state == .connected)
@@ -146,7 +146,7 @@ struct RedirectTests {
         player.play(.appeared)
         player.connect()
         // Drawn from the same bytes as the twin's: a state that only this machine can know, too early.
-        player.play(.redirected(try twin.redirect("next_step=complete&user_token=t1"), at: 1001))
+        player.open(try twin.redirect("next_step=complete&user_token=t1"), at: 1001)
         #expect(player.refusals == [.noPendingAttempt] && player.storedTokens.isEmpty)
         try twin.comeBack()
     }
@@ -200,9 +200,9 @@ struct RedirectTests {
         let url = try #require(player.destination?.url)
         #expect(url.contains("sdk_return_to=https://garden.example/back?lang%3Dde%26state%3D"))
         let state = try #require(url.split(separator: "state%3D").last?.prefix { $0 != "&" })
-        player.play(.redirected("https://garden.example/back?state=\(state)&next_step=complete", at: 1001))
+        player.open("https://garden.example/back?state=\(state)&next_step=complete", at: 1001)
         #expect(player.refusals == [.foreign])
-        player.play(.redirected("https://GARDEN.example/back?lang=de&state=\(state)&next_step=complete", at: 1001))
+        player.open("https://GARDEN.example/back?lang=de&state=\(state)&next_step=complete", at: 1001)
         #expect(player.activation.state == .connected)
     }
 
@@ -223,7 +223,12 @@ struct RedirectTests {
             ("gardenapp://cb", "GARDENAPP://CB", true), ("gardenapp://cb", "gardenapp://cb/", false),
         ])
     func spelled(_ address: String, _ url: String, _ isSame: Bool) throws {
-        #expect(try CallbackURL(address).recognizes(url) == isSame)
+        let callback = try CallbackURL(address)
+        if isSame {
+            #expect(throws: Never.self) { try callback.redirect(from: url) }
+        } else {
+            #expect(throws: RedirectRefusal.foreign) { try callback.redirect(from: url) }
+        }
     }
 
     @Test("W15: a redirect that the service contradicts is not believed")

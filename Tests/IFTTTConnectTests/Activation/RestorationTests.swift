@@ -22,7 +22,8 @@ struct RestorationTests {
         player.play(.confirmEmail("ada@example.com"))
         let redirect = try player.redirect("next_step=complete&user_token=t1")
         player.activation = try reborn(player)
-        player.play(.restored, .redirected(redirect, at: 1001))
+        player.play(.restored)
+        player.open(redirect, at: 1001)
         #expect(player.activation.state == .connected && player.storedTokens == ["t1"])
     }
 

@@ -132,7 +132,7 @@ struct StoryboardTests {
         player.play(.enteredBackground)
         let old = try player.redirect("next_step=complete&user_token=old")
         player.connect()
-        player.play(.redirected(old, at: 1001))
+        player.open(old, at: 1001)
         #expect(player.refusals == [.otherAttempt] && player.storedTokens.isEmpty)
         try player.comeBack()
         #expect(player.storedTokens == ["t1"])
@@ -259,7 +259,7 @@ struct StoryboardTests {
         #expect(player.activation.state == .goingToService(.web))
         #expect(player.activation.failure == .credentials("no session") && player.outcomes.isEmpty)
         player.isSilent = false
-        player.play(.redirected(redirect, at: 1001))
+        player.open(redirect, at: 1001)
         #expect(player.activation.state == .connected)
     }
 

@@ -103,7 +103,11 @@ struct Player {
     }
 
     mutating func comeBack(_ items: String = "next_step=complete&user_token=t1", at time: Double = 1001) throws {
-        play(.redirected(try redirect(items), at: time))
+        open(try redirect(items), at: time)
+    }
+
+    mutating func open(_ url: String, at time: Double) {
+        take { $0.open(url, at: time) }
     }
 
     private mutating func take(_ handle: (inout ConnectActivation) -> [ConnectActivation.Effect]) {
