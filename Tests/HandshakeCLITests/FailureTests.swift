@@ -1,6 +1,7 @@
 import Handshake
 import Nearby
 import OAuth
+import Radio
 import Testing
 
 @testable import HandshakeCLI
@@ -38,6 +39,24 @@ struct FailureTests {
             #expect(!report.message.isEmpty)
         }
         #expect(Failure.report(of: CancellationError()) == nil)
+    }
+
+    @Test("a radio that does not answer is a network failure, and a damaged recording is the user's to mend")
+    func radio() throws {
+        let rows: [(RadioError, HandshakeCLI.ExitStatus)] = [
+            (.noBus(reason: "r"), .network), (.noBlueZ, .network), (.lost(reason: "r"), .network),
+            (
+                .noWayToScan([ScanAttempt(.monitor, .noBlueZ), ScanAttempt(.plainDiscovery, .lost(reason: "r"))]),
+                .network
+            ),
+            (
+                .noWayToScan([ScanAttempt(.monitor, .noBlueZ), ScanAttempt(.plainDiscovery, .noAdapter(named: nil))]),
+                .defect
+            ),
+            (.noWayToScan([]), .defect), (.poweredOff(adapter: "hci0"), .defect), (.noAdapter(named: "hci7"), .usage),
+            (.file(name: "f", reason: "r"), .usage),
+        ]
+        for (error, status) in rows { #expect(NearbyFailure.status(error) == status, "\(error)") }
     }
 
     @Test("an account that does not exist is named, with the command that helps")

@@ -39,11 +39,27 @@ extension CommandTests {
             let accounts = try await command.run("accounts", "--json")
             let list = accounts.json["accounts"] as? [[String: Any]] ?? []
             #expect(list.map { $0["state"] as? String } == ["signed_in"])
+            let table = try await command.run("accounts").stdout
+            #expect(table.contains("signed in") && !table.contains("signed_in"), "\(table)")
+            let shown = try await command.run("inspect", "recurse-center").stdout
+            #expect(shown.contains("signed in") && shown.contains("https, or http on this machine"), "\(shown)")
+            #expect(!shown.contains("_allowed") && !shown.contains("expires_at"), "\(shown)")
             let response = try await command.run(
                 "request", "GET", "profiles/me", "--account", "recurse-center", "--json")
             #expect(response.json["status"] as? Int == 200, "\(response)")
             #expect(try await command.run("logout", "recurse-center", "--json").json["forgotten"] as? Bool == true)
             #expect(try await command.run("token", "recurse-center").ending == .status(3))
+        }
+
+        @Test(
+            "a file that cannot be read is named in one sentence",
+            arguments: [["nearby", "replay"], ["nearby", "befriend"]])
+        func unreadable(_ arguments: [String]) async throws {
+            let done = try await command.start(arguments + ["no such file", "--json"]).finish()
+            #expect(done.ending == .status(64) && done.error["code"] as? String == "file_unreadable", "\(done)")
+            #expect(
+                done.error["message"] as? String
+                    == "“no such file” cannot be read. Check that it exists and that you may read it.")
         }
 
         @Test("a recording with a packet of any time at all ends, and a log is in local time")

@@ -167,7 +167,7 @@ def test_lines_that_cannot_be_read_are_told_of_and_left_out_or_end_a_strict_repl
     assert len(troubles) == 3 and all("line 1" in trouble["message"] for trouble in troubles)
     assert [event["person"] for event in events(done, "arrived")] == [36]
     strict = handshake.run("nearby", "replay", str(path), "--no-delay", "--strict", "--json")
-    assert strict.status != 0 and strict.error["code"] == "damaged_recording"
+    assert strict.status == 64 and strict.error["code"] == "damaged_recording"
     assert "\x1b" not in done.stderr + done.stdout + strict.stderr
 
 
@@ -247,7 +247,7 @@ def test_a_wrong_line_is_status_64(handshake: Handshake, arguments: list[str]) -
 def test_who_waited_for_a_radio_in_vain_is_told_so_by_the_status(handshake: Handshake, tmp_path: Path, arguments: list[str]) -> None:
     handshake.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={tmp_path}/no-bus"
     done = handshake.run("nearby", *arguments, "--duration", "1", "--json")
-    assert done.status == 1 and "no-bus" in done.error["message"]
+    assert done.status == 6 and "no-bus" in done.error["message"]
 
 
 def test_the_live_list_is_drawn_over_itself(hub: Hub, recording: Callable[..., Path]) -> None:

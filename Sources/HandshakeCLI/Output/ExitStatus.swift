@@ -67,6 +67,13 @@ struct CommandError: Error, Sendable {
         CommandError(status: .usage, code: "usage", message: message)
     }
 
+    /// A file that the user named.
+    static func unreadable(_ path: String) -> CommandError {
+        CommandError(
+            status: .usage, code: "file_unreadable",
+            message: "“\(quoted(path, limit: 200))” cannot be read. Check that it exists and that you may read it.")
+    }
+
     /// The command line asks for something that this version does not have.
     static func notBuilt(_ what: String) -> CommandError {
         CommandError(

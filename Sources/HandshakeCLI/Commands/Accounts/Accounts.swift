@@ -51,7 +51,7 @@ struct Accounts: AsyncParsableCommand {
             [["ACCOUNT", "SERVICE", "STATE", "EXPIRES", "REFRESH", "SCOPE"]]
             + rows.map { row in
                 [
-                    row.name, row.status.id.service, row.status.state.word, Moment.text(row.status.expiresAt),
+                    row.name, row.status.id.service, row.status.state.text, Moment.text(row.status.expiresAt),
                     row.status.isRefreshable ? "yes" : "no", row.status.scopes.joined(separator: " "),
                 ]
             }
@@ -62,7 +62,7 @@ struct Accounts: AsyncParsableCommand {
     static func members(of status: AccountStatus, name: String) -> [(String, JSONText)] {
         [
             ("account", .string(name)), ("service", .string(status.id.service)), ("issuer", .string(status.id.issuer)),
-            ("client_id", .string(status.id.client)), ("state", .string(status.state.word)),
+            ("client_id", .string(status.id.client)), ("state", .string(status.state.code)),
             ("scope", .string(status.scopes.joined(separator: " "))), ("expires_at", .seconds(status.expiresAt)),
             ("refreshable", .bool(status.isRefreshable)),
         ]
@@ -70,13 +70,23 @@ struct Accounts: AsyncParsableCommand {
 }
 
 extension AccountStatus.State {
-    /// One stable word.
-    var word: String {
+    /// A stable word for programs.
+    var code: String {
         switch self {
         case .signedIn: "signed_in"
         case .refreshUncertain: "refresh_uncertain"
         case .ended: "sign_in_required"
         case .signingOut: "signing_out"
+        }
+    }
+
+    /// The state for people.
+    var text: String {
+        switch self {
+        case .signedIn: "signed in"
+        case .refreshUncertain: "refresh unfinished"
+        case .ended: "sign-in required"
+        case .signingOut: "signing out"
         }
     }
 }

@@ -19,7 +19,7 @@ struct Inspect: AsyncParsableCommand {
         if common.json {
             Output.result(JSONText.object(members).text)
         } else {
-            for line in Table.lines(Self.rows(members)) { Output.result(line) }
+            for line in Table.lines(Self.rows(members, of: known)) { Output.result(line) }
         }
     }
 
@@ -52,14 +52,34 @@ struct Inspect: AsyncParsableCommand {
         }
     }
 
-    private static func rows(_ members: [(String, JSONText)]) -> [[String]] {
+    /// The members for people: words and dates instead of codes and seconds.
+    private static func rows(_ members: [(String, JSONText)], of known: KnownAccount) -> [[String]] {
         members.flatMap { name, value -> [[String]] in
-            switch value {
-            case .null: []
-            case .string(let text): [[name, text]]
-            case .object(let inner): inner.map { ["\(name).\($0.0)", $0.1.plain] }
-            default: [[name, name.hasSuffix("_at") ? Moment.text(Double(value.text)) : value.text]]
+            let label = name.replacing("_", with: " ")
+            return switch (name, value) {
+            case (_, .null): []
+            case ("state", _): [[label, known.account.status.state.text]]
+            case ("transport", _): [[label, known.client.service.authorizationServer.security.text]]
+            case (_, .string(let text)): [[label, text]]
+            case (_, .object(let inner)): inner.map { ["\(label) \($0.0)", date($0.0, $0.1) ?? $0.1.plain] }
+            case (_, .bool(let isTrue)): [[label, isTrue ? "yes" : "no"]]
+            default: [[label, name.hasSuffix("_at") ? Moment.text(Double(value.text)) : value.text]]
             }
+        }
+    }
+
+    /// A claim that is a time (OpenID Connect Core, section 2).
+    private static func date(_ claim: String, _ value: JSONText) -> String? {
+        ["exp", "iat", "auth_time", "nbf"].contains(claim) ? Double(value.text).map { Moment.text($0) } : nil
+    }
+}
+
+extension TransportSecurity {
+    /// The rule for people.
+    fileprivate var text: String {
+        switch self {
+        case .httpsOnly: "https only"
+        case .allowingInsecureLoopback: "https, or http on this machine"
         }
     }
 }

@@ -111,7 +111,7 @@ struct SendRequest: BoundedCommand {
         let path = String(data.dropFirst())
         if path == "-" { return try await StandardInput.bytes() }
         guard let content = FileManager.default.contents(atPath: Settings.absolute(path)) else {
-            throw CommandError.usage("“\(quoted(path, limit: 200))” cannot be read. Check that the file exists.")
+            throw CommandError.unreadable(path)
         }
         return Array(content)
     }

@@ -94,7 +94,7 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
         switch browser {
         case .system: return try LoopbackBrowser(AnnouncedBrowser(), port: port)
         case .print:
-            let printed = PrintedAddress(
+            let printed = PrintingBrowser(
                 print: { page in
                     Output.note(page.prompt())
                     Output.result(page.url)

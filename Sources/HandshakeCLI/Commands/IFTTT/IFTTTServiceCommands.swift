@@ -125,7 +125,7 @@ struct IFTTTUpdate: BoundedCommand {
     private func content() async throws -> [UInt8] {
         if configuration == "-" { return Array(try await StandardInput.rest().utf8) }
         guard let content = FileManager.default.contents(atPath: Settings.absolute(configuration)) else {
-            throw CommandError.usage("The file “\(quoted(configuration, limit: 200))” cannot be read.")
+            throw CommandError.unreadable(configuration)
         }
         return Array(content)
     }

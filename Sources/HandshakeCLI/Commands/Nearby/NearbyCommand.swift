@@ -45,7 +45,8 @@ enum NearbyFailure {
     }
 
     static func status(_ error: RadioError) -> ExitStatus {
-        error.isOfTheCommandLine ? .usage : .defect
+        if error.isOfTheCommandLine { return .usage }
+        return error.isUnreachable ? .network : .defect
     }
 }
 
@@ -57,7 +58,16 @@ extension RadioError {
     /// Whether another command line would help: a file or an adapter does not exist.
     fileprivate var isOfTheCommandLine: Bool {
         switch self {
-        case .file, .input, .noAdapter(named: .some), .unsendable: true
+        case .file, .input, .noAdapter(named: .some), .unsendable, .damagedRecording: true
+        default: false
+        }
+    }
+
+    /// Whether the bus or the Bluetooth daemon does not answer.
+    fileprivate var isUnreachable: Bool {
+        switch self {
+        case .noBus, .noBlueZ, .lost: true
+        case .noWayToScan(let attempts): !attempts.isEmpty && attempts.allSatisfy(\.error.isUnreachable)
         default: false
         }
     }

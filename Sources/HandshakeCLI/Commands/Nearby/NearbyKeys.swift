@@ -84,11 +84,12 @@ struct NearbyBefriend: AsyncParsableCommand {
             } else if let opened = FileHandle(forReadingAtPath: path) {
                 handle = opened
             } else {
-                throw CommandError.usage("The file “\(quoted(path, limit: 200))” cannot be read.")
+                throw CommandError.unreadable(path)
             }
-            let data = (try? handle.read(upToCount: 1 << 16)) ?? Data()
+            guard let data = try? handle.read(upToCount: 1 << 16) ?? Data() else { throw CommandError.unreadable(path) }
             guard !data.isEmpty else {
-                throw CommandError.usage("The file “\(quoted(path, limit: 200))” is empty or cannot be read.")
+                throw CommandError.usage(
+                    "“\(quoted(path, limit: 200))” is empty. Make one with: handshake nearby share")
             }
             return data
         }

@@ -46,6 +46,9 @@ struct NearbyReplay: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try Settings.load()
+        guard file == "-" || FileManager.default.isReadableFile(atPath: Settings.absolute(file)) else {
+            throw CommandError.unreadable(file)
+        }
         let vault = try await options.common.openVault(settings)
         // A recording can be of any year: its times must not delete anything from the log.
         let log = EncounterLog(
