@@ -118,7 +118,7 @@ struct DeliveryTests {
     @Test("a day of 20,000 webhooks each quarter of an hour leaves room in every record")
     func room() {
         let limits = WebhookLimits()
-        let webhooks = (limits.late + limits.early) / .seconds(900) * 20_000
+        let webhooks = (limits.maximumAge + limits.clockSkew) / .seconds(900) * 20_000
         let mean = webhooks / Double(Delivery.records)
         // The webhooks of a record are as good as Poisson's; ten deviations beyond the mean are never seen.
         #expect(mean + 10 * mean.squareRoot() < Double(DeliveryRecord.capacity))

@@ -150,7 +150,7 @@ struct WebhookTests {
 
     @Test(
         "limits with which nothing could be taken make no route",
-        arguments: [\WebhookLimits.late, \.early, \.requestTimeout, \.handling])
+        arguments: [\WebhookLimits.maximumAge, \.clockSkew, \.requestTimeout, \.handlerTimeout])
     func oddLimits(limit: any WritableKeyPath<WebhookLimits, Duration> & Sendable) throws {
         for value in [Duration.seconds(-1), .seconds(1e12)] {
             var limits = WebhookLimits()
@@ -273,7 +273,7 @@ struct WebhookTests {
         let time = TimeSource(now: { clock.withLock { $0 } }, clock: ContinuousClock())
         let (inbox, vault) = (Inbox(), MemoryVault())
         var limits = WebhookLimits()
-        limits.late = .seconds(900)
+        limits.maximumAge = .seconds(900)
         let server = try await server(inbox, vault: vault, time: time, limits: limits)
         #expect(try await post(server, body()).status == 200)
         clock.withLock { $0 += 3600 }

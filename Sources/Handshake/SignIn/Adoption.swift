@@ -30,7 +30,7 @@ extension Handshake {
         return try await store(
             grant, as: AccountID(client, name: name), client: client,
             server: try await environment.server(of: client.service),
-            renewal: grant.refreshToken == nil ? .never : .refreshToken, asked: grant.scopes
+            refreshMethod: grant.refreshToken == nil ? .never : .refreshToken, asked: grant.scopes
         ).0
     }
 

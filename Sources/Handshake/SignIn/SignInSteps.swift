@@ -185,7 +185,7 @@ extension Handshake {
         let identity = try await environment.identity(in: response, for: request, clientID: client.id)
         let (account, replaced) = try await store(
             Grant(response, requested: request.scopes, identity: identity, now: now), as: id, client: client,
-            server: request.server, renewal: .refreshToken, asked: request.scopes)
+            server: request.server, refreshMethod: .refreshToken, asked: request.scopes)
         if let replaced { await account.revoke(replaced: replaced) }
         return account
     }
@@ -202,14 +202,15 @@ extension Handshake {
     /// - Returns: the account, and its record from before; nil when there was none that could be read.
     func store(
         _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
-        renewal: AccountRecord.Renewal, asked: [String]
+        refreshMethod: AccountRecord.RefreshMethod, asked: [String]
     ) async throws -> (Account, replaced: AccountRecord?) {
         let isDiscovered = if case .discovered = client.service.authorizationServer { true } else { false }
         do {
             let (account, before) = try await environment.vault.update(id.vaultKey) { locked in
                 let before = await locked.contents.flatMap { try? AccountRecord(stored: $0, expected: id) }
                 let record = AccountRecord(
-                    id: id, grant: grant, state: .signedIn, renewal: renewal, generation: (before?.generation ?? 0) + 1,
+                    id: id, grant: grant, state: .signedIn, refreshMethod: refreshMethod,
+                    generation: (before?.generation ?? 0) + 1,
                     server: isDiscovered ? server : nil)
                 try await locked.replace(with: record.stored())
                 let account = self.hold(record, client: client)

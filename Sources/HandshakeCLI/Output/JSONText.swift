@@ -3,6 +3,9 @@ import Foundation
 import OAuth
 
 /// A JSON text to print, with its members in the order they were written.
+///
+/// Not `JSONEncoder`, which keeps no order of members: the columns of the commands' contract come in a stable order. Not
+/// `JSONValue`, which sorts them.
 indirect enum JSONText {
     case object([(String, JSONText)])
     case array([JSONText])

@@ -4,24 +4,25 @@ public struct WebhookLimits: Sendable, Hashable {
     /// How old a webhook may be, so that IFTTT can deliver it again after an outage. Each is remembered for as long, so that it
     /// is delivered once; 20,000 each quarter of an hour use half of the room. From a minute to a week. Default: a
     /// day.
-    public var late = Duration.seconds(86_400)
+    public var maximumAge = Duration.seconds(86_400)
     /// How far in the future a webhook's time may be, because clocks differ. From zero to a day. Default: five minutes.
-    public var early = Duration.seconds(300)
+    public var clockSkew = Duration.seconds(300)
     /// The timeout for receiving the content. From a millisecond to an hour. Default: ten seconds.
     public var requestTimeout = Duration.seconds(10)
     /// The handler's timeout. After it, the handler is cancelled, and IFTTT may deliver the webhook again. From a millisecond to
     /// an hour. Default: a minute.
-    public var handling = Duration.seconds(60)
+    public var handlerTimeout = Duration.seconds(60)
 
     /// Creates the default limits.
     public init() {}
 
     func check() throws(HandshakeServerError) {
         let times = Duration.milliseconds(1) ... .seconds(3600)
-        let (lates, earlies) = (Duration.seconds(60) ... .seconds(7 * 86_400), Duration.zero ... .seconds(86_400))
+        let (ages, skews) = (Duration.seconds(60) ... .seconds(7 * 86_400), Duration.zero ... .seconds(86_400))
         for (member, value, range) in [
-            ("late", late, lates), ("early", early, earlies), ("requestTimeout", requestTimeout, times),
-            ("handling", handling, times),
+            ("maximumAge", maximumAge, ages), ("clockSkew", clockSkew, skews),
+            ("requestTimeout", requestTimeout, times),
+            ("handlerTimeout", handlerTimeout, times),
         ] where !range.contains(value) {
             throw .configuration(member: member, problem: "it must be from \(range.lowerBound) to \(range.upperBound)")
         }

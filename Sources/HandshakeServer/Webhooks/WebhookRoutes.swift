@@ -82,7 +82,8 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
         }
         try limits.check()
         ledger = DeliveryLedger(
-            vault: vault, time: time, tolerance: limits.late / .seconds(1), handling: limits.handling, log: log)
+            vault: vault, time: time, tolerance: limits.maximumAge / .seconds(1), handling: limits.handlerTimeout,
+            log: log)
         self.time = time
         self.limits = limits
         self.log = log
@@ -141,7 +142,9 @@ public struct WebhookRoutes<Context: RequestContext>: Sendable {
             throw RequestRefusal(.badRequest, "malformed", "\(error.pointer) must be \(error.expected)")
         }
         let age = time.now() - webhook.sentAt
-        guard (-(limits.early / .seconds(1))...limits.late / .seconds(1)).contains(age) else { throw Self.notOfNow }
+        guard (-(limits.clockSkew / .seconds(1))...limits.maximumAge / .seconds(1)).contains(age) else {
+            throw Self.notOfNow
+        }
         return webhook
     }
 

@@ -35,7 +35,7 @@ struct InterleavingTests {
             grant: Grant(
                 accessToken: Secret(token), expiresAt: now + life, issuedAt: now - 3_600,
                 refreshToken: refresh.map { Secret($0) }, scopes: []),
-            state: .signedIn, renewal: .refreshToken, generation: 1, server: nil)
+            state: .signedIn, refreshMethod: .refreshToken, generation: 1, server: nil)
         try await vault.update(id.vaultKey) { try await $0.replace(with: record.stored()) }
     }
 

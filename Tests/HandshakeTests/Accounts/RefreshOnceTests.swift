@@ -150,7 +150,7 @@ struct RefreshOnceTests {
         await world.sandbox.stop()
     }
 
-    @Test("a client's own grant is renewed by asking again")
+    @Test("a client's own grant is refreshed by asking again")
     func clientCredentials() async throws {
         let world = try await World(.standard)
         let client = world.sandbox.standard.clients.first { $0.grantTypes.contains("client_credentials") }

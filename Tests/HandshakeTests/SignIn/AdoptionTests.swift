@@ -92,7 +92,7 @@ struct AdoptionTests {
     func outOfBand() async throws {
         let world = try await World()
         let handshake = try world.app(world.client(redirect: .uri(.outOfBand)))
-        let browser = PrintedAddress(print: { _ in }, readRedirect: { try await world.code(for: $0) })
+        let browser = PrintingBrowser(print: { _ in }, readRedirect: { try await world.code(for: $0) })
         let account = try await handshake.signIn(through: browser)
         #expect(try await account.identity().subject == "759")
         await world.sandbox.stop()
@@ -104,7 +104,7 @@ struct AdoptionTests {
         let handshake = try world.app(world.client(redirect: .uri(.outOfBand)))
         let attackers = try await handshake.beginSignIn(as: "attacker")
         let code = try await world.code(for: attackers.page)
-        let browser = PrintedAddress(print: { _ in }, readRedirect: { _ in code })
+        let browser = PrintingBrowser(print: { _ in }, readRedirect: { _ in code })
         let error = await handshakeError { try await handshake.signIn(through: browser) }
         guard case .exchange(.server(let answer))? = error else {
             Issue.record("\(String(describing: error))")
@@ -120,7 +120,7 @@ struct AdoptionTests {
         let world = try await World()
         let handshake = try world.app(world.client(redirect: .uri(.outOfBand)))
         world.sandbox.clearRequests()
-        let browser = PrintedAddress(print: { _ in }, readRedirect: { _ in text })
+        let browser = PrintingBrowser(print: { _ in }, readRedirect: { _ in text })
         guard case .configuration("code", _)? = await handshakeError({ try await handshake.signIn(through: browser) })
         else {
             Issue.record("it was taken")

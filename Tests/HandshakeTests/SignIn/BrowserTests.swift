@@ -31,7 +31,7 @@ struct BrowserTests {
     @Test("I2: the last resort prints the address, and takes the redirect from the user where no listener can")
     func printedAddress() async throws {
         let printed = Mutex<[String]>([])
-        let browser = PrintedAddress(
+        let browser = PrintingBrowser(
             print: { page in printed.withLock { $0.append(page.url) } },
             readRedirect: { _ in "com.example.app:/callback?code=c" })
         let page = try await page(redirect: "com.example.app:/callback")
@@ -42,7 +42,7 @@ struct BrowserTests {
 
     @Test("a user who brings back nothing has closed the page")
     func nothingPasted() async throws {
-        let browser = PrintedAddress(print: { _ in }, readRedirect: { _ in nil })
+        let browser = PrintingBrowser(print: { _ in }, readRedirect: { _ in nil })
         let page = try await page(redirect: "com.example.app:/callback")
         #expect(await handshakeError { try await browser.show(page) } == .signInAbandoned(.closed))
     }

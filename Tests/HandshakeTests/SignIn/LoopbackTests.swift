@@ -51,7 +51,7 @@ struct LoopbackTests {
     }
 
     @Test(
-        "B5, I6: whatever else knocks is turned away, and the right redirect still counts",
+        "B5, I6: other requests are rejected, and the right redirect still counts",
         arguments: [
             Row(name: "another path", request: "GET /favicon.ico HTTP/1.1\r\nHost: {host}\r\n\r\n", status: 404),
             Row(

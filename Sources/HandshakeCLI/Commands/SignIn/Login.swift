@@ -84,7 +84,7 @@ struct Login: AsyncParsableCommand {
         let timeout = Duration.seconds(options.timeout)
         switch plan.browser {
         case .print:
-            let printed = PrintedAddress(
+            let printed = PrintingBrowser(
                 print: { page in
                     Output.note(page.prompt())
                     Output.result(page.url)

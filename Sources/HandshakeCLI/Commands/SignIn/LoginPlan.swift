@@ -50,11 +50,15 @@ struct LoginPlan {
         }
         grant = options.grant
         tokenFile = options.tokenFile
-        let browserChoice = settings.choose(options.browser?.rawValue, "BROWSER_CHOICE", table.browser) ?? "system"
-        guard let browser = LoginOptions.BrowserChoice(rawValue: browserChoice) else {
-            throw CommandError.usage("--browser takes system or print, not “\(quoted(browserChoice, limit: 80))”.")
+        browser = try Self.browser(settings.choose(options.browser?.rawValue, "BROWSER_CHOICE", table.browser))
+    }
+
+    private static func browser(_ text: String?) throws -> LoginOptions.BrowserChoice {
+        guard let text else { return .system }
+        guard let browser = LoginOptions.BrowserChoice(rawValue: text) else {
+            throw CommandError.usage("--browser takes system or print, not “\(quoted(text, limit: 80))”.")
         }
-        self.browser = browser
+        return browser
     }
 
     private static func authentication(_ text: String?, hasSecret: Bool) throws -> Client.AuthenticationMethod? {

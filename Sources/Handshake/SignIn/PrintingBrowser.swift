@@ -5,7 +5,7 @@ import OAuth
 ///
 /// With a redirect that does not lead to this machine's listener, the user brings the redirect URL back by hand; out of
 /// band (`RedirectURI.outOfBand`), the code that the page shows.
-public struct PrintedAddress: Browser {
+public struct PrintingBrowser: Browser {
     private let print: @Sendable (SignInPage) throws -> Void
     private let readRedirect: @Sendable (SignInPage) async throws -> String?
 
