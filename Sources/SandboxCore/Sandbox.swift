@@ -104,6 +104,7 @@ public final class Sandbox: Sendable {
     /// The stand-in of one kind.
     package func standIn<Service: StandIn>(_ type: Service.Type) -> Service {
         guard let standIn = standIns.lazy.compactMap({ $0 as? Service }).first else {
+            // Which services a sandbox has is decided by the program that starts it, never by a request.
             preconditionFailure("This sandbox was started without \(type.name.rawValue).")
         }
         return standIn

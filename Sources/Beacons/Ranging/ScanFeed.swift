@@ -17,6 +17,9 @@ protocol ScanCore: Sendable {
 ///
 /// Two tasks feed it and run the core themselves, so packets without an output wake no task. When the reader is behind, the
 /// task that made the last output waits: nothing is lost, and the queue is bounded. Both tasks end with ``close(_:)``.
+///
+/// Not `merge` and `AsyncChannel` of swift-async-algorithms: those wake the reader for every packet, while most packets have
+/// no output, and would make this floor-0 module depend on a further package.
 final class ScanFeed<Core: ScanCore>: Sendable {
     typealias Reader = CheckedContinuation<[Core.Output], any Error>
     typealias Writer = CheckedContinuation<Bool, Never>

@@ -20,6 +20,7 @@ extension CheckedName {
         do {
             try self.init(literal.description)
         } catch {
+            // Only a literal of this program gets here: a `StaticString` cannot be made of bytes that come from outside.
             preconditionFailure(error.description)
         }
     }

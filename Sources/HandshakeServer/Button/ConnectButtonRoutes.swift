@@ -42,16 +42,16 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     private let reader: ContentReader
     private let streams: ChangeStreams
     private let messages: RateLimit
-    private let user: @Sendable (Request, Context) async throws -> ConnectButtonUser?
+    let user: @Sendable (Request, Context) async throws -> ConnectButtonUser?
     private let script: Script
-    private let failures: FailureAnswers
+    let failures: FailureAnswers
 
     private struct Script: Sendable {
         let body: Data
         let tag: String
     }
 
-    private var settings: ConnectButtonSettings { sessions.settings }
+    var settings: ConnectButtonSettings { sessions.settings }
 
     /// Creates the routes.
     ///
@@ -214,7 +214,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         return ConnectSessions.Place(user: user, offer: offer)
     }
 
-    private func offer(_ id: String?) -> ConnectButtonOffer? {
+    func offer(_ id: String?) -> ConnectButtonOffer? {
         settings.offers.first { $0.connection.rawValue == id }
     }
 
@@ -276,36 +276,6 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
             (try? await user(request, context))?.id == place.user.id
         }
         return try streams.response(watching: subject, time: settings.time)
-    }
-
-    // MARK: Callback
-
-    /// Handles IFTTT's redirect. Whatever it contains, the browser is immediately redirected to a URL without its
-    /// parameters, so that no token stays in a page, a history entry or a referrer. Only when the vault fails the URL stays,
-    /// so that a reload can retry.
-    private func handleRedirect(_ request: Request, _ context: Context) async -> Response {
-        await failures.answering(navigation: request) {
-            guard let offer = offer(request.uri.queryParameters["connection"].map { String($0) }) else {
-                return .seeOther(refusedPath)
-            }
-            let page = (offer.page ?? settings.page).rawValue
-            // A link from a mail, opened in another browser: the page asks the user to log in.
-            guard let user = try await user(request, context) else { return .seeOther(page) }
-            // Built from the registered URL, because an attacker can write any Host field.
-            let url = settings.callbackURL + "?" + (request.uri.query ?? "")
-            let step = try await sessions.handleRedirect(url, at: ConnectSessions.Place(user: user, offer: offer))
-            switch step.refusal {
-            // A reload, or a mail's link that was opened twice: the page shows the state.
-            case nil, .noPendingAttempt: return .seeOther(page)
-            case .foreign, .unreadable, .stateMissing, .otherAttempt: return .seeOther(refusedPath)
-            }
-        }
-    }
-
-    private var refusedPath: String { settings.address.path + "/return/refused" }
-
-    private static func refused() -> Response {
-        .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: .badRequest)
     }
 }
 #endif

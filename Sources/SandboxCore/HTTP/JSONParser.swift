@@ -1,5 +1,8 @@
 #if Sandbox
 /// Parses JSON text (RFC 8259) in linear time, whatever the bytes are.
+///
+/// Written for the sandbox alone: it imports nothing of the package, so that the tests of the package's own reader do not
+/// share a misreading with the server that they talk to.
 struct JSONParser {
     private let bytes: [UInt8]
     private var index = 0
