@@ -90,7 +90,7 @@ public struct Refusal: Error, Sendable, Hashable {
         /// The ID token names a key (`kid`) that the key set does not have.
         case unknownKey = "key_unknown"
 
-        /// Whether the server may have published new keys since: fetch the key set once more and validate again
+        /// Whether the server may have published new keys since: fetch the key set again and validate again
         /// (`oauth-security.md` D6).
         public var mayNeedNewKeys: Bool { self == .key || self == .unknownKey }
     }

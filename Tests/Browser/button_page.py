@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import person
 from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[2]
@@ -361,16 +362,4 @@ def heard(page: Page, name: str) -> list[Any]:
 
 
 def overflow(page: Page) -> list[str]:
-    """What makes the page wider than the window, or leaves it; what the pill cuts off on purpose does not."""
-    return page.evaluate("""() => {
-      const found = document.documentElement.scrollWidth > innerWidth ? [`page: ${document.documentElement.scrollWidth}`] : []
-      const look = (root) => { for (const e of root.querySelectorAll('*')) {
-        const box = e.getBoundingClientRect()
-        if (box.width && !e.closest('.grounds, .unseen, .check') && (box.right > innerWidth + 1 || box.left < -1)) {
-          found.push(e.outerHTML.slice(0, 120))
-        }
-        if (e.shadowRoot) look(e.shadowRoot)
-      } }
-      look(document.body)
-      return found
-    }""")
+    return person.overflow(page, ".grounds, .unseen, .check")

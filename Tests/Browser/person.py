@@ -121,15 +121,20 @@ def violations(page: Page) -> list[str]:
             for v in json.loads(answer["result"]["value"]) for node in v["nodes"]]
 
 
-def overflow(page: Page) -> list[str]:
-    """What makes the page wider than the window."""
-    return page.evaluate("""() => {
-      const wide = document.documentElement.scrollWidth > innerWidth
-      const outside = [...document.body.querySelectorAll('*')].filter(e => {
-        const box = e.getBoundingClientRect(); return box.width && (box.right > innerWidth + 1 || box.left < -1) })
-      return wide || outside.length ? [`${document.documentElement.scrollWidth} px of ${innerWidth}`,
-        ...outside.map(e => e.outerHTML.slice(0, 120))] : []
-    }""")
+def overflow(page: Page, cut: str = ":not(*)") -> list[str]:
+    """What makes the page wider than the window, or leaves it, shadow trees included; `cut` selects what a box cuts off on purpose."""
+    return page.evaluate("""(cut) => {
+      const found = document.documentElement.scrollWidth > innerWidth ? [`page: ${document.documentElement.scrollWidth}`] : []
+      const look = (root) => { for (const e of root.querySelectorAll('*')) {
+        const box = e.getBoundingClientRect()
+        if (box.width && !e.closest(cut) && (box.right > innerWidth + 1 || box.left < -1)) {
+          found.push(e.outerHTML.slice(0, 120))
+        }
+        if (e.shadowRoot) look(e.shadowRoot)
+      } }
+      look(document.body)
+      return found
+    }""", cut)
 
 
 def described_by(field: Locator) -> str:

@@ -280,7 +280,7 @@ ANSWERS = {"500": (500, b"{}", 0), "502 with a page": (502, b"<!doctype html><h1
 def test_a_wish_that_is_answered_with_nonsense_can_be_made_again(page: Page, server: ButtonServer, name: str) -> None:
     script = server.script()
     opened(page, server, script.answer("connect"))
-    # Chromium sends once more what a kept connection lost.
+    # Chromium resends what a reused connection lost.
     server.answers(*[ANSWERS[name]] * (9 if name == "closed" else 1))
     switch(page).click()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()

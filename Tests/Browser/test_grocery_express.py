@@ -146,10 +146,7 @@ def test_going_back_is_silent_and_a_failure_is_not(shop: Shop, page: Page) -> No
 
 
 def test_an_expired_token_is_said_and_signing_in_again_helps(shop: Shop, page: Page) -> None:
-    hand = Hand(page, "pointer")
-    settings(page, shop, own_configuration=False)
-    open_connection(page, shop)
-    leave(page, hand, shop, "new@example.test")
+    hand = away(page, shop)
     say_yes(page, hand, shop)
     until(page, "connected")
     hand.press(switch(page))
@@ -234,10 +231,7 @@ def test_a_service_that_comes_back_is_loaded_from_without_anybodys_help(shop: Sh
 
 
 def test_who_comes_back_connected_is_welcomed_with_a_check_mark(shop: Shop, page: Page) -> None:
-    hand = Hand(page, "pointer")
-    settings(page, shop, own_configuration=False)
-    open_connection(page, shop)
-    leave(page, hand, shop, "new@example.test")
+    hand = away(page, shop)
     page.add_init_script("window.held = true")
     say_yes(page, hand, shop)
     pill = page.locator("connect-button .pill[data-step=connected]")
@@ -303,6 +297,15 @@ def look_at_about(page: Page, hand: Hand, times: int = 1) -> None:
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def away(page: Page, shop: Shop) -> Hand:
+    """A new user who has been sent to the service, with the service's own configuration."""
+    hand = Hand(page, "pointer")
+    settings(page, shop, own_configuration=False)
+    open_connection(page, shop)
+    leave(page, hand, shop, "new@example.test")
+    return hand
 
 
 def connected(page: Page, shop: Shop, connection: str) -> Hand:

@@ -237,7 +237,7 @@ export function readAnswer(value) {
 const MOST_BYTES = 256 * 1024
 /** The identifier of this page: only it asks for the address, and only it redirects the user. */
 const PAGE = Array.from(crypto.getRandomValues(new Uint32Array(4)), part => part.toString(36)).join("")
-const PATIENCE = 30_000
+const REQUEST_TIMEOUT = 30_000
 
 class Refusal extends Error {
   constructor(kind, status = 0) {
@@ -253,7 +253,7 @@ async function ask(url, options, signal) {
   try {
     response = await fetch(url, { credentials: "same-origin", cache: "no-store", redirect: "error", referrerPolicy: "same-origin", ...options,
                                   headers: { Accept: "application/json", ...options.headers },
-                                  signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]) })
+                                  signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT)]) })
     if (response.ok) {
       const decoder = new TextDecoder()
       for (let reader = response.body.getReader(), bytes = 0; ;) {
@@ -804,7 +804,7 @@ export class ConnectButton extends HTMLElement {
     const [url, message] = [this.#url("/counts"), this.#message({ event, item })]
     // One after the other, so that they arrive in order.
     this.#counting = this.#counting.then(async () => {
-      const { status } = await fetch(url, { ...message, credentials: "same-origin", keepalive: true, signal: AbortSignal.timeout(PATIENCE) })
+      const { status } = await fetch(url, { ...message, credentials: "same-origin", keepalive: true, signal: AbortSignal.timeout(REQUEST_TIMEOUT) })
       if (status !== 202) answer.isCounted = false
     }).catch(() => {})
   }

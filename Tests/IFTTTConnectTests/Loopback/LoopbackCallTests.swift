@@ -84,8 +84,8 @@ struct LoopbackCallTests {
     @Test("F018: who asks")
     func me() async throws {
         try await LoopbackIFTTT.run { ifttt in
-            let nobody = try await ifttt.anonymous.me()
-            #expect(nobody.level == .none && nobody.serviceID == nil && nobody.login == nil)
+            let anonymous = try await ifttt.anonymous.me()
+            #expect(anonymous.level == .none && anonymous.serviceID == nil && anonymous.login == nil)
             let ada = try await ifttt.api("ada").me()
             #expect(ada.level == .user && ada.serviceID == "lumen_garden" && ada.login == "ada_l")
             let partner = try await ifttt.service.me()

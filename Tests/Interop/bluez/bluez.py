@@ -140,9 +140,9 @@ def air(**behaviour):
 
 
 @contextlib.contextmanager
-def relay(one, other, rssi=-61, interval=0.1, patience=3):
+def relay(one, other, rssi=-61, interval=0.1, lifetime=3):
     """Lets two airs hear each other, at a signal strength."""
-    options = ["--rssi", str(rssi), "--interval", str(interval), "--patience", str(patience)]
+    options = ["--rssi", str(rssi), "--interval", str(interval), "--lifetime", str(lifetime)]
     with child([PYTHON, str(FOLDER / "relay.py"), one.address, other.address, *options]):
         yield
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Carries what one air simulator sends to another one, both ways: two machines in one room.
 
-    relay.py BUS BUS [--rssi -61] [--interval 0.1] [--patience 3]
+    relay.py BUS BUS [--rssi -61] [--interval 0.1] [--lifetime 3]
 
 BUS is the address of a bus with air.py on it. It prints "ready" when it hears both. An advertisement that was not sent for
---patience seconds is lost on the other side, as BlueZ forgets devices. Needs python3-dbus of /usr/bin/python3.
+--lifetime seconds is lost on the other side, as BlueZ forgets devices. Needs python3-dbus of /usr/bin/python3.
 """
 
 import argparse
@@ -32,9 +32,9 @@ class Side:
         self.heard[address] = time.monotonic()
         self.call("Sight", "snay", address, rssi, dbus.ByteArray(data))
 
-    def forget(self, patience):
+    def forget(self, lifetime):
         for address, last in list(self.heard.items()):
-            if time.monotonic() - last > patience:
+            if time.monotonic() - last > lifetime:
                 del self.heard[address]
                 try:
                     self.call("Lose", "s", address)
@@ -43,11 +43,11 @@ class Side:
                     pass
 
 
-def carry(source, target, rssi, patience):
+def carry(source, target, rssi, lifetime):
     try:
         for address, data in source.sent():
             target.hear(address, data, rssi)
-        target.forget(patience)
+        target.forget(lifetime)
     except dbus.DBusException:
         # A daemon that a test has stopped; it may come back.
         pass
@@ -58,13 +58,13 @@ if __name__ == "__main__":
     options.add_argument("buses", nargs=2)
     options.add_argument("--rssi", type=int, default=-61)
     options.add_argument("--interval", type=float, default=0.1)
-    options.add_argument("--patience", type=float, default=3)
+    options.add_argument("--lifetime", type=float, default=3)
     chosen = options.parse_args()
     one, other = map(Side, chosen.buses)
     for side in (one, other):
         side.sent()
     print("ready", flush=True)
     while True:
-        carry(one, other, chosen.rssi, chosen.patience)
-        carry(other, one, chosen.rssi, chosen.patience)
+        carry(one, other, chosen.rssi, chosen.lifetime)
+        carry(other, one, chosen.rssi, chosen.lifetime)
         time.sleep(chosen.interval)

@@ -81,8 +81,8 @@ struct HubVisitTests {
             let zoe = try hub.person(65_535)
             #expect(await centerError { try await hub.center.checkIn(zoe) }?.code == "forbidden")
             #expect(await centerError { try await hub.center.checkOut(zoe) }?.code == "forbidden")
-            let nobody = try hub.person(1)
-            #expect(await centerError { try await hub.center.checkIn(nobody) } == .unknownPerson(.id(nobody)))
+            let absent = try hub.person(1)
+            #expect(await centerError { try await hub.center.checkIn(absent) } == .unknownPerson(.id(absent)))
         }
     }
 

@@ -1,4 +1,7 @@
 /// Bytes as digits of base 16, lower case and nothing else.
+///
+/// Not the type of `Beacons`, which reads both cases from recordings: a record's file name has one spelling only, and the
+/// modules of floor 0 do not import each other.
 enum Hexadecimal {
     static func text(of bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []

@@ -13,7 +13,7 @@ package struct KeyFolder: Sendable {
     package let path: String
 
     /// How long another process may take that moves or makes a key here; it takes milliseconds.
-    private static let patience = Duration.seconds(10)
+    private static let lockTimeout = Duration.seconds(10)
 
     package init(path: String) {
         self.path = Folder.trimmed(path)
@@ -71,7 +71,7 @@ package struct KeyFolder: Sendable {
         else { return }
         let folder = try openOrMake()
         // Two processes may begin the move; the second one finds it done. The lock ends when the folder is closed.
-        try folder.lock(for: path, timeout: Self.patience)
+        try folder.lock(for: path, timeout: Self.lockTimeout)
         guard var bytes = try formerFolder.contents(of: name, limit: KeyFile.length) else { return }
         defer { bytes.resetBytes() }
         if let present = try folder.contents(of: "\(identifier).key", limit: KeyFile.length) {
