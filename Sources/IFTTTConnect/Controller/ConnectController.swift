@@ -1,6 +1,6 @@
 import AsyncSupport
-public import Handshake
-public import OAuth
+import Handshake
+import OAuth
 import Synchronization
 
 /// Performs the effects of a ``ConnectActivation``: calls IFTTT, opens the browser, stores the token, runs timers.
