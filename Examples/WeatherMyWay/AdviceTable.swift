@@ -21,8 +21,10 @@ struct AdviceTable {
 
     private static let withoutData = "NoData"
 
-    /// The conditions and alerts of the table, in lower case.
-    var conditions: [String] { rows.keys.sorted() }
+    /// The weather conditions of the table, as it writes them and in its order.
+    let conditions: [String]
+    /// The codes of its severe-weather alerts.
+    let alerts: [String]
 
     /// A malformed table: the line, counted from 1, and the problem.
     struct FormatError: Error, Equatable {
@@ -47,6 +49,11 @@ struct AdviceTable {
             }
         }
         self.rows = rows
+        let names = lines.dropFirst().compactMap(\.first)
+        let withoutData = columns.firstIndex(of: Self.withoutData)
+        let isAlert = { (name: String) in withoutData.map { rows[name.lowercased()]?[$0].isEmpty == false } ?? false }
+        conditions = names.filter { !isAlert($0) }
+        alerts = names.filter(isAlert)
     }
 
     /// The table of this example.

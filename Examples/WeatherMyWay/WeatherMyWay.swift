@@ -1,4 +1,5 @@
 #if Sandbox
+import Foundation
 import Handshake
 import OAuth
 import Sandbox
@@ -8,13 +9,26 @@ import Sequencing
 ///
 /// `swift run WeatherMyWay [CONDITION] [ALERT]` runs against a sandbox in the same process; no request leaves the machine. An app differs in
 /// two lines: its own client identifier, and ``Service/sequencing`` instead of the sandbox's address.
+///
+/// `--help` lists the conditions and alerts.
 @main
 struct WeatherMyWay {
     static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
+        let table = try AdviceTable.builtIn()
+        let options: Options
+        do {
+            options = try Options(Array(CommandLine.arguments.dropFirst()), table: table)
+        } catch {
+            FileHandle.standardError.write(Data("WeatherMyWay: \(error.description)\n\(Options.help(table))".utf8))
+            exit(64)
+        }
+        guard !options.showsHelp else {
+            FileHandle.standardOutput.write(Data(Options.help(table).utf8))
+            return
+        }
         let sandbox = try await Sandbox.start()
         do {
-            try await report(sandbox, condition: arguments.first ?? "Sunny", alert: arguments.dropFirst().first)
+            try await report(sandbox, condition: options.condition, alert: options.alert)
             await sandbox.stop()
         } catch {
             await sandbox.stop()

@@ -15,8 +15,9 @@ struct WeatherTests {
 
     @Test("E16: every pair of answers has a sentence for every weather of the table")
     func whole() {
-        #expect(table.conditions.count == 29)
-        for condition in table.conditions {
+        let weather = table.conditions + table.alerts
+        #expect(weather.count == 29)
+        for condition in weather {
             for risk in MelanomaRisk.known where risk != .noData {
                 for vitaminD in [VitaminD.issue, .noIssue] {
                     let advice = table.advice(risk: risk, vitaminD: vitaminD, condition: condition)
@@ -28,6 +29,33 @@ struct WeatherTests {
                 }
             }
         }
+    }
+
+    @Test("the command line takes a condition and an alert of the table, in any case")
+    func commandLine() throws {
+        let options = try Options(["mostly cloudy", "hur"], table: table)
+        #expect(options.condition == "Mostly Cloudy" && options.alert == "HUR" && !options.showsHelp)
+        #expect(try Options([], table: table).condition == "Sunny")
+    }
+
+    @Test(
+        "the command line refuses an unknown option, condition and alert",
+        arguments: [
+            (["--hlep"], "unknown option \"--hlep\""), (["Sunny", "-x"], "unknown option \"-x\""),
+            (["Frogs"], "unknown condition \"Frogs\""), (["HUR"], "unknown condition \"HUR\""),
+            (["Sunny", "Rain"], "unknown alert \"Rain\""),
+            (["Sunny", "HUR", "TOR"], "one condition and one alert at most"),
+        ])
+    func refusedCommandLine(_ arguments: [String], _ problem: String) {
+        #expect(throws: Options.Problem(description: problem)) { try Options(arguments, table: table) }
+    }
+
+    @Test("help lists every condition and alert", arguments: ["-h", "--help"])
+    func help(_ option: String) throws {
+        #expect(try Options(["Sunny", option], table: table).showsHelp)
+        let help = Options.help(table)
+        #expect(table.alerts == ["HUR", "TOR", "HEA", "FLO", "FIR", "WIN"])
+        for name in table.conditions + table.alerts { #expect(help.contains(name)) }
     }
 
     @Test("E16: an alert goes before the condition, and neither minds case")
