@@ -87,13 +87,13 @@ struct ShopPages: Sendable {
         </select></p>
         <p class="field"><label for="email">Suggested e-mail address</label>
         <input id="email" name="email" type="email" autocomplete="email" value="{{email}}"></p>
-        <p class="check"><input id="new_user" name="new_user" type="checkbox"><label for="new_user">Make the address a new one</label></p>
+        <p class="check"><input id="new_user" name="new_user" type="checkbox"><label for="new_user">Use a new address each time</label></p>
         <p class="check"><input id="token" name="token" type="checkbox"{{#hasToken}} checked{{/hasToken}}>\
         <label for="token">The shop fetches the user's IFTTT token</label></p>
         <p class="check"><input id="own" name="own_configuration" type="checkbox"{{#own}} checked{{/own}}>\
         <label for="own">Configure on the shop's own page</label></p>
         <p class="check"><input id="prefetched" name="prefetched" type="checkbox"{{#prefetched}} checked{{/prefetched}}>\
-        <label for="prefetched">The page brings the connection along</label></p>
+        <label for="prefetched">Send the connection with the page</label></p>
         {{#customer}}
         <p class="check"><input id="counting" name="counting" type="checkbox"{{#counted}} checked{{/counted}}>\
         <label for="counting">IFTTT may count how you use its buttons</label></p>

@@ -69,11 +69,11 @@ enum ShopStyle {
           unavailable: 'Shopping works without it. Come back to it later.',
           too_many: 'Nothing is lost. Give it a minute.',
           unknown_connection: 'The shop does not offer it any more.',
-          not_allowed: 'Log in to the shop again, as the customer whose it is.',
+          not_allowed: 'Log in with the account that made this connection.',
           sign_in_expired: 'Connect again to give the shop access to IFTTT.',
           account_not_created: 'Try it with another address.',
           app_not_opened: 'It works on IFTTT’s pages as well.',
-          not_disconnected: 'Until that works, it goes on as before.',
+          not_disconnected: 'It stays on until you disconnect it.',
           interrupted: 'You can connect whenever you like.',
         }
         const notice = document.getElementById('notice')
