@@ -149,14 +149,31 @@ struct Shop: Sendable {
         return found
     }
 
-    /// What a page says of a connection: as IFTTT describes it now, or described it last; nil before it ever did.
+    /// What a page says of a connection: as IFTTT described it last, which is asked again for the next page. Only the first
+    /// description is awaited, and not for long; nil before there is one.
     func description(of id: ConnectionID, for customer: String?) async -> Connection? {
-        if let found = try? await connection(id, of: customer) { return found }
-        return described[id]
+        let asked = Task { try? await connection(id, of: customer) }
+        if let known = described[id] { return known }
+        return await soon { await asked.value }
+    }
+
+    /// How long a page waits for IFTTT before it shows what is known.
+    private static let deadline = Duration.seconds(2)
+
+    /// An answer if it comes soon. The work continues all the same, for the next page.
+    func soon<Answer: Sendable>(_ work: @escaping @Sendable () async -> Answer?) async -> Answer? {
+        let (answers, first) = AsyncStream<Answer?>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        Task { first.yield(await work()) }
+        let limit = Task {
+            try await Task.sleep(for: Self.deadline)
+            first.yield(nil)
+        }
+        defer { limit.cancel() }
+        return await answers.first { _ in true } ?? nil
     }
 }
 
-/// What IFTTT last said of each connection, for the time when it does not answer.
+/// What IFTTT last said of each connection, so that no page waits for it twice.
 ///
 /// A class, since requests share it.
 final class Described: Sendable {

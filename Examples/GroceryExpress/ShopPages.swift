@@ -125,7 +125,7 @@ struct ShopPages: Sendable {
         let id: ConnectionID
         /// As IFTTT describes it; nil when it has never answered.
         let connection: Connection?
-        /// What the customer's button shows; nil for a visitor who is not logged in.
+        /// What the customer's button shows, `loading` while that is unknown; nil for a visitor who is not logged in.
         let step: ConnectButtonState.Step?
 
         fileprivate var values: [String: Any] {
@@ -139,7 +139,8 @@ struct ShopPages: Sendable {
             switch step {
             case .connected: "Connected"
             case .pending: "Almost connected: choose where and what"
-            case .loading, .loadingFailed: ShopPages.silence
+            case .loading: "Waiting for IFTTT. Reload this page in a moment."
+            case .loadingFailed: ShopPages.silence
             default: "Not connected"
             }
         }

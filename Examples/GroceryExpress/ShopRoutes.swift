@@ -60,29 +60,40 @@ struct ShopRoutes: Sendable {
     ]
 
     private func front(_ visit: Visit) async throws -> Response {
-        var cards: [ShopPages.Card] = []
-        for name in Shop.connections {
+        // Concurrently: a slow answer about one connection does not delay the others.
+        let asked = try Shop.connections.map { name in
             let id = try ConnectionID(name)
-            cards.append(
-                ShopPages.Card(
-                    id: id, connection: await shop.description(of: id, for: visit.customer),
-                    step: try await answer(id, visit)?.state.step))
+            return Task { await card(id, visit) }
         }
+        var cards: [ShopPages.Card] = []
+        for card in asked { cards.append(await card.value) }
         return pages.front(cards, visit)
     }
 
-    /// What the customer's button shows: the shop says the same.
-    private func answer(_ id: ConnectionID, _ visit: Visit) async throws -> ConnectButtonAnswer? {
+    private func card(_ id: ConnectionID, _ visit: Visit) async -> ShopPages.Card {
+        async let connection = shop.description(of: id, for: visit.customer)
+        async let shown = answer(id, visit)
+        let step = await shown?.state.step
+        return ShopPages.Card(
+            id: id, connection: await connection, step: visit.customer == nil ? nil : step ?? .loading)
+    }
+
+    /// What the customer's button shows: the shop says the same. Nil when it takes longer than a page waits: the button then
+    /// fetches it by itself.
+    private func answer(_ id: ConnectionID, _ visit: Visit) async -> ConnectButtonAnswer? {
         guard let customer = visit.customer else { return nil }
-        return try await shop.buttons(of: visit).answer(
-            for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
-            in: ConnectButtonLocale(preferred: [visit.locale]))
+        let buttons = shop.buttons(of: visit)
+        return await shop.soon {
+            try? await buttons.answer(
+                for: try ConnectButtonUser(id: customer, suggestedEmail: visit.email), connection: id,
+                in: ConnectButtonLocale(preferred: [visit.locale]))
+        }
     }
 
     private func connection(_ id: String?, _ visit: Visit) async throws -> Response {
         guard let id = known(id) else { return pages.missing(visit) }
         let connection = await shop.description(of: id, for: visit.customer)
-        let answer = visit.isPrefetched ? try await answer(id, visit) : nil
+        let answer = visit.isPrefetched ? await answer(id, visit) : nil
         let asks = try await asksWhetherToCount(visit)
         return pages.connection(
             id, connection, answer, visit, asks: asks, iconOrigin: shop.hosts.site.origin.description)

@@ -3,17 +3,19 @@
 import os
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from strangers import REPOSITORY
+from strangers import REPOSITORY, http
 
 from button_page import ANSWERED, TOLD, Script, shape
-from shop_visit import AREAS, CONNECTION, Hand, Shop, leave, open_connection, say_yes, settings, step, switch, until
+from shop_visit import AREAS, CONNECTION, OTHER, Hand, Shop, leave, open_connection, say_yes, settings, step, switch, until
 
 HAND = "pointer"
+CONNECTIONS = (CONNECTION, AREAS, OTHER)
 
 
 def ask_for_account(page: Page, shop: Shop) -> None:
@@ -190,6 +192,31 @@ def test_with_ifttt_down_the_page_is_there_and_the_button_says_so(shop: Shop, pa
     assert "Loading" not in page.locator("connect-button .switch").inner_text()
     shop.misbehave()
     until(page, "connect")
+
+
+def test_pages_are_there_before_a_slow_ifttt_answers(shop: Shop) -> None:
+    """What was asked of IFTTT before the pages is answered after them."""
+    shop.misbehave("ifttt GET /v2/connections/* => delay 20")
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(http().get, f"{shop.sandbox}/v2/connections/{CONNECTION}", timeout=60)
+        front = http().get(shop.origin, timeout=60)
+        connection = http().get(f"{shop.origin}/connections/{AREAS}", timeout=60)
+        assert not asked.done(), "a page has waited for IFTTT"
+    assert front.status_code == 200 and front.text.count("Waiting for IFTTT.") == len(CONNECTIONS)
+    assert connection.status_code == 200 and "<connect-button" in connection.text, "the button fetches by itself"
+
+
+def test_a_page_describes_a_connection_as_before_while_ifttt_is_slow(shop: Shop) -> None:
+    visitor = http()
+    known = visitor.get(shop.origin, timeout=60).text
+    assert "Waiting for IFTTT." not in known
+    shop.misbehave("ifttt GET /v2/connections/* => delay 20")
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(http().get, f"{shop.sandbox}/v2/connections/{CONNECTION}", timeout=60)
+        again = visitor.get(shop.origin, timeout=60).text
+        assert not asked.done()
+    names = re.findall(r"<h2>.*?</h2>", known)
+    assert len(names) == len(CONNECTIONS) and names == re.findall(r"<h2>.*?</h2>", again)
 
 
 # The command line
