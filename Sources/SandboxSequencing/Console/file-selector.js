@@ -33,7 +33,8 @@
  *
  * A child `<video slot="film" muted loop playsinline>` plays behind the first screen.
  *
- * Custom properties: `--file-selector-accent`, `--file-selector-accent-ink`, `--file-selector-list-height`.
+ * Custom properties: `--file-selector-accent`, `--file-selector-accent-ink`, `--file-selector-list-height`. In a narrow place
+ * the list has no height of its own: the page scrolls it.
  */
 
 // MARK: - Words
@@ -612,6 +613,13 @@ dialog footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border
 .search{grid-column:1 / -1}
 .sorting select{width:100%}
 .row{height:5.4rem;padding-inline:.8rem .1rem;gap:.75rem}
+.list{overflow:visible;max-height:none}
+@media (min-height:30rem){
+.foot{position:sticky;bottom:0;z-index:1;background:var(--card);border-top:1px solid var(--line);
+  padding-bottom:max(.9rem,env(safe-area-inset-bottom))}
+.row,button,select,input{scroll-margin-block:1rem 9rem}
+.foot button{scroll-margin:0}
+}
 .sample .row{height:6.7rem}
 .own .name,.sample .note{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;white-space:normal}
 .actions{width:100%}
@@ -660,24 +668,36 @@ class RowWindow {
       click: (event) => this.onClick(event), keydown: (event) => this.onKey(event),
     }, this.sizer);
     let isQueued = false;
-    this.box.addEventListener("scroll", () => {
+    this.onScroll = () => {
       if (isQueued) return;
       isQueued = true;
       requestAnimationFrame(() => { isQueued = false; this.draw(); });
-    }, { passive: true });
+    };
+    this.box.addEventListener("scroll", this.onScroll, { passive: true });
     // Larger text, a narrower page or a selector that was hidden until now all change what fits.
     new ResizeObserver(() => this.measure()).observe(this.probe);
     new ResizeObserver(() => this.draw()).observe(this.box);
   }
 
-  /** Shows other items, with one of them active and in the middle; -1 is the top. */
-  show(items, index) {
+  /** The part of the list in view, in pixels from its top. A narrow list has no scroll area of its own: the page's is it. */
+  get view() {
+    if (!this.isScrolledByPage) return { top: this.box.scrollTop, height: this.box.clientHeight };
+    return { top: Math.max(0, -this.sizer.getBoundingClientRect().top), height: this.box.clientHeight && innerHeight };
+  }
+
+  get isScrolledByPage() {
+    return getComputedStyle(this.box).overflowY === "visible";
+  }
+
+  /** Shows other items, with one of them active and in the middle; -1 is the top. The page scrolls there only if told to. */
+  show(items, index, scrollsPage = false) {
     this.items = items;
     this.active = Math.max(index, 0);
     for (const row of this.rows.keys()) this.retire(row);
     this.rowHeight = this.probe.getBoundingClientRect().height;
     this.sizer.style.blockSize = `${items.length * this.rowHeight}px`;
-    this.reveal(this.active, "middle");
+    if (scrollsPage || !this.isScrolledByPage) this.reveal(this.active, "middle");
+    else this.draw();
   }
 
   measure() {
@@ -692,6 +712,12 @@ class RowWindow {
       this.awaited = index;
       return;
     }
+    if (this.isScrolledByPage) {
+      this.draw();
+      this.rows.get(index)?.scrollIntoView({ block: where === "middle" ? "center" : "nearest" });
+      this.draw();
+      return;
+    }
     const top = index * this.rowHeight;
     if (where === "middle") this.box.scrollTop = top - (height - this.rowHeight) / 2;
     else if (top < this.box.scrollTop) this.box.scrollTop = top;
@@ -701,7 +727,7 @@ class RowWindow {
 
   /** Makes the rows in view exist, and no others but the active one. */
   draw() {
-    const height = this.box.clientHeight;
+    const { top, height } = this.view;
     if (height === 0 || this.rowHeight === 0) return;
     if (this.awaited !== null) {
       const index = this.awaited;
@@ -710,8 +736,8 @@ class RowWindow {
       return;
     }
     const count = this.items.length;
-    const first = Math.max(0, Math.floor(this.box.scrollTop / this.rowHeight) - OVERSCAN);
-    const last = Math.min(count, Math.ceil((this.box.scrollTop + height) / this.rowHeight) + OVERSCAN);
+    const first = Math.max(0, Math.floor(top / this.rowHeight) - OVERSCAN);
+    const last = Math.min(count, Math.ceil((top + height) / this.rowHeight) + OVERSCAN);
     const wanted = Array.from({ length: Math.max(0, last - first) }, (_, offset) => first + offset);
     if (this.active < count && this.active < first) wanted.unshift(this.active);
     if (this.active < count && this.active >= last) wanted.push(this.active);
@@ -767,7 +793,7 @@ class RowWindow {
 
   onKey(event) {
     if (this.items.length === 0 || event.ctrlKey || event.metaKey) return;
-    const page = Math.max(1, Math.floor(this.box.clientHeight / this.rowHeight) - 1);
+    const page = Math.max(1, Math.floor(this.view.height / this.rowHeight) - 1);
     const moves = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: this.items.length - 1,
                     PageDown: this.active + page, PageUp: this.active - page };
     const isTyping = event.timeStamp - this.typed.at < TYPING_PAUSE;
@@ -822,6 +848,7 @@ export class FileSelector extends HTMLElement {
   #catalogue = new Catalogue();
   #view = { screen: "intro", tab: "own", segment: { own: "uploaded", sample: "all" }, search: "", sorting: "listed" };
   #isListStale = true;
+  #isFound = false; // a file was selected by id: the list scrolls to it
   #chosen = null;
   #wanted = null; // an id to select as soon as there is a list
   #remembered = null; // { id, name, isGone } of last time
@@ -850,6 +877,9 @@ export class FileSelector extends HTMLElement {
   connectedCallback() {
     this.#build();
     document.addEventListener("visibilitychange", this.#onVisibility);
+    // Whichever part of the page scrolls: the event does not bubble, but is captured.
+    addEventListener("scroll", this.#list.onScroll, { capture: true, passive: true });
+    addEventListener("resize", this.#list.onScroll);
     // A page may have set properties before this script had arrived.
     for (const property of ["files", "selected"].filter((name) => Object.hasOwn(this, name))) {
       const value = this[property];
@@ -865,6 +895,8 @@ export class FileSelector extends HTMLElement {
     this.#loading = null;
     this.#isRefreshing = false;
     document.removeEventListener("visibilitychange", this.#onVisibility);
+    removeEventListener("scroll", this.#list.onScroll, { capture: true });
+    removeEventListener("resize", this.#list.onScroll);
   }
 
   attributeChangedCallback(name, before, value) {
@@ -1007,6 +1039,7 @@ export class FileSelector extends HTMLElement {
     if (found && found.file.id !== before?.id) {
       Object.assign(view, { screen: "browse", tab: found.tab, search: "" });
       view.segment[found.tab] = found.segment;
+      this.#isFound = true;
     }
     for (const tab of TABS) {
       const keys = this.#catalogue.segments(tab, "").map(({ key }) => key);
@@ -1312,7 +1345,9 @@ export class FileSelector extends HTMLElement {
     p.count.textContent = this.#say(search.trim() ? "matching" : "files", { count, total });
     p.nothingText.textContent = this.#say("nothingMatches", { search: search.trim() })
       + (elsewhere > 0 ? ` ${this.#say("matchesElsewhere", { count: elsewhere })}` : "");
-    this.#list.show(files, this.#chosen ? files.findIndex((file) => file.id === this.selected) : -1);
+    const index = this.#chosen ? files.findIndex((file) => file.id === this.selected) : -1;
+    this.#list.show(files, index, this.#isFound && index >= 0);
+    this.#isFound = false;
   }
 
   /** One row: a file's name, or a sample's persona and description (D09), and what tells it from its like. */
@@ -1367,7 +1402,7 @@ export class FileSelector extends HTMLElement {
   #open(tab) {
     const isFromIntro = this.#view.screen === "intro";
     this.#show({ screen: "browse", tab });
-    if (isFromIntro) this.focus();
+    if (isFromIntro) this.focus({ preventScroll: true });
   }
 
   #find(search) {
