@@ -756,6 +756,15 @@ def test_loading_errors_and_counts_are_announced(page: Page, server: SelectorSer
     expect(status(page)).to_have_text("2 files")
 
 
+@pytest.mark.parametrize("code", [200, 500])
+def test_what_is_loaded_is_not_announced_as_loading(page: Page, server: SelectorServer, code: int) -> None:
+    server.answer("slow", ALL, code, delay=(gate := Event()))
+    page.goto(server.url(src="/files?slow"))
+    expect(status(page)).to_have_text("Loading the files…")
+    gate.set()
+    expect(status(page)).to_have_text("18 files" if code == 200 else "")
+
+
 # Text from elsewhere is text
 
 def test_markup_in_names_is_shown_and_never_obeyed(page: Page, server: SelectorServer) -> None:

@@ -1001,6 +1001,8 @@ export class FileSelector extends HTMLElement {
       return this.#fail(problem);
     }
     const isFirst = this.#phase !== "ready";
+    // In place of "Loading"; a notice replaces it.
+    this.#announce(this.#say("files", { count: read.files.length }));
     this.#catalogue = new Catalogue(read.files, read.skipped);
     this.#phase = "ready";
     this.#isRefreshing = false;
@@ -1012,6 +1014,7 @@ export class FileSelector extends HTMLElement {
     this.#phase = "failed";
     this.#isRefreshing = false;
     this.#problem = problem;
+    this.#announce(""); // The alert says it.
     // Kept as a wish only: nothing can be continued with while there is no list (4.5).
     this.#wanted ??= this.selected;
     this.#choose(null);
