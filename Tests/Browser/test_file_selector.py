@@ -950,6 +950,18 @@ def test_words_come_from_a_table_and_what_it_lacks_stays_english(page: Page, ser
     expect(page.get_by_role("button", name="Sample Files")).to_be_visible()
 
 
+def test_english_in_the_place_of_another_language_keeps_its_own_direction(open_page: OpenPage, server: SelectorServer) -> None:
+    page = open_page(scheme="dark", width=390, height=844)
+    opened(page, server, page_lang="ar", page_dir="rtl")
+    card = page.locator(".card")
+    expect(card).to_have_attribute("lang", "en")
+    assert page.evaluate("getComputedStyle(selector.shadowRoot.querySelector('.card')).direction") == "ltr"
+    page.screenshot(path=artefact("selector-fallback-390"))
+    expect(page.get_by_role("button", name="Sample Files")).to_contain_text("8 files")
+    opened(page, server, page_lang="en-GB", page_dir="rtl")
+    assert card.get_attribute("lang") is None, "the page's own region"
+
+
 def test_two_selectors_on_a_page_share_nothing(page: Page, server: SelectorServer) -> None:
     opened(page, server, selected="227001")
     page.evaluate("selector.after(Object.assign(document.createElement('file-selector'), { files: [{ Id: 1, Name: 'b', FileCategory: 'Uploaded' }] }))")

@@ -133,6 +133,9 @@ class Words {
       [locale] = Intl.getCanonicalLocales(language);
     } catch { /* As in the texts' language, then. */ }
     this.plural = new Intl.PluralRules(known);
+    /** English in the place of a language that has no texts: it has its own direction. */
+    this.isFallback = known === "en" && !/^en(-|$)/i.test(language);
+    if (this.isFallback) locale = known;
     this.number = new Intl.NumberFormat(locale);
     this.date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
     this.collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
@@ -1193,6 +1196,7 @@ export class FileSelector extends HTMLElement {
       element("footer", button("second", say("close"), () => p.dialog.close(), { autofocus: true })));
 
     p.card = element("section.card", { part: "card", "aria-labelledby": "title",
+      ...this.#words.isFallback && { lang: "en", dir: "ltr" },
       keydown: (event) => this.#onEscape(event) },
       element("header.bar", p.close, p.title, p.info), p.help, p.loading, p.trouble, p.intro, p.browse,
       p.foot, p.status, p.dialog);
