@@ -336,12 +336,30 @@ def test_the_details_show_every_field_sorted_and_say_when_there_is_no_value(page
     person.keys("Space", "Alt+Enter")
     dialog = page.get_by_role("dialog", name="File details")
     expect(dialog).to_be_visible()
-    assert dialog.locator("dt").all_inner_texts() == sorted(file, key=str.lower)
-    values = dict(zip(dialog.locator("dt").all_inner_texts(), dialog.locator("dd").all_inner_texts()))
+    expect(dialog.locator("details dl")).to_be_hidden()
+    dialog.get_by_text("More", exact=True).click()
+    raw = dialog.locator("details")
+    assert raw.locator("dt").all_inner_texts() == sorted(file, key=str.lower)
+    values = dict(zip(raw.locator("dt").all_inner_texts(), raw.locator("dd").all_inner_texts()))
     assert values | {"Alpha": "3", "beta": "false", "zebra": '{"stripes":[1,2]}', "Sex": "no value", "Name": "a.vcf"} == values
     person.keys("Escape")
     expect(dialog).to_be_hidden()
     assert person.focus()["name"].startswith("My Files"), "the focus goes back to the list"
+
+
+@pytest.mark.parametrize(("added", "shown"), [("2016-03-11T09:30:00", "March 11, 2016 at 9:30 AM"), ("2018-05-01", "May 1, 2018"), ("last week", "last week")])
+def test_the_details_have_labels_and_dates_for_people(open_page: OpenPage, server: SelectorServer, added: str, shown: str) -> None:
+    page = open_page(scheme="dark", width=390, height=844)
+    given(page, server, [sample(1, "Ada", "Enjoys long walks", "Female", DateAdded=added, FileSubType=None)], page_lang="en-US")
+    options(page).first.click()
+    page.get_by_role("button", name="Details").click()
+    dialog = page.get_by_role("dialog", name="File details")
+    known = dialog.locator(".fields > dl")
+    page.screenshot(path=artefact("selector-details-390"))
+    values = [text.replace("\u202f", " ") for text in known.locator("dd").all_inner_texts()]
+    assert dict(zip(known.locator("dt").all_inner_texts(), values)) == {
+        "File name": "sample-1.vcf.gz", "Person": "Ada", "Description": "Enjoys long walks", "Type": "VCF", "File extension": ".vcf.gz",
+        "Added": shown, "Category": "Community", "Population": "European", "Sex": "Female", "ID": "1"}
 
 
 def test_the_details_of_a_row_can_be_seen_without_selecting_it(page: Page, server: SelectorServer) -> None:

@@ -88,6 +88,11 @@ export const texts = {
     details: "Details",
     detailsTitle: "File details",
     noValue: "no value",
+    field: {
+      Name: "File name", FriendlyDesc1: "Person", FriendlyDesc2: "Description", FileType: "Type", FileSubType: "Subtype",
+      Ext: "File extension", DateAdded: "Added", FileCategory: "Category", Population: "Population", Sex: "Sex", Id: "ID",
+    },
+    more: "More",
     continue: "Continue",
     choiceRequired: "Please select a file first.",
 
@@ -138,6 +143,7 @@ class Words {
     if (this.isFallback) locale = known;
     this.number = new Intl.NumberFormat(locale);
     this.date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+    this.moment = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeStyle: "short" });
     this.collator = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
   }
 
@@ -603,8 +609,9 @@ dialog header{padding:1.1rem 1.25rem .9rem;border-bottom:1px solid var(--line)}
 dialog h3{font-size:1.1rem;line-height:1.35}
 .fields{overflow:auto;padding:.5rem 1.25rem;min-height:0}
 .fields:focus-visible{outline-offset:-3px}
-.fields div{display:grid;grid-template-columns:minmax(7rem,34%) 1fr;gap:.15rem 1rem;padding-block:.55rem}
-.fields div + div{border-top:1px solid var(--line)}
+.fields summary{padding-block:.7rem;color:var(--accent);cursor:pointer}
+.fields dl div{display:grid;grid-template-columns:minmax(7rem,34%) 1fr;gap:.15rem 1rem;padding-block:.55rem}
+.fields div + div,.fields details{border-top:1px solid var(--line)}
 .fields dt{color:var(--quiet);font-size:.92rem}
 dialog footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border-top:1px solid var(--line)}
 
@@ -627,7 +634,7 @@ dialog footer{display:flex;justify-content:flex-end;padding:.8rem 1.25rem;border
 .own .name,.sample .note{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;white-space:normal}
 .actions{width:100%}
 .actions .go{flex:1}
-.fields div{grid-template-columns:1fr}
+.fields dl div{grid-template-columns:1fr}
 }
 @container (min-width:36rem){
 .choices{grid-template-columns:1fr 1fr}
@@ -1187,7 +1194,10 @@ export class FileSelector extends HTMLElement {
     p.status = element("div.unseen", { role: "status" });
 
     p.detailsName = element("h3", { id: "details-name" });
-    p.fields = element("dl.fields", { tabindex: "0", "aria-label": say("detailsTitle") });
+    p.known = element("dl");
+    p.raw = element("dl");
+    p.more = element("details", element("summary", say("more")), p.raw);
+    p.fields = element("div.fields", { role: "group", tabindex: "0", "aria-label": say("detailsTitle") }, p.known, p.more);
     p.dialog = element("dialog", { "aria-labelledby": "details-title details-name",
       click: (event) => event.target === p.dialog && p.dialog.close() },
       element("header",
@@ -1446,18 +1456,26 @@ export class FileSelector extends HTMLElement {
     event.preventDefault();
   }
 
-  /** Every field of the record as it came, sorted by name (D17). */
+  /** What there is to say of a file, in words; every field of the record as it came, sorted by name, behind "More" (D17). */
   #openDetails(file) {
     const p = this.#parts;
-    const { compare } = this.#words.collator;
+    const { record } = file;
+    const line = (name, value) => element("div", element("dt", isolated(name)),
+      value === null ? element("dd.absent", this.#say("noValue")) : element("dd", isolated(value)));
+    const known = Object.keys(texts.en.field).filter((key) => fieldText(record[key]) !== null);
     p.detailsName.replaceChildren(isolated(displayName(file)));
-    p.fields.replaceChildren(...Object.keys(file.record).sort(compare).map((key) => {
-      const value = fieldText(file.record[key]);
-      return element("div", element("dt", isolated(key)),
-        value === null ? element("dd.absent", this.#say("noValue")) : element("dd", isolated(value)));
-    }));
+    p.known.replaceChildren(...known.map((key) =>
+      line(this.#say(`field.${key}`), key === "DateAdded" ? this.#moment(file.added) : fieldText(record[key]))));
+    p.raw.replaceChildren(...Object.keys(record).sort(this.#words.collator.compare).map((key) => line(key, fieldText(record[key]))));
+    p.more.open = false;
     p.dialog.showModal();
     p.fields.scrollTop = 0;
+  }
+
+  /** A date, with the time if it has one. */
+  #moment({ text, time }) {
+    if (Number.isNaN(time)) return text;
+    return this.#words[text.length === 10 ? "date" : "moment"].format(time);
   }
 }
 
