@@ -83,7 +83,7 @@ def active_name(page: Page) -> str:
 def test_only_a_safe_address_is_a_link_for_uploads(page: Page, server: SelectorServer, address: str) -> None:
     opened(page, server, src="/files?sample=true", upload_href=address)
     expect(page.locator(".notices")).to_contain_text("Upload a file on Sequencing.com.")
-    expect(page.locator("file-selector a")).to_have_count(0)
+    expect(page.locator("file-selector a[href]")).to_have_count(0)
 
 
 @pytest.mark.parametrize("address", ["https://sequencing.com/upload", "/upload"])
@@ -429,6 +429,37 @@ def test_a_bad_answer_is_an_error_and_never_an_empty_list(page: Page, server: Se
     person.keys("Enter")
     expect(page.get_by_role("button", name="My Files")).to_be_visible()
     assert len(heard(page, "refresh")) == 1
+
+
+def test_an_expired_sign_in_leads_to_the_apps_sign_in(open_page: OpenPage, server: SelectorServer) -> None:
+    page = open_page(scheme="dark", width=390, height=844)
+    server.answer("expired", {"Message": "token expired"}, 401)
+    person = opened(page, server, src="/files?expired", sign_in_href="/sign-in?return_to=/page")
+    link = page.get_by_role("link", name="Sign in again")
+    expect(link).to_have_attribute("href", f"{server.origin}/sign-in?return_to=/page")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    person.go_to("Sign in again")
+    page.screenshot(path=artefact("selector-sign-in-390"))
+    assert violations(page) == []
+    server.answer("expired", ALL)
+    page.evaluate("selector.refresh()")
+    expect(page.get_by_role("button", name="My Files")).to_be_visible()
+    expect(link).to_have_count(0)
+
+
+def test_an_expired_sign_in_without_an_address_says_what_to_do(page: Page, server: SelectorServer) -> None:
+    server.answer("expired", {"Message": "token expired"}, 401)
+    opened(page, server, src="/files?expired", sign_in_href="javascript:alert(1)")
+    expect(page.get_by_role("alert").first).to_contain_text("Sign in to this app again, then try again.")
+    expect(page.get_by_role("link", name="Sign in again")).to_have_count(0)
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_only_an_expired_sign_in_offers_to_sign_in_again(page: Page, server: SelectorServer) -> None:
+    server.answer("bad", {}, 503)
+    opened(page, server, src="/files?bad", sign_in_href="/sign-in")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    expect(page.get_by_role("link", name="Sign in again")).to_have_count(0)
 
 
 def test_a_lost_connection_is_an_error_with_a_way_to_try_again(page: Page, server: SelectorServer) -> None:

@@ -15,6 +15,7 @@
  *   required, name  in a form: a choice is demanded; the id is submitted under this name
  *   name-field      in a form: the display name is submitted under this name
  *   upload-href     where a person without files can upload some
+ *   sign-in-href    where a person whose sign-in has expired can sign in again; it is offered in place of another try
  *   timeout         seconds to wait for the list (20)
  *   lang            here or further out: the language of the words
  *
@@ -29,7 +30,8 @@
  *   continue        the person is done: the same, with the whole record as `file`
  *   close           the person wants to leave without a choice
  *   refresh         a fresh list is wanted; `preventDefault()` keeps `src` from being fetched
- *   error           there is no list: `{ kind: "token" | "transport" | "answer", status, message }`
+ *   error           there is no list: `{ kind: "token" | "transport" | "answer", status, message }`. After `token`, sign the
+ *                   person in, then call `refresh()`
  *
  * A child `<video slot="film" muted loop playsinline>` plays behind the first screen.
  *
@@ -98,9 +100,11 @@ export const texts = {
 
     loading: "Loading the files…",
     retry: "Try again",
+    signIn: "Sign in again",
     failure: "The files could not be loaded",
     reason: {
-      token: "Your sign-in is missing or has ended. Sign in again, then come back here.",
+      token: "Your sign-in is missing or has expired. Sign in to this app again, then try again.",
+      tokenLink: "Your sign-in is missing or has expired.",
       network: "The service could not be reached.",
       timeout: "The service took too long to answer.",
       status: "The service answered with status {status}.",
@@ -491,7 +495,7 @@ svg{width:1.25em;height:1.25em;flex:none;fill:none;stroke:currentColor;stroke-wi
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 
 button,select,input{font:inherit;color:inherit}
-button{min-height:2.75rem;padding:.5rem 1.1rem;border:1px solid var(--accent);border-radius:.5rem;
+button,.button{display:inline-block;min-height:2.75rem;padding:.5rem 1.1rem;text-decoration:none;border:1px solid var(--accent);border-radius:.5rem;
   background:var(--accent);color:var(--accent-ink);font-weight:600;cursor:pointer}
 button:hover:not(:disabled){filter:brightness(1.08)}
 button.second{background:transparent;color:var(--accent)}
@@ -511,7 +515,7 @@ button.icon:hover{background:var(--wash);color:var(--ink)}
 .pane h3{font-size:1.1rem;text-wrap:balance}
 .message{display:grid;gap:.75rem;justify-items:center}
 .pane p{max-width:28rem;text-wrap:pretty}
-.pane button{margin-top:.5rem}
+.pane :is(button,.button){margin-top:.5rem}
 .pane>svg{width:2.25rem;height:2.25rem;color:var(--quiet);stroke-width:1.2}
 .said{padding:.4rem .75rem;border-radius:.4rem;background:var(--bad-tint);color:var(--bad);font-size:.9rem}
 
@@ -846,7 +850,7 @@ const TABS = ["own", "sample"];
 
 export class FileSelector extends HTMLElement {
   static formAssociated = true;
-  static observedAttributes = ["src", "selected", "closable", "required", "name", "name-field", "upload-href"];
+  static observedAttributes = ["src", "selected", "closable", "required", "name", "name-field", "upload-href", "sign-in-href"];
 
   #internals = this.attachInternals();
   #words = new Words("en");
@@ -1032,7 +1036,13 @@ export class FileSelector extends HTMLElement {
     this.#emit("error", { kind: problem.kind, status: problem.status, message: this.#reason() });
   }
 
+  /** Where to sign in again: null when that is not the problem, or no address is known. */
+  get #signInAddress() {
+    return this.#phase === "failed" && this.#problem.kind === "token" ? safeAddress(this.getAttribute("sign-in-href")) : null;
+  }
+
   #reason() {
+    if (this.#problem.reason === "token" && this.#signInAddress) return this.#say("reason.tokenLink");
     return this.#say(`reason.${this.#problem.reason}`, { status: String(this.#problem.status) });
   }
 
@@ -1144,7 +1154,8 @@ export class FileSelector extends HTMLElement {
     p.loading = element("div.loading", element("p.quiet", say("loading")));
     p.message = element("div.message");
     p.retry = button("retry", "", () => this.refresh());
-    p.trouble = element("div.pane", icon("info"), p.message, p.retry);
+    p.signIn = element("a.button", say("signIn"));
+    p.trouble = element("div.pane", icon("info"), p.message, p.signIn, p.retry);
 
     p.film = element("slot", { name: "film", slotchange: () => this.#update() });
     p.enter = {};
@@ -1242,7 +1253,7 @@ export class FileSelector extends HTMLElement {
   #mainControl() {
     const p = this.#parts;
     if (!p.card) return null;
-    if (!p.trouble.hidden) return p.retry;
+    if (!p.trouble.hidden) return p.signIn.hidden ? p.retry : p.signIn;
     if (!p.intro.hidden) return p.enter.own;
     if (!p.browse.hidden) return this.#list.box.hidden ? p.search : this.#list.box;
     return p.title;
@@ -1250,7 +1261,11 @@ export class FileSelector extends HTMLElement {
 
   /** No list, or an empty one: never the one in the place of the other. */
   #updateTrouble() {
-    const { trouble, message, retry } = this.#parts;
+    const { trouble, message, retry, signIn } = this.#parts;
+    const address = this.#signInAddress;
+    setAttribute(signIn, "href", address);
+    signIn.hidden = !address;
+    retry.hidden = Boolean(address);
     const state = trouble.hidden ? "" : this.#phase === "failed" ? "failure" : "empty";
     const text = state === "failure" ? this.#reason() : this.#say("emptyNote");
     message.setAttribute("role", state === "failure" ? "alert" : "status");
