@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain, product
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -22,10 +24,13 @@ CATALOGUE = json.loads((ROOT / "Sources/ConnectButton/Words/Strings.xcstrings").
 
 
 def minified() -> bytes:
-    """The component without comments and indentation, which is the least that a minifier does."""
+    """The component without comments and indentation, and with short private names, which is the least that a minifier does."""
     text = re.sub(r"\A/\*\*.*?\*/", "", SCRIPT.read_text(), flags=re.S)
-    lines = [line.strip() for line in text.splitlines()]
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/**", "/* "))).encode()
+    lines = [re.sub(r"\s+// .*$", "", line).strip() for line in text.splitlines()]
+    text = "\n".join(line for line in lines if line and not line.startswith(("//", "/**", "/* ")))
+    private = dict.fromkeys(re.findall(r"(?<![\w\"'])#([a-zA-Z]\w*)(?= ?[=(\n])", text))
+    short = {name: "#" + "".join(letters) for name, letters in zip(private, chain(ascii_lowercase, product(ascii_lowercase, repeat=2)))}
+    return re.sub(r"(?<![\w\"'])#([a-zA-Z]\w*)", lambda found: short.get(found[1], found[0]), text).encode()
 
 
 # Nothing inline, nothing from elsewhere: the button must get along with it.
