@@ -67,6 +67,7 @@ enum ShopStyle {
         const WORDS = {
           offline: 'The shop goes on as soon as you are back.',
           unavailable: 'Shopping works without it. Come back to it later.',
+          unreachable: 'Nothing is lost. Try again in a moment.',
           too_many: 'Nothing is lost. Give it a minute.',
           unknown_connection: 'The shop does not offer it any more.',
           not_allowed: 'Log in with the account that made this connection.',

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from button_page import ButtonServer, heard, overflow
+from button_page import ButtonServer, heard, overflow, word
 from button_visit import (caught_up, drag, events, footer, frame, heard_by, knob_comes_to, knob_place, opened, preview, push, settled, shown,
                           switch, until)
 from conftest import OpenPage
@@ -284,7 +284,8 @@ def test_a_wish_that_is_answered_with_nonsense_can_be_made_again(page: Page, ser
     server.answers(*[ANSWERS[name]] * (9 if name == "closed" else 1))
     switch(page).click()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
-    assert footer(page).startswith("Too many tries. Wait a moment and try again." if name == "too many" else "IFTTT isn’t answering right now.")
+    said = {"too many": "Too many tries. Wait a moment and try again.", "closed": "This page can’t reach its server."}
+    assert footer(page).startswith(said.get(name, "IFTTT isn’t answering right now."))
     shown(page, "connect")
     assert page.locator("#one .bar.fills").count() == 0 and page.locator("#one .bar.part").count() == 0
     server.replies.clear()
@@ -293,6 +294,21 @@ def test_a_wish_that_is_answered_with_nonsense_can_be_made_again(page: Page, ser
     page.get_by_role("button", name="Try again").click()
     shown(page, "verifying")
     assert events(server) == ["turn_on"] * (tries + 1)
+
+
+@pytest.mark.parametrize("locale", ["en-US", "de", "ja"])
+def test_a_server_that_cannot_be_reached_does_not_blame_ifttt(page: Page, server: ButtonServer, locale: str) -> None:
+    script = server.script(locale=locale)
+    opened(page, server, script.answer("connect"))
+    page.route("**/events*", lambda route: route.abort("connectionrefused"))
+    switch(page).click()
+    expect(page.locator("#one .footer .error")).to_have_text(word("unreachable", locale))
+    expect(page.locator("#one [role=status]")).to_have_text(word("unreachable", locale))
+    assert heard(page, "failure")[0][1]["kind"] == "unreachable"
+    page.unroute("**/events*")
+    server.answers(script.answer("verifying", revision=2))
+    page.locator("#one .footer [data-action=retry]").click()
+    shown(page, "verifying")
 
 
 def test_a_wish_that_is_never_answered_is_given_up_after_half_a_minute(page: Page, server: ButtonServer) -> None:

@@ -48,6 +48,7 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
 
     case offline
     case unavailable
+    case unreachable
     case tooMany = "too_many"
     case unknownConnection = "unknown_connection"
     case notAllowed = "not_allowed"
@@ -61,7 +62,7 @@ enum ConnectButtonWords: String, Sendable, CaseIterable {
     /// The words that the web component embeds: it shows them before, or without, an answer of the server.
     static let carried: [ConnectButtonWords] = [
         .loading, .worksWith, .tryAgain, .offline, .unavailable, .tooMany, .unknownConnection,
-        .notAllowed, .connectAny,
+        .notAllowed, .connectAny, .cancel, .unreachable,
     ]
 
     /// The text in a locale, with `%1$@` and `%2$@` replaced by the arguments, each between bidirectional isolates.
