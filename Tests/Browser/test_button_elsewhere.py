@@ -400,3 +400,14 @@ def test_a_network_that_is_back_brings_what_happened_meanwhile(page: Page, serve
     server.shows(script.answer("connected", revision=2))
     page.context.set_offline(False)
     shown(page, "connected")
+
+
+def test_a_button_that_is_online_again_does_not_say_that_it_is_offline(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("connect"))
+    status = page.locator("#one [role=status]")
+    page.context.set_offline(True)
+    switch(page).click()
+    expect(status).to_contain_text("offline")
+    page.context.set_offline(False)
+    expect(page.locator("#one .footer[data-tone=error]")).to_have_count(0)
+    expect(status).not_to_contain_text("offline")

@@ -1240,7 +1240,7 @@ export class ConnectButton extends HTMLElement {
     else this.#part.pill.classList.remove("celebrates")
     this.#keepFocus(inside, look, before)
     // Finding the same state again is no change.
-    if (isFirst || answer.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst && !isBack)
+    if (isFirst || answer.isLocal || before.isLocal || answer.revision !== before.revision) this.#announce(face, state, isFirst && !isBack)
     this.#tell(before, state, look)
     if (!this.isConnected) return
     if (this.#isPreview) return this.#unfollow()
