@@ -127,6 +127,18 @@ def test_with_more_contrast_quiet_text_is_as_strong_as_any(open_page: OpenPage, 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_forced_colours_the_services_icons_are_seen(open_page: OpenPage, server: ButtonServer, scheme: str) -> None:
+    """IFTTT delivers them white."""
+    page = open_page(scheme=scheme, width=390, height=844, reduced_motion="reduce", forced_colors="active")
+    opened(page, server, server.script().answer("connect"))
+    page.locator("#one .footer button").click()
+    expect(page.locator("#one .pair img")).to_have_count(2)
+    page.screenshot(path=artefact(f"connect-button-forced-about-{scheme}"))
+    grounds = page.evaluate("[...one.shadowRoot.querySelectorAll('.pair > :is(a, span)')].map(e => getComputedStyle(e).backgroundColor)")
+    assert grounds == ["rgb(0, 0, 0)"] * 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_in_forced_colours_every_state_can_be_told(open_page: OpenPage, server: ButtonServer, scheme: str) -> None:
     page = open_page(scheme=scheme, reduced_motion="reduce", forced_colors="active")
     script = server.script()

@@ -405,7 +405,8 @@ h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
 @media (forced-colors: active) {
   .pill, .choices button, .email button { border: 1px solid ButtonText; background: ButtonFace } .switch, .choices button, .email button { color: ButtonText !important }
   .knob { background: ButtonText; border: 1px solid ButtonFace } .knob * { display: none } .bar { background: Highlight; forced-color-adjust: none; inset-block-start: auto; block-size: ${u(6)} }
-  .ground { display: none } .email input { color: FieldText } .check { stroke: ButtonText } }
+  .ground { display: none } .email input { color: FieldText } .check { stroke: ButtonText }
+  .pair a, .pair > span { background: #000; color: #fff; forced-color-adjust: none } }
 @media (prefers-contrast: more) {
   .footer:not([data-tone=error]), .legal { color: light-dark(#000, #fff) } dialog, .pillow { border: 1px solid }
   .pill { outline: ${u(1)} solid light-dark(#000, #fff) } .email input, .email input::placeholder { color: #000 } .check circle { stroke-opacity: 1 } }
