@@ -323,6 +323,25 @@ def test_a_server_that_cannot_be_reached_does_not_blame_ifttt(page: Page, server
     shown(page, "verifying")
 
 
+def test_a_tap_on_the_pill_loads_again_after_a_failure(page: Page, server: ButtonServer) -> None:
+    script = server.script()
+    page.clock.install()
+    opened(page, server, script.answer("loading_failed", failure="unavailable"))
+    server.answers(script.answer("connect", revision=2))
+    pill = page.locator("#one").get_by_role("button", name="Connect", exact=False)
+    expect(pill).not_to_have_attribute("aria-disabled", "true")
+    pill.click()
+    shown(page, "connect")
+    assert events(server) == ["retry"]
+
+
+def test_a_tap_on_the_pill_does_nothing_when_no_retry_can_help(page: Page, server: ButtonServer) -> None:
+    opened(page, server, server.script().answer("loading_failed", failure="unknown_connection"))
+    expect(switch(page)).to_have_attribute("aria-disabled", "true")
+    switch(page).click(force=True)
+    assert events(server) == []
+
+
 def test_a_wish_that_is_never_answered_is_given_up_after_half_a_minute(page: Page, server: ButtonServer) -> None:
     page.clock.install()
     script = server.script()

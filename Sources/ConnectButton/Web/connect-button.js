@@ -486,7 +486,7 @@ const offers = (face, kind) => face.actions.some(action => action.kind === kind)
 const carried = (name, locale) => WORDS[locale][WORD_NAMES.indexOf(name)] ?? ""
 
 /** The event of a tap on the pill. */
-const TAPPED = ["turn_on", "turn_off", "proceed", "set_up"]
+const TAPPED = ["turn_on", "turn_off", "proceed", "set_up", "retry"]
 /** Events that are accepted while another message is pending. */
 const CANCELS = ["cancel", "keep", "undo", "returned"]
 /** Failures that no retry repairs. */
@@ -655,6 +655,11 @@ export class ConnectButton extends HTMLElement {
   get #isPreview() { return !this.hasAttribute("connection") }
 
   get #look() { return TOKENS.looks[this.#answer?.state.step ?? "loading"] }
+
+  /** What a tap on the pill does. After a failed load it tries again, as the action does. */
+  get #input() {
+    return this.#answer?.state.step === "loading_failed" && offers(this.#answer.face, "retry") ? "retry" : this.#look.input
+  }
 
   get #isStill() { return matchMedia("(prefers-reduced-motion: reduce)").matches }
 
@@ -927,7 +932,7 @@ export class ConnectButton extends HTMLElement {
     if (isLocal) return
     const plan = (milliseconds, body) => { this.#later = setTimeout(() => { if (!document.hidden) body() }, milliseconds) }
     if (isRefused) plan(NOTICE_OVER, () => this.#load(true))
-    else if (isFailed && this.#loads < RETRY_AFTER.length && face.actions.some(action => action.kind === "retry")) {
+    else if (isFailed && this.#loads < RETRY_AFTER.length && offers(face, "retry")) {
       plan(RETRY_AFTER[this.#loads], () => this.#send("retry"))
       this.#loads += 1
     }
@@ -944,7 +949,7 @@ export class ConnectButton extends HTMLElement {
   #pressable(target) {
     const { pill } = this.#part
     return target.closest("form button, .choices button, .footer button")
-      ?? (pill.contains(target) && TAPPED.includes(this.#look.input) && !this.#sending ? pill : null)
+      ?? (pill.contains(target) && TAPPED.includes(this.#input) && !this.#sending ? pill : null)
   }
 
   /** Shows a touch as pressed after a moment, so that scrolling takes precedence. */
@@ -978,10 +983,10 @@ export class ConnectButton extends HTMLElement {
   }
 
   #tapped(event) {
-    const { input } = this.#look
+    const input = this.#input
     if (event.detail > 1 || !TAPPED.includes(input)) return
     if (input === "set_up") this.#setUp()
-    else this.#send(input)
+    else this.#act(input)
   }
 
   /** The page itself configures a pending connection (W15). */
@@ -1302,10 +1307,11 @@ export class ConnectButton extends HTMLElement {
 
   #drawPill(look, state, face) {
     const { pill, switch: control, form, choices } = this.#part
-    Object.assign(pill.dataset, { ground: look.ground, knob: look.knob, input: look.input, step: state.step })
+    const input = this.#input
+    Object.assign(pill.dataset, { ground: look.ground, knob: look.knob, input, step: state.step })
     pill.classList.toggle("pulses", look.pulses)
-    const isSwitch = look.input !== "proceed" && look.input !== "set_up"
-    const isIdle = look.input === "none"
+    const isSwitch = !["proceed", "set_up", "retry"].includes(input)
+    const isIdle = input === "none"
     control.hidden = look.input === "email" || look.input === "choice"
     form.inert = look.input !== "email"
     choices.hidden = look.input !== "choice"
