@@ -7,7 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from button_page import ButtonServer
-from button_visit import footer, heard_by, hold, let_go, opened, settled, shown, switch, until
+from button_visit import caught_up, footer, frozen, heard_by, hold, let_go, opened, settled, shown, switch, until
+from conftest import OpenPage
+from sandbox import artefact
 
 
 def events(server: ButtonServer) -> list[str]:
@@ -58,6 +60,71 @@ def test_keep_is_heard_while_disconnecting(page: Page, server: ButtonServer) -> 
     arrives.set()
     shown(page, "connected")
     assert events(server) == ["disconnect", "keep"]
+
+
+# Messages without an answer
+
+WAITING = {"connect": ("connect", "turn_on"), "connected": ("connected", "turn_off")}
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_a_tap_without_an_answer_is_shown_and_can_be_cancelled(open_page: OpenPage, server: ButtonServer, name: str) -> None:
+    step, event = WAITING[name]
+    page = open_page(scheme="dark", width=390, height=844, reduced_motion="reduce")
+    script, arrives = server.script(), Event()
+    frozen(page, server, script.answer(step))
+    server.answers(script.answer("email" if step == "connect" else "confirm_disconnect", revision=2, cancellable=True), delay=arrives)
+    server.answers(script.answer(step, revision=3))
+    switch(page).click()
+    heard_by(server, page, lambda: events(server) == [event])
+    page.clock.run_for(299)
+    expect(page.locator("#one .pulses")).to_have_count(0)
+    page.clock.run_for(1)
+    expect(switch(page)).to_have_attribute("aria-busy", "true")
+    expect(page.locator("#one .pill.pulses")).to_have_count(1)
+    page.screenshot(path=artefact(f"connect-button-waiting-{name}"))
+    switch(page).click()  # nothing is sent twice
+    cancel = page.locator("#one").get_by_role("button", name="Cancel")
+    with page.expect_event("requestfailed", lambda request: "/events" in request.url):
+        cancel.click()
+    heard_by(server, page, lambda: events(server) == [event, "cancel"])
+    until(page, "one.answer.revision === 3")
+    assert server.messages[-1]["revision"] == 2, "cancelled as the server has it by now"
+    expect(switch(page)).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator("#one .pulses")).to_have_count(0)
+    expect(cancel).to_have_count(0)
+    arrives.set()
+    caught_up(page)
+    shown(page, step)
+
+
+def test_an_address_without_an_answer_is_shown_and_escape_cancels(page: Page, server: ButtonServer) -> None:
+    script, arrives = server.script(), Event()
+    frozen(page, server, script.answer("email", email="ada@example.com"))
+    server.answers(script.answer("verifying", revision=2, progress="indeterminate"), delay=arrives)
+    server.answers(script.answer("connect", revision=3))
+    page.get_by_role("textbox").press("Enter")
+    heard_by(server, page, lambda: events(server) == ["email"])
+    page.clock.run_for(300)
+    expect(page.locator("#one form")).to_have_attribute("aria-busy", "true")
+    page.get_by_role("textbox").press("Escape")
+    shown(page, "connect")
+    arrives.set()
+    assert events(server) == ["email", "cancel"]
+
+
+def test_an_answer_that_comes_late_ends_the_waiting(page: Page, server: ButtonServer) -> None:
+    script, arrives = server.script(), Event()
+    frozen(page, server, script.answer("connect"))
+    server.answers(script.answer("verifying", revision=2, progress="indeterminate"), delay=arrives)
+    switch(page).click()
+    heard_by(server, page, lambda: events(server) == ["turn_on"])
+    page.clock.run_for(300)
+    expect(page.locator("#one .pill.pulses")).to_have_count(1)
+    arrives.set()
+    shown(page, "verifying")
+    expect(page.locator("#one .pulses")).to_have_count(0)
+    expect(page.locator("#one .footer [data-action=cancel]")).to_have_count(0)
 
 
 # Going on to the service

@@ -337,7 +337,7 @@ button, svg { transition: ${PRESS} }
   font-size: calc(var(--fit, 1) * ${T.label} * var(--u)) }
 [data-knob=start] .switch > span { padding-inline-start: ${BESIDE} } [data-knob=end] .switch > span { padding-inline-end: ${BESIDE} }
 .switch.wraps > span { white-space: normal; overflow-wrap: anywhere; hyphens: auto; text-wrap: balance }
-.pulses .switch > span { animation: pulse ${M.pulse}s linear infinite alternate }
+.pulses :is(.switch > span, .email, .choices) { animation: pulse ${M.pulse}s linear infinite alternate }
 @keyframes pulse { to { opacity: ${M.pulseOpacity} } }
 .knob { position: absolute; inset-block: ${u(G.knobInset)}; margin-block: auto; inset-inline-start: ${u(G.knobInset)}; inline-size: ${KNOB};
   block-size: ${KNOB}; border-radius: 50%; display: grid; place-items: center; pointer-events: none; opacity: 0;
@@ -400,7 +400,7 @@ h2 a { text-decoration: none } h2 a:hover { text-decoration: underline }
   text-align: center; text-decoration: none; line-height: 1.2 } .pillow.store { border: 1px solid ${C.aboutSecondary.dark}; background: none }
 .legal { margin: 0; color: ${C.aboutSecondary.dark} } dialog :focus-visible { outline-color: ${C.focus.dark} }
 @media (prefers-reduced-motion: reduce) {
-  *, *::before { transition: none !important } .sheet, .pulses .switch > span { animation: none }
+  *, *::before { transition: none !important } .sheet, .pulses * { animation: none !important }
   .bar.fills { transform: none; animation: breathe ${M.pulse}s ${EASE} infinite alternate } }
 @media (forced-colors: active) {
   .pill, .choices button, .email button { border: 1px solid ButtonText; background: ButtonFace } .switch, .choices button, .email button { color: ButtonText !important }
@@ -502,6 +502,8 @@ const NOTICE_OVER = 2100
 const RESTING_LOOKS = 2
 const RESTING_STREAMS = 2
 const ICON_AFTER = 2000
+/** How long a message may be without an answer before the button shows that it waits. */
+const WAITING_AFTER = 300
 
 /** The buttons on the page: two of one connection show the same. */
 const ALIVE = new Set()
@@ -519,7 +521,8 @@ export class ConnectButton extends HTMLElement {
   #answer = null          // the answer that is drawn
   #connected = null       // aborts everything when the element leaves the page
   #loading = null         // aborts the running load
-  #sending = false
+  #sending = null         // aborts the message that is waiting for its answer
+  #isWaiting = false      // it has waited so long that the button shows it
   #heard = null           // the newest answer that arrived meanwhile
   #later = null           // the next poll for a temporary state
   #loads = 0              // how often a retry of loading was sent
@@ -599,10 +602,10 @@ export class ConnectButton extends HTMLElement {
     ALIVE.delete(this)
     this.#part.about?.remove()
     this.#part.about = this.#drag = null
-    this.#sending = false
+    this.#answered()
     if (!this.#answer) return
     this.#stopScrubbing()
-    this.#drawProgress(this.#answer.state.progress)
+    this.#settleBack()
   }
 
   /** In another document, such as a frame's, the old style sheet does not apply. */
@@ -763,24 +766,30 @@ export class ConnectButton extends HTMLElement {
     })
   }
 
-  /** Sends an event. One at a time: an event meanwhile is a double tap, unless it cancels. */
-  async #send(event, email) {
+  /** Sends an event. One at a time: an event meanwhile is a double tap, unless it cancels. That aborts the message and follows it. */
+  async #send(event, email, isLate = false) {
     if (!this.#answer) return
     if (this.#isPreview) return this.#settleBack()
-    if (this.#sending) return void (this.#next = CANCELS.includes(event) ? event : this.#next)
+    const isCancelling = CANCELS.includes(event)
+    if (this.#sending) {
+      if (!isCancelling || this.#sending.isCancelling) return
+      this.#next = event
+      return this.#sending.abort()
+    }
     if (this.#isForeign) return this.#showLocally(this.#answer.state.step, new Refusal("not_allowed"))
-    this.#sending = true
+    const sending = this.#sending = Object.assign(new AbortController(), { isCancelling })
     this.#heard = this.#unsent = this.#next = null
     this.#loading?.abort()
     clearTimeout(this.#leaving)
     this.#leaving = null
-    this.#leads = !CANCELS.includes(event)
+    this.#leads = !isCancelling
     if (event !== "proceed") this.#forgetAway()
     const { signal } = this.#connected
+    sending.timer = setTimeout(() => this.#wait(), WAITING_AFTER)
     try {
-      const answer = await this.#post(event, email, signal)
+      const answer = await this.#post(event, email, AbortSignal.any([signal, sending.signal]), isLate)
       if (signal.aborted) return
-      this.#sending = false
+      this.#answered()
       // A resting stream polls rarely: open another one, which polls often.
       this.#unfollow()
       if (age(answer, this.#answer) >= 0) this.#show(answer)
@@ -790,10 +799,26 @@ export class ConnectButton extends HTMLElement {
       else if (answer.open) this.#open(answer.open)
     } catch (error) {
       if (signal.aborted) return
-      this.#sending = false
+      this.#answered()
+      if (this.#next) return this.#send(this.#next, null, true)
       this.#unsent = [event, email]
       this.#showLocally(this.#answer.state.step, error)
     }
+  }
+
+  #answered() {
+    clearTimeout(this.#sending?.timer)
+    this.#sending = null
+    this.#isWaiting = false
+  }
+
+  /** The message has no answer yet: the button shows that it waits, and offers to cancel. */
+  #wait() {
+    this.#isWaiting = true
+    const { state, face } = this.#answer
+    this.#set("busy", true)
+    this.#drawPill(this.#look, state, face)
+    this.#drawFooter(state, face)
   }
 
   /** Redirects to the service once the server knows the URL, after a moment in which a new user can read whose account is created. */
@@ -828,7 +853,12 @@ export class ConnectButton extends HTMLElement {
     this.#count("shown")
   }
 
-  async #post(event, email, signal) {
+  /** - isLate: it cancels a message that was aborted. Whether that arrived is unknown, so the server is asked for its revision. */
+  async #post(event, email, signal, isLate) {
+    if (isLate) {
+      const { token, revision } = await ask(this.#url("", { page: PAGE }), {}, signal)
+      this.#answer = { ...this.#answer, token, revision }
+    }
     const seen = this.#answer
     const send = () => ask(this.#url("/events"), this.#message({ event, email }), signal)
     let fresh
@@ -999,7 +1029,7 @@ export class ConnectButton extends HTMLElement {
   #act(kind) {
     if (kind === "about") return this.#tapFooter()
     if (kind === "disconnect" && this.#look.input !== "choice") return this.#send("turn_off")
-    if (kind === "cancel" && !this.#answer.face.actions.some(action => action.kind === "cancel")) return
+    if (kind === "cancel" && !this.#isWaiting && !offers(this.#answer.face, "cancel")) return
     if (kind === "retry") this.#loads = 0
     if (kind === "retry" && this.#unsent) return this.#send(...this.#unsent)
     if (kind === "retry" && this.#answer.isLocal) return this.#load()
@@ -1177,7 +1207,10 @@ export class ConnectButton extends HTMLElement {
 
   /** Returns to the drawn state, when an answer brought nothing new. */
   #settleBack() {
-    this.#drawProgress(this.#answer.state.progress)
+    const { state, face } = this.#answer
+    this.#drawPill(this.#look, state, face)
+    this.#drawFooter(state, face)
+    this.#drawProgress(state.progress)
     if (this.#released && !this.#drag?.active) this.#spring(this.#released.part, 0, 0)
   }
 
@@ -1309,14 +1342,15 @@ export class ConnectButton extends HTMLElement {
     const { pill, switch: control, form, choices } = this.#part
     const input = this.#input
     Object.assign(pill.dataset, { ground: look.ground, knob: look.knob, input, step: state.step })
-    pill.classList.toggle("pulses", look.pulses)
+    pill.classList.toggle("pulses", look.pulses || this.#isWaiting)
     const isSwitch = !["proceed", "set_up", "retry"].includes(input)
     const isIdle = input === "none"
+    form.ariaBusy = choices.ariaBusy = this.#isWaiting || null
     control.hidden = look.input === "email" || look.input === "choice"
     form.inert = look.input !== "email"
     choices.hidden = look.input !== "choice"
     const attributes = { "aria-label": face.name || face.label, role: isSwitch ? "switch" : null, "aria-checked": isSwitch ? String(look.isOn) : null,
-                         "aria-disabled": isIdle ? "true" : null, "aria-busy": isIdle && state.progress !== "none" || look.pulses ? "true" : null }
+                         "aria-disabled": isIdle ? "true" : null, "aria-busy": isIdle && state.progress !== "none" || look.pulses || this.#isWaiting ? "true" : null }
     for (const [name, value] of Object.entries(attributes)) value === null ? control.removeAttribute(name) : control.setAttribute(name, value)
   }
 
@@ -1429,19 +1463,21 @@ export class ConnectButton extends HTMLElement {
 
   #drawFooter(state, face) {
     const { footer } = this.#part
-    const key = JSON.stringify([face.footer, face.tone, face.actions, Boolean(face.about)])
+    const actions = this.#isWaiting && !offers(face, "cancel")
+      ? [...face.actions.filter(action => action.kind !== "retry"), { kind: "cancel", title: carried("cancel", this.#answer.locale) }] : face.actions
+    const key = JSON.stringify([face.footer, face.tone, actions, Boolean(face.about)])
     if (footer.dataset.key === key) return
     const isFirst = footer.dataset.key === undefined
     footer.dataset.key = key
     footer.dataset.tone = face.tone
-    footer.toggleAttribute("data-needed", face.tone === "error" || face.actions.length > 0)
+    footer.toggleAttribute("data-needed", face.tone === "error" || actions.length > 0)
     const opensAbout = face.tone === "lead" && face.about
     const text = h(opensAbout ? "button" : "p", opensAbout ? { class: "text lead", type: "button", "aria-haspopup": "dialog" } : { class: `text ${face.tone}` },
       ...this.#runs(face.footer))
     if (opensAbout) text.addEventListener("click", () => this.#tapFooter())
-    footer.replaceChildren(text, ...face.actions.flatMap(action => [" ", this.#button(action, "action")]))
+    footer.replaceChildren(text, ...actions.flatMap(action => [" ", this.#button(action, "action")]))
     // With another action, there is room for a sign only, in two lines that do not move the page.
-    const more = state.step !== "email" && face.actions.length > 1 && footer.querySelector("[data-action=about]")
+    const more = state.step !== "email" && actions.length > 1 && footer.querySelector("[data-action=about]")
     if (more) {
       more.setAttribute("aria-label", more.textContent)
       more.replaceChildren(drawing(...INFORMATION))
