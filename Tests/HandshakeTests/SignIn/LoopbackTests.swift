@@ -28,6 +28,14 @@ struct LoopbackTests {
         #expect(await LoopbackCaller.get(uri + "?code=c&state=right").refused)
     }
 
+    @Test("I5: no address of this machine but the one in the redirect URI is listened on")
+    func interfaces() throws {
+        let listener = try LoopbackListener()
+        let port = try WireClient(origin: String(listener.redirectURI.string.dropLast("/callback".count))).port
+        LoopbackCaller.end(try WireClient.connected(to: port))
+        #expect(throws: WireClient.Failure.self) { try WireClient.connected(to: port, host: 0x7F00_0002) }
+    }
+
     @Test("I5: two sign-ins have two ports")
     func twoListeners() throws {
         #expect(try LoopbackListener().redirectURI != LoopbackListener().redirectURI)

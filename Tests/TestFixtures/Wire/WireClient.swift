@@ -102,8 +102,8 @@ package struct WireClient: Sendable {
         return received
     }
 
-    /// A socket connected to the port on loopback.
-    package static func connected(to port: UInt16) throws -> Int32 {
+    /// A socket connected to the port on loopback: on 127.0.0.1, or on another address of 127.0.0.0/8.
+    package static func connected(to port: UInt16, host: UInt32 = 0x7F00_0001) throws -> Int32 {
         #if canImport(Glibc)
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -112,7 +112,7 @@ package struct WireClient: Sendable {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_addr.s_addr = host.bigEndian
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let status = withUnsafePointer(to: &address) { pointer in
