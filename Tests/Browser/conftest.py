@@ -17,14 +17,16 @@ from shop_visit import Shop, open_shop
 
 
 def chromium_path() -> str | None:
-    return os.environ.get("HANDSHAKE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    """The headless shell is the same engine without a browser's window, at a third of the processor's time."""
+    known = map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))
+    return os.environ.get("HANDSHAKE_CHROMIUM") or next(filter(None, known), None)
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     path = chromium_path()
     if path is None:
-        pytest.skip("chromium is not installed")
+        pytest.skip("chromium-headless-shell is not installed")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path)
         yield browser
