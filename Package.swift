@@ -232,7 +232,7 @@ let package = Package(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
         .target(
-            name: "IFTTTConnect", dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes],
+            name: "IFTTTConnect", dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes, crypto],
             exclude: unusedPrivacyManifest,
             resources: privacyManifest,
             swiftSettings: strict),
@@ -329,7 +329,7 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Positions", "Radio",
+                "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Positions", "Radio",
                 "RecurseCenter", "Sandbox", "SecretServiceVault", "Sequencing",
                 argumentParser, tomlKit,
             ],

@@ -1,17 +1,9 @@
-import Geofences
-import OAuth
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A crossing of an area that is to be uploaded (dossier 6.5).
 ///
-/// Its identifier is drawn once, when it is recorded, so that the service recognises duplicates.
+/// The identifier follows from what happened, so a crossing that is evaluated again after a crash has the same one, and the
+/// service recognises a crossing that it gets twice.
 public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
-    /// A UUID.
+    /// A UUID (RFC 9562, section 5.8) made of the installation, the subscription, the kind and the time to a millisecond.
     public let id: String
     /// The trigger's subscription.
     public let subscriptionID: String
@@ -32,72 +24,25 @@ public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
         case occurredAt = "occurred_at"
         case recordedAt = "recorded_at"
     }
-
-    /// A crossing of an area of this kit.
-    ///
-    /// - Returns: nil for the host app's regions and for dwelling (dossier 10.2, W21).
-    init?(_ event: GeofenceEvent, at now: Double, random: RandomSource) {
-        let kind: Kind
-        switch event.kind {
-        case .enter: kind = .entry
-        case .exit: kind = .exit
-        case .dwell: return nil
-        }
-        self.init(kind, of: event.region, occurredAt: event.since.timeIntervalSince1970, at: now, random: random)
-    }
-
-    init?(_ kind: Kind, of region: String, occurredAt: Double, at now: Double, random: RandomSource) {
-        guard let subscription = AreaIdentifier.subscription(of: region), let id = AnonymousID(random: random) else {
-            return nil
-        }
-        self.id = id.rawValue
-        self.subscriptionID = subscription
-        self.kind = kind
-        self.occurredAt = occurredAt
-        recordedAt = now
-    }
-
-    /// Whether a field of this type reports this crossing.
-    func isWanted(by type: FieldType?) -> Bool {
-        switch type?.crossing {
-        case .entry: kind == .entry
-        case .exit: kind == .exit
-        // If the service does not say, it decides itself.
-        case .both, nil: true
-        }
-    }
-
-    /// The record for the service (dossier 6.6).
-    func document(installation: String) -> JSONValue {
-        .object([
-            "record_id": .string(id), "region_type": .string("geo"), "occurred_at": .string(Self.timeText(occurredAt)),
-            "event_type": .string(kind.rawValue), "channel_id": .string("941030000"),
-            "trigger_subscription_id": .string(subscriptionID), "installation_id": .string(installation),
-        ])
-    }
-
-    /// `2025-01-01T00:00:00+0000`, with milliseconds if there are any.
-    static func timeText(_ seconds: Double) -> String {
-        // The years 1 to 9999.
-        let clamped = min(max(seconds, -62_135_596_800), 253_402_300_799)
-        let milliseconds = Int64((clamped * 1_000).rounded(.down))
-        let whole = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
-        let fraction = milliseconds - whole * 1_000
-        let text = Date(timeIntervalSince1970: Double(whole)).formatted(.iso8601).dropLast()
-        let digits = String(1_000 + fraction).dropFirst()
-        return text + (fraction == 0 ? "" : "." + digits) + "+0000"
-    }
 }
 
-/// The names of regions: `ifttt_` and the trigger's subscription (dossier 6.3).
-enum AreaIdentifier {
-    static func region(of subscription: String) -> String { "ifttt_" + subscription }
+extension AreaCrossing {
+    /// Crossings as a record of the vault holds them.
+    struct Batch: Codable {
+        private var version = 1
+        var crossings: [AreaCrossing]
 
-    /// The subscription; nil for a region of the host app.
-    static func subscription(of region: String) -> String? {
-        let prefix = region.prefix(6)
-        guard prefix.lowercased() == "ifttt_", prefix.utf8.count == 6 else { return nil }
-        let subscription = region.dropFirst(6)
-        return subscription.isEmpty ? nil : String(subscription)
+        init(_ crossings: [AreaCrossing]) { self.crossings = crossings }
+
+        /// - Throws: `DecodingError` for what was not written by this version.
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            version = try container.decode(Int.self, forKey: .version)
+            crossings = try container.decode([AreaCrossing].self, forKey: .crossings)
+            let isRight = version == 1 && crossings.allSatisfy { $0.occurredAt.isFinite && $0.recordedAt.isFinite }
+            guard isRight else {
+                throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "another version"))
+            }
+        }
     }
 }

@@ -11,49 +11,84 @@ public import Foundation
 /// Where the user is with regard to the areas, when the app itself reports positions.
 struct AreaTracking: Sendable {
     var monitor: GeofenceMonitor
+    /// What the vault holds.
     var stored: PlaceStore.Progress
+    /// The last fix that an earlier launch took; recordings are taken up after it.
+    let resumed: Date?
 }
 
 extension PlacesSynchronizer {
     /// Takes a position that the app reports (dossier 6.6, Android): evaluates the areas and records crossings durably.
     ///
+    /// Positions are taken one after another, in the order of the calls.
+    ///
     /// - Parameters:
     ///   - fix: the position.
-    ///   - now: the present, for the check of the fix's age; nil for a recording.
+    ///   - now: the present, for the check of the fix's age; nil for a recording, which after a launch may be read from its
+    ///     start: fixes that were taken before are ignored as ``IgnoredFix/outOfOrder``.
     /// - Returns: what the areas' monitor made of the fix, and the crossings that were recorded.
-    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used. The fix does not count then.
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used. Report the fix again: it counts once.
     @discardableResult
     public func receive(_ fix: Fix, now: Date?) async throws -> (outcome: FixOutcome, crossings: [AreaCrossing]) {
-        var tracking = try await currentTracking()
-        let outcome = tracking.monitor.receive(fix, now: now)
-        let recordedAt = time.now()
-        let crossings = outcome.events.compactMap { AreaCrossing($0, at: recordedAt, random: random) }
-        let state = tracking.monitor.state
-        // The state and its crossings are one record: after a crash both happened, or neither.
-        if !crossings.isEmpty || !outcome.events.isEmpty || !state.hasSameVisits(as: tracking.stored.state) {
-            tracking.stored = PlaceStore.Progress(state: state, crossings: crossings)
-            try await store.save(tracking.stored)
+        let previous = lastTurn
+        let task = Task {
+            await previous?.value
+            return try await self.take(fix, now: now)
         }
-        self.tracking = tracking
-        return (outcome, try await record(crossings: crossings))
+        lastTurn = Task { _ = await task.result }
+        return try await task.value
     }
 
-    /// The monitor of the present areas, restored after a launch. Crossings that a crash kept out of the queue are added to it.
+    private func take(_ fix: Fix, now: Date?) async throws -> (outcome: FixOutcome, crossings: [AreaCrossing]) {
+        var tracking = try await currentTracking()
+        if now == nil, let resumed = tracking.resumed, fix.time <= resumed { return (.ignored(.outOfOrder), []) }
+        let outcome = tracking.monitor.receive(fix, now: now)
+        let crossings = try await crossings(of: outcome.events)
+        let state = tracking.monitor.state
+        if outcome.events.isEmpty, state.hasSameVisits(as: tracking.stored.state) {
+            self.tracking = tracking
+            return (outcome, [])
+        }
+        // The state and its crossings are one record: after a crash both happened, or neither.
+        tracking.stored = PlaceStore.Progress(state: state, crossings: crossings)
+        // Whether a write that failed took effect is unknown: the next fix reads the record.
+        self.tracking = nil
+        try await store.save(tracking.stored)
+        self.tracking = tracking
+        try await queueCrossings(of: tracking.stored)
+        return (outcome, crossings)
+    }
+
+    /// The monitor of the present areas, restored after a launch or a failure.
     private func currentTracking() async throws -> AreaTracking {
         let regions = try await self.regions
         if var tracking {
+            // Left here by a queue that could not be written.
+            try await queueCrossings(of: tracking.stored)
+            tracking.stored.crossings = []
             if tracking.monitor.index.geofences != regions { try? tracking.monitor.replaceRegions(regions) }
             return tracking
         }
-        let stored = try await store.progress()
-        try await queue.append(stored.crossings)
+        var stored = try await store.progress()
+        try await queueCrossings(of: stored)
+        stored.crossings = []
         do {
             let monitor = try GeofenceMonitor(regions, restoring: stored.state)
-            return AreaTracking(monitor: monitor, stored: stored)
+            return AreaTracking(monitor: monitor, stored: stored, resumed: monitor.lastFix?.time)
         } catch {
             // The regions of a registry have different names.
             throw ConnectError.input(member: "regions", problem: error.description)
         }
+    }
+
+    /// Moves crossings that a crash kept out of the queue there.
+    func queueFoundCrossings() async throws { try await queueCrossings(of: store.progress()) }
+
+    private func queueCrossings(of progress: PlaceStore.Progress) async throws {
+        guard !progress.crossings.isEmpty else { return }
+        try await record(crossings: progress.crossings)
+        try await store.removeFound(progress.crossings)
+        tracking?.stored.crossings = []
     }
 }
 
@@ -109,6 +144,19 @@ struct PlaceStore: Sendable {
         do {
             let bytes = Array(try JSONEncoder().encode(progress))
             try await vault.update(progressKey) { try await $0.replace(with: bytes) }
+        } catch { throw ConnectError.placingVault(error) }
+    }
+
+    /// Forgets crossings that are in the queue now.
+    func removeFound(_ crossings: [AreaCrossing]) async throws {
+        let queued = Set(crossings.map(\.id))
+        do {
+            try await vault.update(progressKey) { record in
+                guard let bytes = await record.contents else { return }
+                var progress: Progress = try Self.decode(bytes)
+                progress.crossings.removeAll { queued.contains($0.id) }
+                try await record.replace(with: Array(JSONEncoder().encode(progress)))
+            }
         } catch { throw ConnectError.placingVault(error) }
     }
 

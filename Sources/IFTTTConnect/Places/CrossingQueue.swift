@@ -29,7 +29,7 @@ public struct CrossingQueue: Sendable {
         self.account = account
     }
 
-    /// Adds crossings at the end. Those that are in the last batches already are not added again.
+    /// Adds crossings at the end. Those that are in the last two batches already are not added again.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written; what was added before stays.
     public func append(_ crossings: [AreaCrossing]) async throws {
@@ -37,7 +37,10 @@ public struct CrossingQueue: Sendable {
         do {
             try await vault.update(VaultKey(.crossings, [account, "last"])) { last in
                 var number = try await Self.number(last.contents)
-                var rest = crossings[...]
+                // A crash may have come between the two batches that took the same crossings.
+                let earlier = number > 1 ? try Self.decode(try await vault.record(key(number - 1))) : []
+                let known = Set(earlier.map(\.id))
+                var rest = crossings.filter { !known.contains($0.id) }[...]
                 while !rest.isEmpty {
                     let added = try await add(rest, to: number)
                     rest = rest.dropFirst(added)
@@ -129,27 +132,14 @@ public struct CrossingQueue: Sendable {
         return number
     }
 
-    private struct Document: Codable {
-        var version = 1
-        var crossings: [AreaCrossing]
-    }
-
     static func encode(_ crossings: [AreaCrossing]) throws -> [UInt8] {
-        Array(try JSONEncoder().encode(Document(crossings: crossings)))
+        Array(try JSONEncoder().encode(AreaCrossing.Batch(crossings)))
     }
 
     /// - Throws: `VaultError.damaged` for what ``encode(_:)`` did not write.
     package static func decode(_ bytes: [UInt8]?) throws -> [AreaCrossing] {
         guard let bytes else { return [] }
-        do {
-            let document = try JSONDecoder().decode(Document.self, from: Data(bytes))
-            guard document.version == 1,
-                document.crossings.allSatisfy({ $0.occurredAt.isFinite && $0.recordedAt.isFinite })
-            else { throw VaultError.damaged(what: "the queue of crossings", reason: "it is of another version") }
-            return document.crossings
-        } catch let error as VaultError {
-            throw error
-        } catch {
+        do { return try JSONDecoder().decode(AreaCrossing.Batch.self, from: Data(bytes)).crossings } catch {
             throw VaultError.damaged(what: "the queue of crossings", reason: "a batch cannot be read")
         }
     }

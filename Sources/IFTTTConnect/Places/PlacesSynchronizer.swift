@@ -4,10 +4,21 @@ public import OAuth
 
 /// Follows a user's connections, tells which areas to monitor, and uploads crossings of them (dossier 6).
 ///
-/// A crossing is durable before anything else happens with it, and is uploaded under one identifier however often the app or the
-/// network fails: nothing is lost, and nothing arrives twice as new. Crossings are given up by age, never by number; after
-/// a 401 they wait for the next sign-in (dossier 10.2, W19). Create it as early as possible at launch: recording needs
-/// neither network nor token nor an activated connection.
+/// Crossings are given up by age, never by number; after a 401 they wait for the next sign-in (dossier 10.2, W19). Create it as
+/// early as possible at launch: recording needs neither network nor token nor an activated connection.
+///
+/// **Guarantee.** The process may end between any two steps, as by `kill -9`:
+///
+/// 1. A crossing that ``record(_:)`` or ``receive(_:now:)`` returned reaches the service, or ends with
+///    ``PlaceEvent/discarded(_:_:)``. Where the user is and the crossings found by that are one record of the vault, written before
+///    the queue; the next launch, or the next synchronization of any process, moves them to the queue.
+/// 2. A crossing stays in the queue until the service has answered its upload, so it may be sent again, always under the same
+///    ``AreaCrossing/id``. The identifier follows from what happened: also a crossing that is found again, since the fix that
+///    told of it is delivered again or a recording is read from its start, is the same crossing for the service.
+/// 3. After a launch a recording may be read from its start. Fixes up to the last one that changed the record are skipped, and those
+///    behind it give the crossings that they gave before.
+///
+/// Lost are fixes that nothing delivers again; the next one tells where the user is then.
 ///
 /// An actor, because synchronizations, reports and changes of connections meet here; one synchronization runs at a time.
 public actor PlacesSynchronizer {
@@ -51,7 +62,6 @@ public actor PlacesSynchronizer {
 
     let api: ConnectAPI
     let time: TimeSource
-    let random: RandomSource
     let store: PlaceStore
     private nonisolated let continuation: AsyncStream<PlaceEvent>.Continuation
     private var hasPermission = true
@@ -61,6 +71,8 @@ public actor PlacesSynchronizer {
     private var running: Task<Outcome, Never>?
     private var next: (reason: Reason, task: Task<Outcome, Never>)?
     var tracking: AreaTracking?
+    /// Ends when the last position that came has been taken.
+    var lastTurn: Task<Void, Never>?
 
     /// - Parameters:
     ///   - account: the name under which connections and crossings are kept in the vault.
@@ -75,7 +87,6 @@ public actor PlacesSynchronizer {
     ) {
         self.api = api
         self.time = time
-        self.random = random
         self.configuration = configuration
         queue = CrossingQueue(in: vault, of: account)
         store = PlaceStore(vault: vault, account: account, random: random)
@@ -99,6 +110,7 @@ public actor PlacesSynchronizer {
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func deactivate() async throws {
         stopSynchronization()
+        await lastTurn?.value
         try await queue.removeAll()
         try await store.removeAll()
         tracking = nil
@@ -149,21 +161,42 @@ public actor PlacesSynchronizer {
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written: then nothing is said to be recorded.
     @discardableResult
     public func record(_ events: [GeofenceEvent]) async throws -> [AreaCrossing] {
-        let now = time.now()
-        return try await record(crossings: events.compactMap { AreaCrossing($0, at: now, random: random) })
+        try await record(crossings: crossings(of: events))
     }
 
     /// Records a crossing that the system reports, which tells a region and a time.
     ///
-    /// - Throws: as ``record(_:)``.
+    /// - Throws: as ``record(_:)``; ``ConnectError/input(member:problem:)`` for a time that is not a number.
     @discardableResult
     public func record(_ kind: AreaCrossing.Kind, of region: String, at occurredAt: Double) async throws
         -> [AreaCrossing]
     {
-        let crossing = AreaCrossing(kind, of: region, occurredAt: occurredAt, at: time.now(), random: random)
+        guard occurredAt.isFinite else {
+            throw ConnectError.input(member: "occurredAt", problem: "a time in seconds is expected")
+        }
+        let installation = try await store.connections().installation
+        let crossing = AreaCrossing(
+            kind, of: region, occurredAt: occurredAt, at: time.now(), installation: installation)
         return try await record(crossings: crossing.map { [$0] } ?? [])
     }
 
+    /// The crossings of this kit's areas among events.
+    func crossings(of events: [GeofenceEvent]) async throws -> [AreaCrossing] {
+        guard !events.isEmpty else { return [] }
+        let installation = try await store.connections().installation
+        let now = time.now()
+        return events.compactMap { AreaCrossing($0, at: now, installation: installation) }
+    }
+
+    /// What waits for its upload, oldest first.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used.
+    public func waiting() async throws -> [AreaCrossing] {
+        try await queueFoundCrossings()
+        return try await queue.crossings()
+    }
+
+    @discardableResult
     func record(crossings: [AreaCrossing]) async throws -> [AreaCrossing] {
         try await queue.append(crossings)
         for crossing in crossings { report(.recorded(crossing, delay: crossing.recordedAt - crossing.occurredAt)) }
@@ -230,6 +263,7 @@ public actor PlacesSynchronizer {
 
     private func attempt(_ reason: Reason) async -> Outcome {
         do {
+            try await queueFoundCrossings()
             guard !isSignInRequired, try await api.caller.userToken() != nil else {
                 publish(try await store.connections(), isSignedIn: false)
                 return .noData

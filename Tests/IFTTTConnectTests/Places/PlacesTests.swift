@@ -213,7 +213,9 @@ struct PlacesTests {
         try await synchronizer.activate([id()])
         let old = try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now)
         bench.pass(3_601)
-        for _ in 0..<200 { try await synchronizer.record(.exit, of: "ifttt_a0", at: PlacesBench.now + 3_600) }
+        for number in 0..<200 {
+            try await synchronizer.record(.exit, of: "ifttt_a0", at: PlacesBench.now + 3_600 + Double(number) / 1_000)
+        }
         #expect(await synchronizer.synchronize(.crossing) == .newData)
         #expect(try bench.uploads.joined().count == 200)
         let discarded = await events(synchronizer).filter { if case .discarded = $0 { true } else { false } }
@@ -451,8 +453,8 @@ struct PlacesTests {
         var synchronizer = try bench.synchronizer()
         try await synchronizer.activate([id()])
         for second in 0..<120 {
-            // A launch every few seconds.
-            if second % 7 == 0 { synchronizer = try bench.synchronizer() }
+            // A launch for each position: without the state every look is the first one.
+            synchronizer = try bench.synchronizer()
             let isInside = (30..<80).contains(second)
             try await synchronizer.receive(
                 Fix(

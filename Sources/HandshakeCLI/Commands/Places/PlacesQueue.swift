@@ -37,7 +37,7 @@ struct PlacesQueue: AsyncParsableCommand {
     func run() async throws {
         try await PlacesFailure.reported {
             let synchronizer = try await options.synchronizer()
-            let crossings = try await synchronizer.queue.crossings()
+            let crossings = try await synchronizer.waiting()
             let isSignedIn = try await synchronizer.isSignedIn
             let reason = isSignedIn ? "not_uploaded_yet" : "sign_in_required"
             for crossing in crossings {
