@@ -86,17 +86,20 @@ enum PlacesFailure {
 
 /// Prints events, one line each.
 enum PlacesPrinter {
-    static func show(_ event: GeofenceEvent, json: Bool) {
-        Output.result(json ? Self.json(event).text : text(event))
+    /// - Parameter recordID: the crossing's identifier at the service, where it was stored.
+    static func show(_ event: GeofenceEvent, recordID: String? = nil, json: Bool) {
+        Output.result(json ? Self.json(event, recordID).text : text(event))
     }
 
-    static func json(_ event: GeofenceEvent) -> JSONText {
-        .object([
-            ("event", .string(event.kind.rawValue)), ("region", .string(event.region)),
-            ("time", .string(time(event.fix.time))), ("latitude", .number("\(event.fix.coordinate.latitude)")),
-            ("longitude", .number("\(event.fix.coordinate.longitude)")), ("accuracy", .decimal(event.fix.accuracy)),
-            ("distance_to_edge", .decimal(event.distanceToEdge)),
-        ])
+    private static func json(_ event: GeofenceEvent, _ recordID: String?) -> JSONText {
+        let stored: [(String, JSONText)] = recordID.map { [("record_id", .string($0))] } ?? []
+        return .object(
+            [
+                ("event", .string(event.kind.rawValue)), ("region", .string(event.region)),
+                ("time", .string(time(event.fix.time))), ("latitude", .number("\(event.fix.coordinate.latitude)")),
+                ("longitude", .number("\(event.fix.coordinate.longitude)")), ("accuracy", .decimal(event.fix.accuracy)),
+                ("distance_to_edge", .decimal(event.distanceToEdge)),
+            ] + stored)
     }
 
     private static func text(_ event: GeofenceEvent) -> String {

@@ -27,10 +27,16 @@ struct PlacesWatch: AsyncParsableCommand {
             let source = try PlacesSource.open(source, speed: speed.value)
             let run = try await PlacesRun(
                 regionOptions, accountOptions, uploads: true, isLive: !(source is Replay))
+            // A receiver without a position says so several times a second; the user is told once.
+            var told: String?
             for try await update in source.updates() {
                 switch update {
-                case .fix(let fix): try await run.take(fix)
-                case .unavailable(let error): Output.note("Waiting: \(error)")
+                case .fix(let fix):
+                    told = nil
+                    try await run.take(fix)
+                case .unavailable(let error):
+                    if told != "\(error)" { Output.note("Waiting: \(error)") }
+                    told = "\(error)"
                 }
             }
             try await run.finish()
@@ -101,6 +107,7 @@ private final class PlacesRun {
     private let synchronizer: PlacesSynchronizer?
     private var monitor: GeofenceMonitor
     private let stores: Bool
+    private var skipped = 0
 
     /// - Parameter uploads: whether crossings of the user's areas are stored and uploaded.
     init(
@@ -134,12 +141,19 @@ private final class PlacesRun {
         }
         let (outcome, crossings) = try await synchronizer.receive(fix, now: now)
         // Printed when they are durable, so that what was printed is never lost.
-        for event in outcome.events { PlacesPrinter.show(event, json: json) }
+        for event in outcome.events {
+            let crossing = crossings.first { $0.region == event.region && event.kind != .dwell }
+            PlacesPrinter.show(event, recordID: crossing?.id, json: json)
+        }
+        if outcome == .ignored(.outOfOrder) { skipped += 1 }
         if isLive, !crossings.isEmpty { await synchronizer.synchronize(.crossing) }
     }
 
     func finish() async throws {
         guard stores, let synchronizer else { return }
+        if !isLive, skipped > 0 {
+            Output.note("Skipped \(skipped) positions that are not later than one that was taken before.")
+        }
         if await synchronizer.synchronize(.forced) == .failed {
             throw CommandError(
                 status: .network, code: "not_synchronized",
