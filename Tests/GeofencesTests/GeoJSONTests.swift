@@ -1,3 +1,4 @@
+import TestFixtures
 import Testing
 
 @testable import Geofences
@@ -14,6 +15,22 @@ struct GeoJSONTests {
         -> String
     {
         #"{"type":"Feature","id":\#(id),"properties":{"radius":\#(radius)},"geometry":{"type":"Point","coordinates":\#(coordinates)}}"#
+    }
+
+    /// Combining marks of two classes in turn: comparing them sorts them.
+    private static let marks = String(repeating: "\u{301}\u{323}", count: 65_536)
+
+    @Test(
+        "names and types of 256 KiB of combining marks are read in linear time",
+        arguments: [
+            #"{"@":1}"#, #"{"type":"@"}"#,
+            #"{"type":"Feature","@":1,"id":"a","properties":{"@":1},"geometry":{"@":1}}"#,
+            #"{"type":"Feature","id":"a","geometry":{"type":"@","coordinates":[1,2]}}"#,
+        ])
+    func marks(pattern: String) {
+        let text = pattern.replacing("@", with: Self.marks)
+        // Quadratic time takes ten times as long in a debug build.
+        #expect(processorTime { _ = try? Self.read(text) } < .seconds(4))
     }
 
     @Test("points with a radius are circles, polygons are areas, in the order of the file")

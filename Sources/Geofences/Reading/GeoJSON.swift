@@ -46,7 +46,7 @@ private struct GeoJSONReader {
         var features: Int?
         try scanner.object { scanner, name throws(GeofencesError) in
             switch name {
-            case "type": type = try Self.named(name) { () throws(JSONScanner.Failure) in try scanner.string() }
+            case "type": type = try Self.named(name) { () throws(JSONScanner.Failure) in try scanner.word() }
             case "features":
                 _ = scanner.peek()
                 features = scanner.offset
@@ -139,7 +139,7 @@ private struct GeoJSONReader {
         guard scanner.peek() == UInt8(ascii: "{") else { return try scanner.skip() }
         try scanner.object { scanner, name throws(GeofencesError) in
             switch name {
-            case "type": feature.geometry = try named(name) { () throws(JSONScanner.Failure) in try scanner.string() }
+            case "type": feature.geometry = try named(name) { () throws(JSONScanner.Failure) in try scanner.word() }
             case "coordinates":
                 _ = scanner.peek()
                 feature.coordinates = scanner.offset

@@ -48,14 +48,14 @@ package struct JSONScanner {
         guard peek() == 0, offset == bytes.count else { throw failure }
     }
 
-    /// Reads an object; `member` must read or skip each value.
+    /// Reads an object; `member` must read or skip each value. A name that is too long for ``word()`` is empty.
     package mutating func object(
         _ member: (inout JSONScanner, String) throws(GeofencesError) -> Void
     ) throws(GeofencesError) {
         guard peek() == UInt8(ascii: "{") else { throw GeofencesError(expecting("an object")) }
         try sequence(closing: "}") { scanner throws(GeofencesError) in
             guard scanner.peek() == UInt8(ascii: "\"") else { throw GeofencesError(scanner.failure) }
-            let name = try mapped { () throws(Failure) in try scanner.string() }
+            let name = try mapped { () throws(Failure) in try scanner.word() }
             try mapped { () throws(Failure) in try scanner.expect(":") }
             try member(&scanner, name)
         }
@@ -91,6 +91,13 @@ package struct JSONScanner {
 
     private func expecting(_ what: String) -> Failure {
         offset < bytes.count ? .type(expected: what) : failure
+    }
+
+    /// Reads a string that is compared with known words; an empty one in place of a string above 64 bytes. Comparing
+    /// text normalizes it, which takes quadratic time on combining marks.
+    package mutating func word() throws(Failure) -> String {
+        let text = try string()
+        return text.utf8.count <= 64 ? text : ""
     }
 
     /// Reads a string. Unpaired surrogates become U+FFFD.

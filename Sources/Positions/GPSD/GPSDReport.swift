@@ -44,7 +44,7 @@ enum GPSDReport: Hashable {
         mutating func read(_ name: String, _ scanner: inout JSONScanner) throws(GeofencesError) {
             switch (name, scanner.peek()) {
             case ("class", UInt8(ascii: "\"")):
-                kind = try mapped { () throws(JSONScanner.Failure) in try scanner.string() }
+                kind = try mapped { () throws(JSONScanner.Failure) in try scanner.word() }
             case ("time", UInt8(ascii: "\"")):
                 let text = try mapped { () throws(JSONScanner.Failure) in try scanner.string() }
                 time = Date(iso8601: text.utf8)
