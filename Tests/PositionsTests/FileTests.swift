@@ -36,6 +36,26 @@ struct FileTests {
         #expect(fixes.map(\.accuracy) == [5.5, 5.5])
     }
 
+    @Test("waiting for a named pipe without a writer ends with the task")
+    func pipe() async throws {
+        let path = NSTemporaryDirectory() + "track-\(UUID().uuidString)"
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let reading = Task { for try await _ in Replay(file: path, speed: .maximum).fixes() {} }
+        reading.cancel()
+        try await reading.value
+    }
+
+    @Test("a named pipe is read when its writer comes")
+    func writtenPipe() async throws {
+        let path = NSTemporaryDirectory() + "track-\(UUID().uuidString)"
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        async let fixes = Replay(file: path, speed: .maximum).fixes().reduce(into: 0) { count, _ in count += 1 }
+        try Data(Self.nmea.utf8).write(to: URL(filePath: path), options: [])
+        #expect(try await fixes == 2)
+    }
+
     @Test("sentences with a wrong checksum, without a fix, of other kinds or cut off are passed over")
     func damaged() throws {
         let damaged = [

@@ -108,6 +108,27 @@ struct GPSDTests {
         #expect(daemon.requests.allSatisfy { $0 == "?WATCH={\"enable\":true,\"json\":true};\n" })
     }
 
+    @Test("names and classes of combining marks are read in linear time", arguments: [#"{"@":1}"#, #"{"class":"@"}"#])
+    func marks(pattern: String) {
+        let marks = String(repeating: "\u{301}\u{323}", count: 65_536)
+        let line = Array(pattern.replacing("@", with: marks).utf8)
+        #expect(processorTime { _ = try? GPSDReport(line) } < .seconds(4))
+    }
+
+    @Test("a daemon that greets and closes is asked less and less often")
+    func greetings() async throws {
+        let daemon = try StandIn(sessions: Array(repeating: [Self.version + "\n"], count: 5))
+        defer { daemon.stop() }
+        let clock = HurriedClock()
+        var failures = 0
+        for try await update in GPSD(port: daemon.port, clock: clock).updates() {
+            guard case .unavailable = update else { continue }
+            failures += 1
+            if failures == 5 { break }
+        }
+        #expect(clock.pauses.prefix(4) == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
+    }
+
     @Test("a missing server is reported, and waiting ends with the task")
     func unreachable() async throws {
         let daemon = try StandIn(sessions: [])

@@ -101,7 +101,8 @@ actor TrackFile {
 }
 
 // The system's functions under names that the methods above do not hide.
-private func systemOpen(_ path: String) -> CInt { open(path, O_RDONLY | O_CLOEXEC) }
+// A named pipe without a writer would keep the opening thread where nothing can cancel it.
+private func systemOpen(_ path: String) -> CInt { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
 
 private func systemRead(_ descriptor: CInt, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
     read(descriptor, bytes, count)

@@ -59,11 +59,11 @@ public struct GPSD: PositionSource {
                 let lines = LineConnection(
                     host: host, port: port, request: Array("?WATCH={\"enable\":true,\"json\":true};\n".utf8),
                     longestLine: Self.longestLine)
-                var hasVersion = false
                 for try await line in lines.lines() {
-                    let update = try Self.update(of: line, source: name)
-                    if !hasVersion { (hasVersion, failures) = (true, 0) }
-                    if let update { report(update) }
+                    guard let update = try Self.update(of: line, source: name) else { continue }
+                    // A daemon that greets and closes is asked less and less often.
+                    if case .fix = update { failures = 0 }
+                    report(update)
                 }
                 throw PositionsError.lost(source: name, reason: "it closed the connection")
             } catch let error as PositionsError {
