@@ -12,14 +12,14 @@ struct ServiceFacts {
             Service.IdentityEndpoint(
                 url: url, subjectMember: try text("subject_pointer") ?? "/sub",
                 nameMembers: try text("name_pointer").map { [$0] } ?? [],
-                method: try text("userinfo_method") == "POST" ? .post : .get)
+                method: try choice("userinfo_method", ["GET": .get, "POST": .post]) ?? .get)
         }
         var origins: [Origin] = []
         for address in try texts("api_origins") { origins.append(try parsed(address, "api_origins").origin) }
         let offline = ServiceFacts(name: name, members: members["offline"]?.object ?? [:], security: security)
         let scopes = try texts("default_scopes")
         return try Service(
-            name: name, displayName: try text("title"), authorizationServer: try server(),
+            name: name, displayName: try title(), authorizationServer: try server(),
             apiRoot: try texts("api_origins").first.map { address throws(HandshakeError) in
                 try parsed(address + "/", "api_origins")
             },
@@ -51,8 +51,8 @@ struct ServiceFacts {
         var deviations = Service.Deviations(
             scopeDelimiter: try text("scope_delimiter") ?? " ",
             authorizationParameters: try map("authorize_parameters"),
-            credentialEncoding: try text("credential_encoding") == "raw" ? .raw : .formEncoded)
-        deviations.scopeParameter = try text("scope_parameter") ?? "scope"
+            credentialEncoding: try choice("credential_encoding", ["raw": .raw, "form": .formEncoded]) ?? .formEncoded)
+        deviations.scopeParameter = try scopeParameter()
         deviations.offlineParameters = offline
         deviations.tokenParameters = try map("token_parameters")
         deviations.repeatsScope = try flag("repeats_scope")
@@ -75,8 +75,8 @@ struct ServiceFacts {
 
     private func tokenDeviations() throws(HandshakeError) -> TokenDeviations {
         var token = TokenDeviations()
-        token.sendsJSON = try text("token_request") == "json"
-        token.readsForm = try text("token_answer") == "form"
+        token.sendsJSON = try choice("token_request", ["json": true, "form": false]) ?? false
+        token.readsForm = try choice("token_answer", ["form": true, "json": false]) ?? false
         token.tokenPlace = try text("token_place") ?? token.tokenPlace
         token.expiryMember = try text("expiry_member") ?? token.expiryMember
         if let unit = try text("expiry_unit"), unit != "seconds_as_text" {
@@ -105,6 +105,36 @@ extension ServiceFacts {
         guard let value = members[member] else { return nil }
         guard let text = value.string else { throw wrong(member, "it has to be text") }
         return text
+    }
+
+    /// The meaning of one of a few words.
+    private func choice<Value>(_ member: String, _ words: [String: Value]) throws(HandshakeError) -> Value? {
+        guard let word = try text(member) else { return nil }
+        guard let value = words[quoted(word, limit: 80)] else {
+            throw wrong(
+                member, "it is \(words.keys.sorted().joined(separator: " or ")), not “\(quoted(word, limit: 80))”")
+        }
+        return value
+    }
+
+    /// What the user sees in the prompt before a sign-in: one line of text that is what it looks like.
+    private func title() throws(HandshakeError) -> String? {
+        guard let title = try text("title") else { return nil }
+        guard !title.isEmpty, title.utf8.elementsEqual(quoted(title, limit: 80).utf8) else {
+            throw wrong("title", "it has 1 to 80 characters, and no control or format characters")
+        }
+        return title
+    }
+
+    private func scopeParameter() throws(HandshakeError) -> String {
+        let name = try text("scope_parameter") ?? "scope"
+        let own: Set = [
+            "response_type", "client_id", "redirect_uri", "state", "nonce", "code_challenge", "code_challenge_method",
+        ]
+        guard (1...80).contains(name.utf8.count), !own.contains(name) else {
+            throw wrong("scope_parameter", "it has 1 to 80 bytes and is none of the protocol's own parameters")
+        }
+        return name
     }
 
     private func flag(_ member: String) throws(HandshakeError) -> Bool {

@@ -54,6 +54,9 @@ extension Settings.File {
     /// The longest settings file that is read, in bytes.
     static let sizeLimit = 1 << 18
 
+    /// How many bytes may be backslashes or not ASCII.
+    private static let unusualLimit = 1 << 13
+
     /// How deep tables and arrays may lie in one another. The parser follows them on the stack.
     private static let depthLimit = 32
 
@@ -72,6 +75,12 @@ extension Settings.File {
         guard Self.depth(of: bytes) <= Self.depthLimit else {
             throw CommandError.usage(
                 "“\(path)” has more than \(Self.depthLimit) brackets or dots in a row. Correct the file.")
+        }
+        // Comparing text normalizes it, which takes quadratic time on combining marks, also on escaped ones.
+        guard bytes.count(where: { $0 >= 0x80 || $0 == UInt8(ascii: "\\") }) <= Self.unusualLimit else {
+            throw CommandError.usage(
+                "“\(path)” has more than \(Self.unusualLimit) backslashes and bytes that are not ASCII. Correct the file."
+            )
         }
         do {
             let table = try TOMLTable(string: text)

@@ -45,6 +45,25 @@ struct BuiltInServiceTests {
         try ServiceTwin(try #require(Self.lines[name]), values: Self.values(name))
     }
 
+    @Test(
+        "a word that a description cannot have is refused, and its member is named",
+        arguments: [
+            ("userinfo_method", "TRACE"), ("token_request", "x"), ("token_answer", "xml"), ("credential_encoding", ""),
+            ("scope_parameter", "redirect_uri"), ("scope_parameter", ""), ("title", ""), ("title", "a\u{1B}]0;b\u{7}"),
+            ("title", "\u{202E}evil"),
+        ])
+    func wrongWord(member: String, word: String) async throws {
+        var facts: JSONObject = [
+            "authorize_url": .string("https://server.example/a"), "token_url": .string("https://server.example/t"),
+            "userinfo_url": .string("https://server.example/u"), "title": .string("Example"),
+        ]
+        #expect(try BuiltInService(name: "mine", facts: facts).service().displayName == "Example")
+        facts[member] = .string(word)
+        let error = await handshakeError { try BuiltInService(name: "mine", facts: facts).service() }
+        let named: String? = if case .configuration(let named, _)? = error { named } else { nil }
+        #expect(named == member.replacing("_", with: "-"))
+    }
+
     @Test("a user signs in to every service's twin, is named, and stays signed in", arguments: supported)
     func signIn(_ name: String) async throws {
         let twin = try twin(name)
