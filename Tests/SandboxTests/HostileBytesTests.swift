@@ -31,6 +31,21 @@ struct HostileBytesTests {
         }
     }
 
+    @Test("a request of a megabyte takes little room in the log")
+    func logged() async throws {
+        try await withSandbox { sandbox in
+            let wire = try WireClient(origin: sandbox.recurseCenter.origin)
+            let long = String(repeating: "a", count: 900_000)
+            for body in ["\(long)=1", "grant_type=\(long)", (0..<50_000).map { "n\($0)=1" }.joined(separator: "&")] {
+                let type = "application/x-www-form-urlencoded"
+                _ = try await wire.send("POST", "/oauth/token", headers: ["Content-Type": type], body: body)
+            }
+            let log = try await wire.send("GET", "/_sandbox/requests")
+            #expect(log.text.split(separator: "\n").count == 3)
+            #expect(log.body.count < 50_000)
+        }
+    }
+
     @Test("every route answers hostile paths, queries and forms")
     func everyRoute() async throws {
         try await withSandbox { sandbox in

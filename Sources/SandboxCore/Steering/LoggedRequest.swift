@@ -72,17 +72,22 @@ public struct LoggedRequest: Sendable, Equatable {
         let form = request.formOrJSON ?? FormParameters()
         self.service = service
         self.method = request.method
-        self.path = request.path
-        self.queryParameterNames = request.query.names
-        self.formParameterNames = form.names
-        self.grantType = form["grant_type"]
+        self.path = Self.cut(request.path, 2_048)
+        self.queryParameterNames = request.query.names.prefix(64).map { Self.cut($0, 128) }
+        self.formParameterNames = form.names.prefix(64).map { Self.cut($0, 128) }
+        self.grantType = form["grant_type"].map { Self.cut($0, 128) }
         self.authorizationScheme = request.authorizationScheme
         self.clientFields = fields.reduce(into: [:]) { fields, name in
-            if let field = HTTPField.Name(name) { fields[name] = request.headers[field] }
+            if let field = HTTPField.Name(name) { fields[name] = request.headers[field].map { Self.cut($0, 256) } }
         }
         self.status = status
         self.at = Date(timeIntervalSince1970: seconds)
         self.whole = isWhole ? Whole(request) : nil
+    }
+
+    /// The log keeps many requests: none may be as long as its sender likes.
+    private static func cut(_ text: String, _ limit: Int) -> String {
+        text.utf8.count <= limit ? text : String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…"
     }
 
     var json: JSON {
