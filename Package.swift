@@ -329,7 +329,8 @@ let package = Package(
         .executableTarget(
             name: "HandshakeCLI",
             dependencies: [
-                "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth", "Positions", "Radio",
+                "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
+                "Positions", "Radio",
                 "RecurseCenter", "Sandbox", "SecretServiceVault", "Sequencing",
                 argumentParser, tomlKit,
             ],

@@ -19,12 +19,17 @@ public struct Client: Sendable {
     /// Further parameters of the authorization request.
     public let parameters: [String: String]
 
-    let credential: Credential?
+    package let credential: Credential?
 
     /// A secret and the way it is shown to the token endpoint.
-    struct Credential: Sendable {
-        let secret: Secret
-        let method: AuthenticationMethod
+    package struct Credential: Sendable {
+        package let secret: Secret
+        package let method: AuthenticationMethod
+
+        package init(secret: Secret, method: AuthenticationMethod) {
+            self.secret = secret
+            self.method = method
+        }
     }
 
     /// How a confidential client shows its secret (RFC 6749, section 2.3.1).
@@ -81,7 +86,7 @@ public struct Client: Sendable {
             credential: Credential(secret: secret, method: method))
     }
 
-    init(
+    package init(
         service: Service, id: String, redirect: Redirect, scopes: [String]?, resources: [EndpointURL],
         parameters: [String: String], credential: Credential?
     ) {

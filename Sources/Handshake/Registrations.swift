@@ -92,6 +92,10 @@ private struct StoredClient: Codable {
     let parameters: [String: String]
     let secret: String?
     let method: Client.AuthenticationMethod?
+    /// Where redirects arrive: an address, or the listener's port and path.
+    let redirectURI: String?
+    let redirectPort: UInt16?
+    let redirectPath: String?
 
     init(_ client: Client) {
         let service = client.service
@@ -116,6 +120,10 @@ private struct StoredClient: Codable {
         parameters = client.parameters
         secret = client.credential?.secret.reveal()
         method = client.credential?.method
+        switch client.redirect {
+        case .uri(let uri): (redirectURI, redirectPort, redirectPath) = (uri.string, nil, nil)
+        case .loopback(let port, let path): (redirectURI, redirectPort, redirectPath) = (nil, port, path)
+        }
     }
 
     /// The client again, with every address checked as if it had just been typed.
@@ -135,8 +143,10 @@ private struct StoredClient: Codable {
             name: service, displayName: displayName, authorizationServer: server, apiRoot: try apiRoot.map(endpoint),
             apiOrigins: try apiOrigins.map { try endpoint($0).origin }, defaultScopes: defaultScopes,
             identityEndpoint: identity, deviations: deviations)
+        let listener = Client.Redirect.loopback(port: redirectPort, path: redirectPath ?? "/callback")
         return Client(
-            service: service, id: id, redirect: .loopback, scopes: scopes, resources: try resources.map(endpoint),
+            service: service, id: id, redirect: try redirectURI.map { .uri(try RedirectURI($0)) } ?? listener,
+            scopes: scopes, resources: try resources.map(endpoint),
             parameters: parameters,
             credential: secret.map { Client.Credential(secret: Secret($0), method: method ?? .automatic) })
     }

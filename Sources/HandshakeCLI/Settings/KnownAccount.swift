@@ -54,11 +54,14 @@ struct KnownAccount {
         }
     }
 
-    /// The command that signs in to this account again.
-    var login: String {
+    /// The command that signs in to this account again, and asks for these scopes too.
+    func login(adding scopes: [String] = []) -> String {
         let name = account.status.id.name
         let service = client.service.name
         return "handshake login \(service)" + (name == service ? "" : " --account \(name)")
+            + (client.id == PersonalToken.clientID ? " --token-file FILE" : "")
+            + (scopes.isEmpty ? [] : client.scopes + scopes.filter { !client.scopes.contains($0) })
+            .map { " --scope \($0)" }.joined()
     }
 
     /// The error with the command that cures it, when a sign-in does.
@@ -69,18 +72,17 @@ struct KnownAccount {
             return CommandError(
                 status: .signInNeeded, code: error.code,
                 message:
-                    "The session of “\(account.status.id.name)” has ended: \(reason.text). Sign in again with: \(login)"
+                    "The session of “\(account.status.id.name)” has ended: \(reason.text). Sign in again with: \(login())"
             )
         case .demanded(.scopes(let scopes), _) where !scopes.isEmpty:
             let names = scopes.map { "“\($0)”" }.joined(separator: ", ")
-            let options = scopes.map { " --scope \($0)" }.joined()
             return CommandError(
                 status: .serviceError, code: error.code,
-                message: "The token lacks the scope \(names). Sign in again with: \(login)\(options)")
+                message: "The token lacks the scope \(names). Sign in again with: \(login(adding: scopes))")
         case .exchange(.refused(let refusal)) where refusal.check == .foreignOrigin:
             return CommandError(
                 status: .refused, code: error.code,
-                message: "\(error) To send it there, sign in again with: \(login) --api-origin \(refusal.found)")
+                message: "\(error) To send it there, sign in again with: \(login()) --api-origin \(refusal.found)")
         default: return error
         }
     }

@@ -70,7 +70,7 @@ struct Token: BoundedCommand {
                 status: .signInNeeded, code: "sign_in_required",
                 message:
                     "The account “\(quoted(account, limit: 200))” has no ID token that is valid long enough. "
-                    + "Sign in again with: \(known.login) --scope openid")
+                    + "Sign in again with: \(known.login(adding: ["openid"]))")
         }
     }
 }

@@ -33,18 +33,20 @@ struct Login: AsyncParsableCommand {
     private func signIn(_ waiting: SignInWait) async throws {
         let settings = try Settings.load()
         let vault = try await common.openVault(settings)
-        let plan = try await LoginPlan(service: service, options: options, settings: settings)
-        let handshake = try Handshake(plan.client, vault: vault)
         let registrations = Registrations(in: vault)
+        let name = options.account ?? service
+        let previous = try await KnownAccount.naming(name) { try await registrations.client(named: name) }
+        let plan = try await LoginPlan(service: service, options: options, settings: settings, previous: previous)
+        let handshake = try Handshake(plan.client, vault: vault)
         try await KnownAccount.naming(plan.account) {
             // One name, one account: the tokens of the other one would live on where no command could reach them.
-            if let before = try await registrations.client(named: plan.account),
-                AccountID(before, name: plan.account) != AccountID(plan.client, name: plan.account),
-                try await Handshake(before, vault: vault).account(plan.account) != nil
+            if let previous,
+                AccountID(previous, name: plan.account) != AccountID(plan.client, name: plan.account),
+                try await Handshake(previous, vault: vault).account(plan.account) != nil
             {
                 throw CommandError.usage(
                     "The account “\(plan.account)” belongs to another client, at "
-                        + "\(before.service.authorizationServer.issuer). Sign it out with: handshake logout "
+                        + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
                         + "\(plan.account), or give the new account another name with --account NAME")
             }
             // Nothing can be stored over a damaged record, which is better known before the user signs in.

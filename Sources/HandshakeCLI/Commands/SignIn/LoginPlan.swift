@@ -12,10 +12,15 @@ struct LoginPlan {
     let tokenFile: String?
     let browser: LoginOptions.BrowserChoice
 
-    init(service name: String, options: LoginOptions, settings: Settings) async throws {
+    /// - Parameter previous: the client of the account's last sign-in, which counts where neither option, variable nor setting says
+    ///   otherwise.
+    init(service name: String, options: LoginOptions, settings: Settings, previous: Client? = nil) async throws {
         let table = settings.service(name)
-        let service = try ServiceChoice(name, options: options, settings: settings).service()
-        let known = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
+        let stated = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
+        let previous = Self.applicable(previous, to: name, clientID: stated, options)
+        let service = try ServiceChoice(name, options: options, settings: settings, previous: previous?.service)
+            .service()
+        let known = stated ?? previous?.id
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             throw CommandError.usage(
                 "--client-id is missing. Register an app at \(service.displayName) and give its identifier with --client-id ID"
@@ -24,16 +29,26 @@ struct LoginPlan {
         }
         let secretFile = settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile)
         let secret: Secret? =
-            if let secretFile { try await SecretLine.read(secretFile, what: "client secret") } else { nil }
-        let method = try Self.authentication(
-            settings.choose(options.auth?.rawValue, "AUTH", table.auth), hasSecret: secret != nil)
-        let redirect = try Self.redirect(settings.choose(options.redirect, "REDIRECT", table.redirect))
+            if let secretFile { try await SecretLine.read(secretFile, what: "client secret") } else {
+                previous?.credential?.secret
+            }
+        let authentication = settings.choose(options.auth?.rawValue, "AUTH", table.auth)
+        let method =
+            authentication == nil && secretFile == nil
+            ? previous?.credential?.method : try Self.authentication(authentication, hasSecret: secret != nil)
+        let redirect =
+            try settings.choose(options.redirect, "REDIRECT", table.redirect).map(Self.redirect) ?? previous?.redirect
+            ?? .loopback
         let scopes =
-            options.scope.isEmpty ? table.scope : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
-        let resources = try (options.resource.isEmpty ? table.resource ?? [] : options.resource).map {
-            try EndpointURL($0, security: ServiceChoice.security(for: $0), member: "resource")
-        }
-        let parameters = try Self.pairs(options.param, option: "--param")
+            options.scope.isEmpty
+            ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
+        let resources =
+            try (options.resource.isEmpty ? table.resource : options.resource)?.map {
+                try EndpointURL($0, security: ServiceChoice.security(for: $0), member: "resource")
+            } ?? previous?.resources ?? []
+        let parameters =
+            options.param.isEmpty
+            ? previous?.parameters ?? [:] : try Self.pairs(options.param, option: "--param")
         client =
             if let secret, let method {
                 Client.confidential(
@@ -61,6 +76,17 @@ struct LoginPlan {
         return browser
     }
 
+    /// The client of the last sign-in, unless this one is for another service or client, or by a personal token.
+    private static func applicable(
+        _ previous: Client?, to name: String, clientID: String?, _ options: LoginOptions
+    ) -> Client? {
+        guard let previous, previous.service.name == name, options.tokenFile == nil,
+            previous.id != PersonalToken.clientID,
+            clientID == nil || clientID == previous.id
+        else { return nil }
+        return previous
+    }
+
     private static func authentication(_ text: String?, hasSecret: Bool) throws -> Client.AuthenticationMethod? {
         guard let text else { return hasSecret ? .automatic : nil }
         switch LoginOptions.AuthenticationChoice(rawValue: text) {
@@ -72,8 +98,8 @@ struct LoginPlan {
         }
     }
 
-    private static func redirect(_ text: String?) throws -> Client.Redirect {
-        guard let text, text != "loopback" else { return .loopback }
+    private static func redirect(_ text: String) throws -> Client.Redirect {
+        guard text != "loopback" else { return .loopback }
         guard text.hasPrefix("loopback:") else { return .uri(try RedirectURI(text)) }
         guard let port = UInt16(text.dropFirst("loopback:".count)), port > 0 else {
             throw CommandError.usage("--redirect loopback:PORT takes a port from 1 to 65535.")

@@ -7,10 +7,13 @@ struct ServiceChoice {
     let name: String
     let options: LoginOptions
     let settings: Settings
+    /// The service of the account's last sign-in.
+    let previous: Service?
     private let table: Settings.ServiceSettings
 
-    init(_ name: String, options: LoginOptions, settings: Settings) {
+    init(_ name: String, options: LoginOptions, settings: Settings, previous: Service? = nil) {
         self.name = name
+        self.previous = previous
         self.options = options
         self.settings = settings
         table = settings.service(name)
@@ -39,6 +42,7 @@ struct ServiceChoice {
             )
         }
         let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
+        if let previous, !isStated { return try adding(previous) }
         if let service = Service.builtIn.first(where: { $0.name == name }) {
             guard [options.issuer, options.authorizeURL, options.tokenURL].allSatisfy({ $0 == nil })
             else {
@@ -62,6 +66,17 @@ struct ServiceChoice {
             )
         }
         return try own(addresses.issuer, authorize: addresses.authorize, token: addresses.token)
+    }
+
+    /// Whether options, variables or settings say where the service is.
+    private var isStated: Bool {
+        let addresses = [
+            settings.choose(options.baseURL, "BASE_URL", table.baseURL),
+            settings.choose(options.issuer, "ISSUER", table.issuer),
+            settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL),
+            settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL), options.tenant,
+        ]
+        return addresses.contains { $0 != nil } || !options.set.isEmpty || table.set != nil
     }
 
     /// A built-in service with its placeholders filled.

@@ -1,4 +1,5 @@
 #if CommandLine
+import AsyncSupport
 import Handshake
 import OAuth
 import RecurseCenter
@@ -13,6 +14,9 @@ struct SignedInUser {
     /// What the user is greeted by.
     var greeting: String? { name ?? subject }
 
+    /// How long the API may take: the user is signed in already, and waits for the command to end.
+    private static let limit = Duration.seconds(3)
+
     /// Looks into the ID token first, then asks the API. A sign-in does not fail because the user's name is unknown.
     ///
     /// - Parameter needsName: whether to ask for the name when the subject is known already.
@@ -22,14 +26,19 @@ struct SignedInUser {
         if let claims, claimed != nil || !needsName {
             (subject, name) = (claims.subject, claimed)
         } else if account.service.name == Service.recurseCenter.name,
-            let me = try? await RecurseCenter(account).profile(.me)
+            let me = await Self.soon({ try await RecurseCenter(account, retry: .never).profile(.me) })
         {
             subject = me.id.description
             name = me.batchLabel.isEmpty ? me.name : "\(me.name) (\(me.batchLabel))"
         } else {
-            let identity = try? await account.identity()
+            let identity = await Self.soon { try await account.identity() }
             (subject, name) = (claims?.subject ?? identity?.subject, identity?.name)
         }
+    }
+
+    /// What an operation returns in time; nil when it fails.
+    private static func soon<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async -> Value? {
+        (try? await within(limit, on: ContinuousClock(), body)) ?? nil
     }
 }
 #endif
