@@ -116,9 +116,10 @@ public struct AuthorizationRequest: Sendable {
         for pair in query.split(separator: "&") {
             let name = PercentEncoding.decodeForm(pair.prefix { $0 != "=" }.utf8)
             guard let name, !parameters.pairs.contains(where: { $0.name == name }) else {
-                throw .configuration(
-                    member: name ?? "authorization_endpoint",
-                    problem: "the authorization endpoint's own query has this parameter already, or cannot be read")
+                throw .malformed(
+                    step: .metadata, member: "authorization_endpoint",
+                    expected: "a query without this request's own parameters",
+                    found: name.map { "the parameter “\(quoted($0, limit: 80))”" } ?? "a name that cannot be decoded")
             }
         }
         return endpoint.string + (query.isEmpty ? "" : "&") + parameters.query

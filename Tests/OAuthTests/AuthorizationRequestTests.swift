@@ -150,14 +150,11 @@ struct AuthorizationRequestTests {
 
     @Test(
         "A13: a name that the endpoint's own query has already is refused, however it is spelled",
-        arguments: [
-            ("state=1", "state"), ("a=b&client_id=2", "client_id"), ("st%61te=1", "state"),
-            ("%zz=1", "authorization_endpoint"),
-        ])
-    func endpointQuery(query: String, member: String) throws {
+        arguments: ["state=1", "a=b&client_id=2", "st%61te=1", "%zz=1"])
+    func endpointQuery(query: String) throws {
         var server = try Example.server()
         server.authorizationEndpoint = try EndpointURL("https://server.example.com/authorize?" + query)
-        #expect(failure { _ = try Example.request(to: server) } == "configuration \(member)")
+        #expect(failure { _ = try Example.request(to: server) } == "malformed authorization_endpoint")
     }
 
     @Test(
