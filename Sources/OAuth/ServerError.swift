@@ -64,7 +64,11 @@ public struct ServerError: Error, Sendable, Hashable {
 
 extension ServerError: CustomStringConvertible {
     public var description: String {
-        var words = "The service rejected the \(step.rawValue) request"
+        let failed = status.map { $0 >= 500 } ?? false
+        var words =
+            failed
+            ? "The service failed to answer the \(step.rawValue) request"
+            : "The service rejected the \(step.rawValue) request"
         switch (code, status) {
         case (let code?, let status?): words += " with \(code) (status \(status))"
         case (let code?, nil): words += " with \(code)"
@@ -73,7 +77,7 @@ extension ServerError: CustomStringConvertible {
         }
         if let text, !text.isEmpty { words += ": “\(text)”" }
         if let retryAfter { return words + ". Retry in \(retryAfter) seconds." }
-        return words + "."
+        return words + (failed ? ". Try again in a few minutes." : ".")
     }
 }
 

@@ -21,8 +21,7 @@ enum Failure {
         if Output.isJSON {
             print(report)
         } else if (error as? CommandError)?.isShown != true || Output.isQuiet {
-            // The message may quote a file or a server.
-            Output.error("handshake: \(quoted(report.message, limit: 8192))")
+            Output.error("handshake: \(report.message)")
         }
         return report.status
     }

@@ -1,5 +1,6 @@
 #if CommandLine
 import Foundation
+import OAuth
 import Synchronization
 
 /// The command's two streams: results to standard output, everything else to standard error.
@@ -28,9 +29,12 @@ enum Output {
         if !isQuiet { error(line) }
     }
 
-    /// What went wrong.
-    static func error(_ line: String) {
-        write(Array((line + "\n").utf8), to: 2)
+    /// What went wrong. Control and format characters other than line breaks are replaced: the text may quote a file or a server.
+    static func error(_ text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            quoted(String($0), limit: 8192)
+        }
+        write(Array((lines.joined(separator: "\n") + "\n").utf8), to: 2)
     }
 
     /// Draws a piece of a line on the terminal.

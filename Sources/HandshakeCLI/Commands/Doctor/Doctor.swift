@@ -17,7 +17,7 @@ struct Doctor: AsyncParsableCommand {
     /// The result of one check.
     private struct Finding {
         enum Verdict: String {
-            case works, limited, missing
+            case works, limited, missing, broken
         }
 
         let name: String
@@ -35,12 +35,17 @@ struct Doctor: AsyncParsableCommand {
         } catch let error as CommandError {
             findings.append(
                 Finding(
-                    name: "settings", verdict: .missing, detail: error.message,
+                    name: "settings", verdict: .broken, detail: error.message,
                     cure: "correct the file, or set HANDSHAKE_HOME to another folder"))
         }
         findings += [browser(), listener(), trust(), clock(), terminal()]
         findings += await bluetooth()
         print(findings)
+        if findings.contains(where: { $0.verdict == .broken }) {
+            throw CommandError(
+                status: .vault, code: "unhealthy",
+                message: "The settings or the vault cannot be used. See the reasons above.")
+        }
         if findings.contains(where: { $0.verdict == .missing }) {
             throw CommandError(
                 status: .defect, code: "unhealthy",
@@ -73,7 +78,7 @@ struct Doctor: AsyncParsableCommand {
             let (code, text) = (error as? VaultError).map { ($0.code, $0.description) } ?? ("vault", "\(error)")
             return [
                 Finding(
-                    name: "vault", verdict: .missing, detail: "\(code): \(text)",
+                    name: "vault", verdict: .broken, detail: "\(code): \(text)",
                     cure: "see the reason; no account was deleted")
             ]
         }
@@ -187,7 +192,7 @@ struct Doctor: AsyncParsableCommand {
         if common.json {
             Output.result(
                 JSONText.object([
-                    ("healthy", .bool(!findings.contains { $0.verdict == .missing })),
+                    ("healthy", .bool(!findings.contains { $0.verdict == .missing || $0.verdict == .broken })),
                     (
                         "checks",
                         .array(

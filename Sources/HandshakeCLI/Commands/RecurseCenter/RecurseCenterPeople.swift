@@ -89,6 +89,10 @@ struct RecurseCenterSearch: BoundedCommand {
             Output.result(JSONText.object([("profiles", .array(people.map(RecurseCenterText.json)))]).text)
             return
         }
+        guard !people.isEmpty else {
+            Output.note("No profile matches this search.")
+            return
+        }
         let rows = people.map { [$0.id.description, $0.name, $0.batchLabel, $0.location?.name ?? ""] }
         for line in Table.lines([["NUMBER", "NAME", "BATCH", "PLACE"]] + rows) { Output.result(line) }
     }
