@@ -164,7 +164,7 @@ def test_an_entry_that_is_no_file_hides_no_other_and_is_told(ada: Handshake, gen
 def test_a_chain_prints_its_report(ada: Handshake) -> None:
     done = ada.run("sequencing", "chain", "Chain88", "--file", "227001").ok()
     assert done.stdout.splitlines()[0] == "Chain88"
-    assert done.stdout.splitlines()[1].split() == ["result", "PlainText", "Yes"]
+    assert done.stdout.splitlines()[1].split() == ["Result", "Yes"]
     assert done.stderr == ""
 
 

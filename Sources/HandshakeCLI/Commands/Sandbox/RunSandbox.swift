@@ -78,6 +78,14 @@ struct RunSandbox: AsyncParsableCommand {
             ? "handshake login \(name) --client-id \(client.id) --issuer \(service.origin)" : nil
     }
 
+    /// The command that uses the key of IFTTT's stand-in; nil elsewhere.
+    private static func notify(at service: SandboxService) -> String? {
+        guard let connect = service.connect, let partner = connect.partners.first, let user = connect.accounts.first
+        else { return nil }
+        return "printf \(partner.serviceKey) | handshake ifttt notify --user \(user.partnerUserID) "
+            + "--service-key-file - --base-url \(service.origin)"
+    }
+
     private func describe(_ sandbox: Sandbox) {
         for service in sandbox.services {
             Output.result("\(service.name.rawValue)  \(service.origin)")
@@ -85,7 +93,12 @@ struct RunSandbox: AsyncParsableCommand {
                 Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? "  public"))
             }
             for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
-            if let command = Self.login(at: service) { Output.result("  try     \(command)") }
+            for partner in service.connect?.partners ?? [] {
+                Output.result("  key     \(partner.serviceKey)  service \(partner.id)")
+            }
+            if let command = Self.login(at: service) ?? Self.notify(at: service) {
+                Output.result("  try     \(command)")
+            }
         }
         Output.note("All accounts and secrets are fictitious. Stop with Ctrl-C.")
     }

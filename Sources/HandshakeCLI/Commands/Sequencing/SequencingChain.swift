@@ -112,12 +112,24 @@ struct SequencingRunOptions: ParsableArguments {
     private func show(_ chain: AppCode, _ state: ChainState, alone: Bool) {
         switch state.result {
         case .success(let report):
-            Output.result("\(chain)\(report.succeeded ? "" : " (without success)")")
-            let rows = report.properties.map { ["  " + $0.name, $0.value.type, $0.value.text] }
+            Output.result("\(chain)\(report.succeeded ? "" : ": no result for this file")")
+            let rows = report.properties.map { ["  " + Self.words(of: $0.name), $0.value.text] }
             for line in Table.lines(rows) { Output.result(line) }
         case .failure(let error): if !alone { Output.note("\(chain): \(error)") }
         case nil: break
         }
+    }
+
+    /// A property's name as words: “Risk description” for `RiskDescription`.
+    private static func words(of name: String) -> String {
+        var words = ""
+        for character in name {
+            let begins = character.isUppercase && words.last?.isLowercase == true
+            words +=
+                (begins ? " " : "")
+                + (words.isEmpty ? character.uppercased() : begins ? character.lowercased() : String(character))
+        }
+        return words
     }
 
     private static func json(_ chain: AppCode, _ state: ChainState) -> JSONText {
