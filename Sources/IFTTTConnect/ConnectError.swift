@@ -134,13 +134,12 @@ extension ConnectError: CustomStringConvertible {
 
 extension ConnectError.Problem: CustomStringConvertible {
     public var description: String {
-        let words = [code, message].compactMap(\.self).joined(separator: ", ")
         var places = details.prefix(10).map { [$0.parameter, $0.message].compactMap(\.self).joined(separator: ": ") }
         if details.count > places.count { places.append("and \(details.count - places.count) more") }
-        return "IFTTT answered with status \(status)" + (words.isEmpty ? "" : ": \(words)")
-            + (places.isEmpty ? "" : " (\(places.joined(separator: "; ")))") + "; \(kind.advice)"
-            + (retryAfter.map { "; wait \($0) s" } ?? "")
-            + (requestID.map { "; IFTTT's request ID is \($0)" } ?? "")
+        return "IFTTT answered with status \(status)" + ((message ?? code).map { ": “\($0)”" } ?? "")
+            + (places.isEmpty ? "" : " (\(places.joined(separator: "; ")))") + ". \(kind.advice)"
+            + (retryAfter.map { " Wait \($0) seconds." } ?? "")
+            + (requestID.map { " IFTTT's request ID: \($0)." } ?? "")
     }
 }
 
@@ -161,15 +160,15 @@ extension ConnectError.Problem.Kind {
     /// What to do.
     var advice: String {
         switch self {
-        case .malformedRequest: "the app's request is wrong"
-        case .unauthorized: "the user token or service key is missing, expired or for another service"
-        case .forbidden: "these credentials are not sufficient; a pending connection must be configured first"
-        case .notFound: "check the identifier, and that these credentials have access"
-        case .invalidParameters: "correct the named parameters"
-        case .tooManyRequests: "send fewer requests"
-        case .downstreamFailed: "a service behind IFTTT failed; try again later"
-        case .internalError: "IFTTT failed; try again later"
-        case .other: "the answer is unexpected"
+        case .malformedRequest: "The app's request is wrong."
+        case .unauthorized: "Check the user token or the service key."
+        case .forbidden: "These credentials are not sufficient, or the connection must be configured first."
+        case .notFound: "Check the identifier, and that these credentials have access."
+        case .invalidParameters: "Correct the named parameters."
+        case .tooManyRequests: "Send fewer requests."
+        case .downstreamFailed: "A service behind IFTTT failed. Try again later."
+        case .internalError: "IFTTT failed. Try again later."
+        case .other: "The answer is unexpected."
         }
     }
 }

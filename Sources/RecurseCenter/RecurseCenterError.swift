@@ -70,21 +70,24 @@ extension RecurseCenterError: CustomStringConvertible {
         case .account(let error): "\(error)"
         case .input(let member, let problem): "\(member): \(problem)"
         case .service(let status, let message):
-            "the Recurse Center answered with status \(status)" + (message.map { ": \($0)" } ?? "; try again later")
+            "The Recurse Center "
+                + (status >= 500 ? "is not working right now (status \(status))" : "answered with status \(status)")
+                + (message.map { ": “\($0)”." } ?? ".") + (status >= 500 ? " Try again in a few minutes." : "")
         case .tooManyRequests(let pause):
-            "the Recurse Center refused the request: too many requests; try again "
-                + (pause.map { "in \($0.components.seconds) seconds" } ?? "later")
+            "The Recurse Center got too many requests. Try again "
+                + (pause.map { "in \($0.components.seconds) seconds." } ?? "later.")
         case .unknownPerson(let reference):
-            "the Recurse Center has no profile for \(reference); check the number or the email address"
-        case .unknownBatch(let id): "the Recurse Center has no batch \(id); list the batches and choose one"
+            "The Recurse Center has no profile for \(reference). Check the number or the email address."
+        case .unknownBatch(let id): "The Recurse Center has no batch \(id). List the batches and choose one."
         case .forbidden(let message):
-            "the Recurse Center does not permit this for this account" + (message.map { ": \($0)" } ?? "")
+            "The Recurse Center does not permit this for this account" + (message.map { ": “\($0)”." } ?? ".")
         case .malformed(let answer, let member, let expected, let found):
-            "the Recurse Center's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)"
-        case .photo(.address(let problem)): "the photo's URL cannot be used: \(problem)"
-        case .photo(.notAnImage(let found)): "the photo's URL returned \(found) instead of an image; nothing was stored"
-        case .photo(.tooManyRedirects): "the photo's URL redirects too often; nothing was stored"
-        case .disk(let path, let reason): "\(quoted(path)) cannot be used: \(reason)"
+            "The Recurse Center's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)."
+        case .photo(.address(let problem)): "The photo's URL cannot be used: \(problem)."
+        case .photo(.notAnImage(let found)):
+            "The photo's URL returned \(found) instead of an image. Nothing was stored."
+        case .photo(.tooManyRedirects): "The photo's URL redirects too often. Nothing was stored."
+        case .disk(let path, let reason): "“\(quoted(path))” cannot be used: \(reason)."
         }
     }
 }

@@ -66,22 +66,23 @@ extension SequencingError: CustomStringConvertible {
         case .account(let error): "\(error)"
         case .input(let member, let problem): "\(member): \(problem)"
         case .service(let status, let code, let message):
-            "Sequencing.com answered with status \(status)"
-                + ([code, message].compactMap(\.self).isEmpty ? "" : ": ")
-                + [code, message].compactMap(\.self).joined(separator: ", ")
-        case .unknownChain(let code): "Sequencing.com has no app chain \(code). Check its number"
-        case .unknownFile(let id): "Sequencing.com has no file \(id) for this account. List the files and choose one"
+            "Sequencing.com "
+                + (status >= 500 ? "is not working right now (status \(status))" : "answered with status \(status)")
+                + ((message ?? code).map { ": “\($0)”." } ?? ".")
+                + (status >= 500 ? " Try again in a few minutes." : "")
+        case .unknownChain(let code): "Sequencing.com has no app chain “\(code)”. Check its number."
+        case .unknownFile(let id): "Sequencing.com has no file \(id) for this account. List the files and choose one."
         case .malformed(let answer, let member, let expected, let found):
-            "Sequencing.com's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)"
+            "Sequencing.com's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)."
         case .unsuccessful(let report):
-            "job \(report.job) ended without success: the app chain cannot use this file. Choose another"
-        case .failed(let job): "job \(job) failed at Sequencing.com. Run the app chain again"
-        case .cancelled(let job): "job \(job) was cancelled at Sequencing.com"
+            "Job \(report.job) ended without success: the app chain cannot use this file. Choose another."
+        case .failed(let job): "Job \(job) failed at Sequencing.com. Run the app chain again."
+        case .cancelled(let job): "Job \(job) was cancelled at Sequencing.com."
         case .deadline(let job):
-            "job \(job) had not ended by the deadline; it continues at Sequencing.com. Ask for its result later"
+            "Job \(job) had not ended by the deadline. It continues at Sequencing.com: ask for its result later."
         case .answerMissing(let chain, let property):
-            "the report of \(chain) has no property \(property). Read its properties instead"
-        case .disk(let path, let reason): "\(path) cannot be written: \(reason)"
+            "The report of \(chain) has no property “\(property)”. Read its properties instead."
+        case .disk(let path, let reason): "“\(path)” cannot be written: \(reason)."
         }
     }
 }

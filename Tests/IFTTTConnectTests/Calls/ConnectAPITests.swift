@@ -61,7 +61,7 @@ struct ConnectAPITests {
         let busy = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: "31"), .json(Balcony.json())]])
         let error = try #require(await connectError { try await busy.api().connection(try id()) })
         #expect(error.problemKind == .tooManyRequests && busy.requests.count == 1)
-        #expect(error == .service(.init(status: 429, retryAfter: 31)) && "\(error)".hasSuffix("wait 31 s"))
+        #expect(error == .service(.init(status: 429, retryAfter: 31)) && "\(error)".hasSuffix(" Wait 31 seconds."))
         // A user waits for the answer.
         let waited = ScriptedIFTTT(["GET /v2/me": [.status(429, retryAfter: "3"), .json("{}")]])
         #expect(await connectError { try await waited.api().me() }?.problemKind == .tooManyRequests)

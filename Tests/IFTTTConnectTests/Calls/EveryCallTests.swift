@@ -183,10 +183,10 @@ struct EveryCallTests {
             return
         }
         #expect(problem.requestID == ifttt.requests.first?.header("X-Request-ID"))
-        if let id = problem.requestID { #expect("\(problem)".hasSuffix("; IFTTT's request ID is \(id)")) }
+        if let id = problem.requestID { #expect("\(problem)".hasSuffix(" IFTTT's request ID: \(id).")) }
         ifttt.answer(
             call.line, .fields([try #require(HTTPField.Name("X-Request-ID")): "their\u{202E}-id"], status: 400))
         let theirs = try #require(await connectError { try await call.make(ifttt, .hurried()) })
-        #expect("\(theirs)".hasSuffix("IFTTT's request ID is their\u{FFFD}-id"))
+        #expect("\(theirs)".hasSuffix(" IFTTT's request ID: their\u{FFFD}-id."))
     }
 }

@@ -113,7 +113,7 @@ struct ActivationRun {
 
     /// The connection when it is on, even if it was on before.
     ///
-    /// - Throws: ``CommandError``, `CancellationError`; `HandshakeError/signInAbandoned(_:)` when the time is over.
+    /// - Throws: ``CommandError``, also when the time is over; `CancellationError`.
     func result() async throws -> (Connection, isPending: Bool) {
         try await withThrowingTaskGroup(of: (Connection, isPending: Bool)?.self) { group in
             group.addTask {
@@ -122,7 +122,12 @@ struct ActivationRun {
             }
             group.addTask {
                 try await Task.sleep(for: timeout)
-                throw HandshakeError.signInAbandoned(.timedOut)
+                let error = HandshakeError.signInAbandoned(.timedOut)
+                throw CommandError(
+                    status: ExitStatus(error), code: error.code,
+                    message:
+                        "The connection was not turned on in time. Run the command again, with --timeout for more time."
+                )
             }
             group.addTask { try await follow() }
             defer { group.cancelAll() }
