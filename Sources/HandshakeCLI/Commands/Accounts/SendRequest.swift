@@ -110,10 +110,7 @@ struct SendRequest: BoundedCommand {
         guard data.hasPrefix("@") else { return Array(data.utf8) }
         let path = String(data.dropFirst())
         if path == "-" { return try await StandardInput.bytes() }
-        guard let content = FileManager.default.contents(atPath: Settings.absolute(path)) else {
-            throw CommandError.unreadable(path)
-        }
-        return Array(content)
+        return try await GivenFile.read(path, limit: 1 << 28)
     }
 }
 #endif

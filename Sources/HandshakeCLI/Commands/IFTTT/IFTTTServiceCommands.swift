@@ -124,10 +124,7 @@ struct IFTTTUpdate: BoundedCommand {
 
     private func content() async throws -> [UInt8] {
         if configuration == "-" { return Array(try await StandardInput.rest().utf8) }
-        guard let content = FileManager.default.contents(atPath: Settings.absolute(configuration)) else {
-            throw CommandError.unreadable(configuration)
-        }
-        return Array(content)
+        return try await GivenFile.read(configuration, limit: 1 << 24)
     }
 }
 

@@ -55,7 +55,11 @@ struct NearbyBefriend: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        let data = try KeyFile.read(file)
+        // Far more than 31 days need.
+        let data = Data(try await GivenFile.read(file, limit: 1 << 16))
+        guard !data.isEmpty else {
+            throw CommandError.usage("“\(quoted(file, limit: 200))” is empty. Make one with: handshake nearby share")
+        }
         guard let shared = try? JSONDecoder().decode(RollingKeys.Shared.self, from: data) else {
             throw CommandError.usage(
                 "“\(quoted(file, limit: 200))” does not contain keys. Your friend prints them with: handshake nearby share"
@@ -72,26 +76,6 @@ struct NearbyBefriend: AsyncParsableCommand {
                 ]).text)
         } else {
             Output.note("Number \(shared.person) is recognised on \(shared.count) days.")
-        }
-    }
-
-    /// A file of keys: at most 64 KiB, far more than 31 days need.
-    private enum KeyFile {
-        static func read(_ path: String) throws -> Data {
-            let handle: FileHandle
-            if path == "-" {
-                handle = .standardInput
-            } else if let opened = FileHandle(forReadingAtPath: path) {
-                handle = opened
-            } else {
-                throw CommandError.unreadable(path)
-            }
-            guard let data = try? handle.read(upToCount: 1 << 16) ?? Data() else { throw CommandError.unreadable(path) }
-            guard !data.isEmpty else {
-                throw CommandError.usage(
-                    "“\(quoted(path, limit: 200))” is empty. Make one with: handshake nearby share")
-            }
-            return data
         }
     }
 }

@@ -27,37 +27,12 @@ struct PlacesRegionOptions: ParsableArguments {
     var regions: String?
 
     /// The regions of the file; nil without one.
-    func load() throws -> [Geofence]? {
+    func load() async throws -> [Geofence]? {
         guard let regions else { return nil }
-        let bytes = try PlacesFile.read(regions)
+        let bytes = try await GivenFile.read(regions, limit: 1 << 28)
         do { return try GeoJSON.regions(in: bytes) } catch {
             throw CommandError(
                 status: .usage, code: error.code, message: "“\(quoted(regions, limit: 200))”: \(error)")
-        }
-    }
-}
-
-/// Files that the commands read.
-enum PlacesFile {
-    /// The longest file, in bytes.
-    private static let limit = 268_435_456
-
-    static func read(_ path: String) throws -> [UInt8] {
-        let name = path == "-" ? "standard input" : "“\(quoted(path, limit: 200))”"
-        do {
-            let handle = path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: path))
-            let data = try handle.read(upToCount: limit + 1) ?? Data()
-            guard data.count <= limit else {
-                throw CommandError(
-                    status: .usage, code: "file_too_long", message: "\(name) is longer than 268 MB; split it")
-            }
-            return Array(data)
-        } catch let error as CommandError {
-            throw error
-        } catch {
-            throw CommandError(
-                status: .usage, code: "file_unreadable",
-                message: "\(name) cannot be read. Check that it exists and that you may read it.")
         }
     }
 }

@@ -37,7 +37,7 @@ struct PlacesList: BoundedCommand {
     }
 
     private func regions() async throws -> ([Geofence], String) {
-        if let regions = try regionOptions.load() { return (regions, "file") }
+        if let regions = try await regionOptions.load() { return (regions, "file") }
         let synchronizer = try await accountOptions.synchronizer()
         if !accountOptions.connections.isEmpty { try await synchronizer.activate(accountOptions.connections) }
         return (try await synchronizer.regions, "ifttt")
@@ -84,7 +84,7 @@ struct PlacesMap: BoundedCommand {
             var fixes: [Fix] = []
             if let track { for try await fix in Replay(file: track, speed: .maximum).fixes() { fixes.append(fix) } }
             let regions =
-                if let regions = try regionOptions.load() { regions } else {
+                if let regions = try await regionOptions.load() { regions } else {
                     try await accountOptions.synchronizer().regions
                 }
             var monitor = try GeofenceMonitor(regions)

@@ -116,7 +116,7 @@ private final class PlacesRun {
         self.options = options
         self.isLive = isLive
         json = options.host.common.json
-        if let regions = try regions.load() {
+        if let regions = try await regions.load() {
             (synchronizer, stores) = (nil, false)
             monitor = try GeofenceMonitor(regions)
         } else {

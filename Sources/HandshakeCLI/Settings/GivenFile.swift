@@ -1,0 +1,25 @@
+#if CommandLine
+import OAuth
+import Positions
+
+/// A file that the user names on the command line; `-` is standard input.
+enum GivenFile {
+    /// The contents, of at most `limit` bytes.
+    ///
+    /// - Throws: ``CommandError`` for a file that cannot be read or is longer; `CancellationError`.
+    static func read(_ path: String, limit: Int) async throws -> [UInt8] {
+        let contents: [UInt8]?
+        do {
+            contents = try await InputFile(path == "-" ? path : Settings.absolute(path)).contents(limit: limit)
+        } catch is PositionsError {
+            throw CommandError.unreadable(path)
+        }
+        guard let contents else {
+            throw CommandError(
+                status: .usage, code: "file_too_long",
+                message: "“\(quoted(path, limit: 200))” is longer than \(limit) bytes. Split it.")
+        }
+        return contents
+    }
+}
+#endif
