@@ -126,7 +126,8 @@ class Running:
 
     def kill(self) -> None:
         """As a power cut would."""
-        os.kill(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+            os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
 
     def visible_to_others(self) -> bytes:

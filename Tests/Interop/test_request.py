@@ -52,7 +52,7 @@ def test_a_missing_scope_is_told_and_costs_no_refresh(account: Handshake, django
     done = account.run("request", "GET", f"{django.origin}/api", "--account", "mine", "--json")
     assert done.status == 4
     assert done.error["code"] == "insufficient_scope"
-    assert "“api”" in done.error["message"] and "handshake login mine --scope api" in done.error["message"]
+    assert "“api”" in done.error["message"] and "handshake login mine --scope openid --scope api" in done.error["message"]
     assert len(django.requests(django.facts["token_path"])) == before
 
 
