@@ -201,7 +201,7 @@ struct FileSelectorTests {
             Issue.record("not failed")
             return
         }
-        #expect(message == "Sequencing.com answered with status 500")
+        #expect(message == "Sequencing.com is not working right now (status 500). Try again in a few minutes.")
         selector.show(Shelf.own)
         selector.toggle(try id(1))
         selector.reload()

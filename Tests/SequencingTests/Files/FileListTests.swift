@@ -127,7 +127,7 @@ struct FileListTests {
         let genome = try await ScriptedService(["GET /DataSourceList": [.json(body, status: 400)]]).genome()
         let error = try #require(await sequencingError { try await genome.files() })
         #expect(error == .service(status: 400, code: "bad_flag", message: "Invalid\u{FFFD}[2J flag"))
-        #expect(error.description == "Sequencing.com answered with status 400: bad_flag, Invalid\u{FFFD}[2J flag")
+        #expect(error.description == "Sequencing.com answered with status 400: “Invalid\u{FFFD}[2J flag”.")
     }
 
     @Test("9.4: a reading call is repeated twice after 502, 503, 504 or a lost connection, and no more")
