@@ -192,8 +192,8 @@ extension Link {
 
     /// Sends a call and awaits its reply.
     func call(_ call: Message, name: String, timeout: Duration) async throws -> [Value] {
-        let answer = OneAnswer()
-        let serial = start(call) { answer.resolve($0) }
+        let answer = SingleResult<Message>()
+        let serial = start(call) { answer.settle($0) }
         let timer = Task { [weak self, clock] in
             try await clock.sleep(for: timeout.bounded)
             self?.finish(serial, .failure(DBusError.timeout(of: name)))

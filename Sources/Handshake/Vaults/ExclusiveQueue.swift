@@ -1,3 +1,4 @@
+import AsyncSupport
 import Synchronization
 
 /// Lets one holder at a time have a key, in this process; the others queue in the order they came.
@@ -5,6 +6,9 @@ import Synchronization
 /// Keys do not touch each other. Waiting costs nothing but memory, is cancellable, and ends at a deadline. A turn is
 /// given or given up exactly once: a caller that leaves the queue early takes no turn along.
 final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
+    /// One caller's turn: true when it came, false when the deadline did. The caller that takes it out of its line settles it.
+    private typealias Turn = SingleResult<Bool>
+
     /// The callers that wait for one held key. Tickets are served in their order; a missing one has left.
     private struct Line {
         var waiting: [UInt64: Turn] = [:]
@@ -32,7 +36,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
         guard let (ticket, turn) = join(key) else { return true }
         async let _ = expire(key, ticket, at: deadline, on: clock)
         return try await withTaskCancellationHandler {
-            try await turn.outcome
+            try await turn.value
         } onCancel: {
             abandon(key, ticket, .failure(CancellationError()))
         }
@@ -85,39 +89,5 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
 
     private func abandon(_ key: Key, _ ticket: UInt64, _ outcome: Result<Bool, any Error>) {
         lines.withLock { $0[key]?.waiting.removeValue(forKey: ticket) }?.settle(outcome)
-    }
-}
-
-/// One waiter's turn. It is settled by the caller that takes it out of its line, so once; perhaps before the waiter waits.
-private final class Turn: Sendable {
-    private enum State {
-        case open
-        case awaited(CheckedContinuation<Bool, any Error>)
-        case settled(Result<Bool, any Error>)
-    }
-
-    private let state = Mutex(State.open)
-
-    func settle(_ outcome: Result<Bool, any Error>) {
-        let continuation = state.withLock { state -> CheckedContinuation<Bool, any Error>? in
-            defer { state = .settled(outcome) }
-            if case .awaited(let continuation) = state { return continuation }
-            return nil
-        }
-        continuation?.resume(with: outcome)
-    }
-
-    /// True when the turn came, false when the deadline did.
-    var outcome: Bool {
-        get async throws {
-            try await withCheckedThrowingContinuation { continuation in
-                let settled = state.withLock { state -> Result<Bool, any Error>? in
-                    if case .settled(let outcome) = state { return outcome }
-                    state = .awaited(continuation)
-                    return nil
-                }
-                if let settled { continuation.resume(with: settled) }
-            }
-        }
     }
 }
