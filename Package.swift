@@ -190,7 +190,7 @@ let package = Package(
             swiftSettings: strict),
 
         .target(
-            name: "Positions", dependencies: ["Geofences", desktop("DBus")], swiftSettings: strict),
+            name: "Positions", dependencies: ["AsyncSupport", "Geofences", desktop("DBus")], swiftSettings: strict),
         .testTarget(
             name: "PositionsTests",
             dependencies: [

@@ -1,6 +1,6 @@
 #if CommandLine
+import AsyncSupport
 import OAuth
-import Positions
 
 /// A file that the user names on the command line; `-` is standard input.
 enum GivenFile {
@@ -11,7 +11,7 @@ enum GivenFile {
         let contents: [UInt8]?
         do {
             contents = try await InputFile(path == "-" ? path : Settings.absolute(path)).contents(limit: limit)
-        } catch is PositionsError {
+        } catch is InputFileError {
             throw CommandError.unreadable(path)
         }
         guard let contents else {

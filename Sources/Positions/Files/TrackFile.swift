@@ -1,3 +1,4 @@
+import AsyncSupport
 import Geofences
 
 /// A file or pipe of which a piece at a time is read, when its fixes have been taken. An actor, because the reading is one after another.
@@ -16,7 +17,7 @@ actor TrackFile {
 
     func next() async throws -> Fix? {
         while fixes.isEmpty, !isAtEnd {
-            let piece = try await open().read()
+            let piece = try await read()
             var found: [Fix] = []
             // The fixes before a fault are of use; the fault comes again when they have been taken.
             do { try take(piece, into: &found) } catch {
@@ -46,10 +47,13 @@ actor TrackFile {
         try reader?.end(into: &found)
     }
 
-    private func open() throws(PositionsError) -> InputFile {
-        if let file { return file }
-        let opened = try InputFile(path)
-        file = opened
-        return opened
+    private func read() async throws -> [UInt8] {
+        do {
+            let file = try file ?? InputFile(path)
+            self.file = file
+            return try await file.read()
+        } catch let error as InputFileError {
+            throw PositionsError.unreadable(path: path, reason: error.reason)
+        }
     }
 }

@@ -1,3 +1,4 @@
+import AsyncSupport
 import Dispatch
 
 #if canImport(Glibc)

@@ -1,14 +1,5 @@
+import AsyncSupport
 import Beacons
-import Dispatch
-import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Reads a recording line by line. The content of a line that is too long is dropped.
 ///
@@ -38,8 +29,8 @@ final class LineReader {
         case .lines(let bytes):
             waiting = bytes
             hasEnded = true
-        case .file(let name): file = try await InputFile(name)
-        case .standardInput: file = InputFile.standardInput
+        case .file(let name): file = try await Self.reported { try InputFile(name) }
+        case .standardInput: file = try await Self.reported { try InputFile("-") }
         }
     }
 
@@ -72,9 +63,16 @@ final class LineReader {
     }
 
     private func fill() async throws {
-        let bytes = try await file?.read() ?? []
+        let file = file
+        let bytes = try await Self.reported { try await file?.read() ?? [] }
         if bytes.isEmpty { hasEnded = true }
         waiting += bytes
+    }
+
+    private static func reported<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch let error as InputFileError {
+            throw RadioError.file(name: error.name, reason: error.reason)
+        }
     }
 
     private func line(upTo end: Int, _ isTooLong: Bool) -> Line {
@@ -91,101 +89,4 @@ final class LineReader {
                 try RecordingCodec.advertisement(line: bytes, number: number)
             })
     }
-}
-
-/// Reads a file without blocking a thread of the cooperative pool.
-///
-/// A class, because it closes its descriptor.
-final class InputFile: Sendable {
-    private let descriptor: CInt
-    private let name: String
-    private let isOwned: Bool
-
-    /// How long a cancelled reader may keep waiting for a pipe, in milliseconds.
-    private static let pollTimeout: CInt = 100
-    private static let chunk = 1 << 16
-
-    static let standardInput = InputFile(descriptor: STDIN_FILENO, name: "standard input", isOwned: false)
-
-    private init(descriptor: CInt, name: String, isOwned: Bool) {
-        self.descriptor = descriptor
-        self.name = name
-        self.isOwned = isOwned
-    }
-
-    deinit {
-        if isOwned { close(descriptor) }
-    }
-
-    /// Opens a file.
-    ///
-    /// - Throws: ``RadioError/file(name:reason:)``.
-    convenience init(_ name: String) async throws {
-        // A named pipe opens when a writer opens it, so this can take long.
-        let descriptor = try await Self.aside { _ in
-            let descriptor = Self.repeating { systemOpen(name, O_RDONLY | O_CLOEXEC) }
-            guard descriptor >= 0 else { throw RadioError.file(name: name, reason: RadioError.systemReason) }
-            return descriptor
-        }
-        self.init(descriptor: descriptor, name: name, isOwned: true)
-    }
-
-    /// The next bytes; empty at the end.
-    ///
-    /// - Throws: ``RadioError/file(name:reason:)``; `CancellationError`.
-    func read() async throws -> [UInt8] {
-        try await Self.aside { [self] isCancelled in
-            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            while Self.repeating({ poll(&waiting, 1, Self.pollTimeout) }) == 0 {
-                if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
-            }
-            var count = 0
-            let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, initialized in
-                count = Self.repeating { systemRead(descriptor, buffer.baseAddress, buffer.count) }
-                initialized = max(count, 0)
-            }
-            guard count >= 0 else { throw RadioError.file(name: name, reason: RadioError.systemReason) }
-            return bytes
-        }
-    }
-
-    /// Runs a blocking call on a thread of its own.
-    private static func aside<Result: Sendable>(
-        _ body: @escaping @Sendable (borrowing Atomic<Bool>) throws -> Result
-    ) async throws -> Result {
-        let flag = CancellationFlag()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue.global().async {
-                    continuation.resume(with: Swift.Result { try body(flag.isCancelled) })
-                }
-            }
-        } onCancel: {
-            flag.isCancelled.store(true, ordering: .relaxed)
-        }
-    }
-
-    /// Repeats a call that a signal interrupted.
-    private static func repeating<Number: SignedInteger>(_ call: () -> Number) -> Number {
-        while true {
-            let result = call()
-            if result >= 0 || errno != EINTR { return result }
-        }
-    }
-}
-
-/// A class, because a task and a thread share it.
-private final class CancellationFlag: Sendable {
-    let isCancelled = Atomic(false)
-}
-
-extension RadioError {
-    /// The system's message for `errno`.
-    static var systemReason: String { String(cString: strerror(errno)) }
-}
-
-// The system's functions, under names that the methods above do not shadow.
-func systemOpen(_ name: String, _ flags: CInt, _ mode: mode_t = 0) -> CInt { open(name, flags, mode) }
-func systemRead(_ descriptor: CInt, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    read(descriptor, buffer, count)
 }

@@ -105,3 +105,11 @@ final class RecordingFile: Sendable {
 private func systemWrite(_ descriptor: CInt, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, buffer, count)
 }
+
+extension RadioError {
+    /// The system's message for `errno`.
+    static var systemReason: String { String(cString: strerror(errno)) }
+}
+
+// The system's function, under a name that the methods above do not shadow.
+private func systemOpen(_ name: String, _ flags: CInt, _ mode: mode_t) -> CInt { open(name, flags, mode) }

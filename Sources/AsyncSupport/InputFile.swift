@@ -1,5 +1,5 @@
 import Dispatch
-import Geofences
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -8,6 +8,12 @@ import Musl
 #elseif canImport(Darwin)
 import Darwin
 #endif
+
+/// A file that could not be opened or read, and the system's reason.
+package struct InputFileError: Error {
+    package let name: String
+    package let reason: String
+}
 
 /// A file, a pipe or standard input, read piece by piece. Neither opening nor reading keeps a cancelled task waiting.
 package final class InputFile: Sendable {
@@ -18,8 +24,7 @@ package final class InputFile: Sendable {
 
     /// Opens a file; `-` is standard input.
     ///
-    /// - Throws: ``PositionsError/unreadable(path:reason:)``.
-    package init(_ path: String) throws(PositionsError) {
+    package init(_ path: String) throws(InputFileError) {
         self.path = path
         // Opening a named pipe would otherwise wait for its writer, where nothing can cancel it.
         descriptor = path == "-" ? 0 : systemOpen(path)
@@ -32,13 +37,13 @@ package final class InputFile: Sendable {
 
     /// The next bytes; empty at the end.
     ///
-    /// - Throws: ``PositionsError/unreadable(path:reason:)``; `CancellationError`.
+    /// - Throws: ``InputFileError``; `CancellationError`.
     package func read() async throws -> [UInt8] {
         let isCancelled = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[UInt8], any Error>) in
                 // On a thread that may block.
-                DispatchQueue(label: "positions.input").async { [self] in
+                DispatchQueue(label: "input file").async { [self] in
                     continuation.resume(with: Result { try piece(isCancelled) })
                 }
             }
@@ -71,9 +76,19 @@ package final class InputFile: Sendable {
         throw CancellationError()
     }
 
-    private static func failure(_ path: String) -> PositionsError {
-        .unreadable(path: path, reason: String(cString: strerror(errno)))
+    private static func failure(_ path: String) -> InputFileError {
+        InputFileError(name: path == "-" ? "standard input" : path, reason: String(cString: strerror(errno)))
     }
+}
+
+/// Whether the reading task was cancelled. A class, because the reading thread and the task share it.
+package final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+
+    package init() {}
+
+    package func set() { flag.store(true, ordering: .relaxed) }
+    package var isSet: Bool { flag.load(ordering: .relaxed) }
 }
 
 // The system's functions under names that the methods above do not hide.
