@@ -54,7 +54,7 @@ struct AccountRecord: Sendable {
         var next = self
         next.state = .ended(reason)
         next.grant = Grant(
-            accessToken: Secret(""), expiresAt: nil, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
+            accessToken: Secret(""), expiresAt: 0, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
             identity: grant.identity)
         return next
     }

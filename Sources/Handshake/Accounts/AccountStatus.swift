@@ -41,7 +41,8 @@ public struct AccountStatus: Sendable, Hashable {
             }
         scopes = record.grant.scopes
         issuedAt = record.grant.issuedAt
-        expiresAt = record.grant.expiresAt
+        // An ended session has no token that could expire; its record says 0, so that no mistake hands one out.
+        expiresAt = if case .ended = record.state { nil } else { record.grant.expiresAt }
         isRefreshable =
             record.isUsable && (record.grant.refreshToken != nil || record.refreshMethod == .clientCredentials)
         identity = record.grant.identity
