@@ -9,7 +9,8 @@ struct Login: AsyncParsableCommand {
         abstract: "Sign in to a service.",
         discussion: """
             SERVICE is one that handshake services lists, or a name of your choice together with --issuer, or with --authorize-url \
-            and --token-url. The account gets the same name unless --account gives it another one.
+            and --token-url. The account gets the same name unless --account gives it another one. For an account that exists, \
+            what is left out is as in its last sign-in.
             """)
 
     @Argument(help: "The service, or a name of your choice.")
