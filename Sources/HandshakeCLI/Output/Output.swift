@@ -32,7 +32,7 @@ enum Output {
     /// What went wrong. Control and format characters other than line breaks are replaced: the text may quote a file or a server.
     static func error(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-            quoted(String($0), limit: 8192)
+            quoted(String($0), limit: 65_536)
         }
         write(Array((lines.joined(separator: "\n") + "\n").utf8), to: 2)
     }
