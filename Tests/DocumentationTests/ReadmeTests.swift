@@ -66,18 +66,6 @@ private enum ReadmeExamples {
         return controller
     }
 
-    static func buttons(
-        _ handshake: Handshake, _ router: Router<BasicRequestContext>, at address: PublicAddress,
-        _ connection: ConnectionID, signedInUser: @escaping @Sendable (Request) async throws -> ConnectButtonUser?
-    ) throws {
-        let settings = try ConnectButtonSettings(at: address, offering: [ConnectButtonOffer(connection)])
-        let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) {
-            request, _ in
-            try await signedInUser(request)
-        }
-        buttons.add(to: router.group("connect"))
-    }
-
     static func nearby(
         _ radio: some Radio, _ vault: any Vault, own: UserNumber, alerts: any Alerts,
         introduce: @escaping PeopleNearby.Lookup
