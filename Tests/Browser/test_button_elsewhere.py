@@ -397,7 +397,7 @@ def test_a_page_that_one_comes_back_to_shows_what_happened_meanwhile(page: Page,
     server.shows(script.answer("going_to_service", revision=3))
     page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
     shown(page, "going_to_service")
-    assert server.streams > began
+    heard_by(server, page, lambda: server.streams > began)
     server.pushed["one"] = script.answer("connected", revision=4)
     shown(page, "connected")
 
