@@ -194,7 +194,7 @@ let package = Package(
         .testTarget(
             name: "PositionsTests",
             dependencies: [
-                "Positions", "Geofences", "TestFixtures",
+                "Positions", "AsyncSupport", "Geofences", "TestFixtures",
             ],
             swiftSettings: strict),
 

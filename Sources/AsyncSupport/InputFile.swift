@@ -24,6 +24,7 @@ package final class InputFile: Sendable {
 
     /// Opens a file; `-` is standard input.
     ///
+    /// - Throws: ``InputFileError``.
     package init(_ path: String) throws(InputFileError) {
         self.path = path
         // Opening a named pipe would otherwise wait for its writer, where nothing can cancel it.
