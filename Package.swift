@@ -228,6 +228,8 @@ let package = Package(
                 "TestFixtures", "Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes,
             ],
             exclude: ["ROWS.md", "Fixtures/file-selector-cases.json"], swiftSettings: strict),
+        // As a newcomer's package compiles it: without our settings.
+        .executableTarget(name: "FirstSignIn", dependencies: ["Handshake", "OAuth"], path: "Examples/FirstSignIn"),
         .executableTarget(
             name: "WeatherMyWay", dependencies: ["Sequencing", "Handshake", "OAuth", "Sandbox"],
             path: "Examples/WeatherMyWay", resources: [.embedInCode("Advice.csv")], swiftSettings: strict),
