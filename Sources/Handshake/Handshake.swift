@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// ```swift
 /// let handshake = try Handshake(client, vault: vault)
-/// let account = try await handshake.signIn(through: .systemBrowser)     // later: handshake.account()
+/// let account = try await handshake.signIn(through: .systemBrowser)  // later: handshake.account()
 /// let response = try await account.send(.get, "profiles/me")
 /// ```
 public final class Handshake: Sendable {

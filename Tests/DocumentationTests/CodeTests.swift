@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The Swift code that the pages show. `swift build --build-tests`, `Tests/AppleDeclarations/check` or `Tests/Consumers/check`
+/// The Swift code that the pages and the documentation comments show. `swift build --build-tests`, `Tests/AppleDeclarations/check` or `Tests/Consumers/check`
 /// compiles it: a block that is in none of their files, whole and in order, is an error.
 @Suite("The Swift code of the pages")
 struct CodeTests {
@@ -9,7 +9,7 @@ struct CodeTests {
     func compiled() throws {
         let files = try CompiledFile.all()
         let blocks = try CodeBlock.all()
-        #expect(blocks.count > 60)
+        #expect(blocks.count > 80)
         for block in blocks {
             #expect(files.contains { $0.has(block) }, "\(block.place): in no file that is compiled:\n\(block.text)")
         }
@@ -37,6 +37,14 @@ struct CodeTests {
     func fences(_ page: String, _ blocks: [String]) {
         #expect(CodeBlock.blocks(of: page, at: "").map { $0.lines.joined() } == blocks)
     }
+
+    @Test("is read from documentation comments, and not from the code below them")
+    func comments() {
+        let source =
+            "    /// ```swift\n    /// let a = 1\n    /// ```\n    let b = 2\n    // ```swift\n    // let c = 3\n    // ```"
+        let blocks = CodeBlock.blocks(of: CodeBlock.documentation(in: source), at: "")
+        #expect(blocks.map { $0.lines.joined() } == ["let a = 1"])
+    }
 }
 
 /// A block of Swift code on a page.
@@ -55,15 +63,28 @@ private struct CodeBlock {
         self.lines = lines.filter { !$0.hasPrefix("import ") }
     }
 
-    /// The blocks of every page of the repository, except the reports in `Documentation/Upstream`: they show other packages' code.
+    /// The blocks of every page and documentation comment of the repository, except the reports in `Documentation/Upstream`: they
+    /// show other packages' code.
     static func all() throws -> [CodeBlock] {
         let top = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path)
             .filter { $0.hasSuffix(".md") }
         let folders = [".github", "Benchmarks", "Documentation", "Examples", "Sources", "Tests"]
         let pages = try top + Repository.files(below: folders, ending: ["md"])
-        return try pages.filter { !$0.hasPrefix("Documentation/Upstream/") }.flatMap { page in
+        let ours = try pages.filter { !$0.hasPrefix("Documentation/Upstream/") }.flatMap { page in
             blocks(of: try Repository.text(page), at: page)
         }
+        return try ours
+            + Repository.files(below: ["Sources"], ending: ["swift"]).flatMap { file in
+                blocks(of: documentation(in: try Repository.text(file)), at: file)
+            }
+    }
+
+    /// The documentation comments of a source file, each on its own line; other lines are empty.
+    static func documentation(in source: String) -> String {
+        source.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let line = line.trimmingCharacters(in: .whitespaces)
+            return line.hasPrefix("///") ? String(line.dropFirst(3)) : ""
+        }.joined(separator: "\n")
     }
 
     static func blocks(of page: String, at path: String) -> [CodeBlock] {

@@ -1,7 +1,8 @@
 /// The beacons in range, once a second, until the source ends (dossier 6).
 ///
 /// ```swift
-/// for try await update in RangingUpdates(of: packets, settings: Ranging.Settings([.proximity(uuid: .secretHandshake)])) {
+/// let settings = Ranging.Settings([.proximity(uuid: .secretHandshake)])
+/// for try await update in RangingUpdates(of: packets, settings: settings) {
 ///     for beacon in update.beacons { print(beacon.identity, beacon.proximity) }
 /// }
 /// ```

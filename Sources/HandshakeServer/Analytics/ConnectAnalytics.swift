@@ -10,9 +10,9 @@ import Synchronization
 ///
 /// ```swift
 /// let analytics = ConnectAnalytics(in: vault, appName: "Grocery Express")
-/// settings.analytics = analytics                    // connects it to the buttons
-/// try await analytics.allow(for: userID)            // after the user agreed
-/// application.addServices(analytics)                // sends events in the background
+/// settings.analytics = analytics  // connects it to the buttons
+/// try await analytics.allow(for: userID)  // after the user agreed
+/// application.addServices(analytics)  // sends events in the background
 /// ```
 ///
 /// **Consent** is stored per user, under the app's own identifier of the user. It is a record in the vault, so all processes

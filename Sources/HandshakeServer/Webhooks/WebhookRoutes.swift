@@ -18,7 +18,7 @@ import Foundation
 ///
 /// ```swift
 /// let webhooks = try WebhookRoutes<BasicRequestContext>(serviceKey: key, vault: vault) { webhook in
-///     if case .fired(let trigger) = webhook.event { await water(for: webhook.user, trigger) }
+///     if case .fired(let trigger) = webhook.event { await water(webhook.user, trigger) }
 /// }
 /// webhooks.add(to: router)
 /// ```

@@ -10,7 +10,7 @@ import Synchronization
 /// let updates = controller.updates()
 /// async let running: Void = controller.run()
 /// controller.send(.appeared)
-/// for await update in updates { … }
+/// for await update in updates { show(update) }
 /// ```
 ///
 /// A controller owns one activation, and applies its events in order. Controllers can run concurrently: a redirect counts

@@ -3,7 +3,10 @@
 /// An app declares its own in a few lines:
 ///
 /// ```swift
-/// enum CaffeineAnswer { case fast, slow, other(String) }
+/// enum CaffeineAnswer {
+///     case fast, slow
+///     case other(String)
+/// }
 ///
 /// extension AppChain where Answer == CaffeineAnswer {
 ///     static var caffeine: AppChain {

@@ -5,8 +5,17 @@
 ///
 /// ```swift
 /// var selector = FileSelector(remembered: store.choice)
-/// do { selector.show(try await genome.fileList()) } catch { selector.fail(error) }
-/// // … selector.choose(.sample); selector.toggle(id); selector.search = "ada" …
+/// do {
+///     selector.show(try await genome.fileList())
+/// } catch {
+///     selector.fail(error)
+/// }
+/// ```
+///
+/// The user's actions change it; then it has a file:
+///
+/// ```swift
+/// selector.toggle(id)
 /// if selector.canContinue, let file = selector.selected { store.choice = RememberedChoice(file) }
 /// ```
 ///

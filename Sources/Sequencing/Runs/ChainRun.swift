@@ -5,7 +5,7 @@ import Handshake
 /// ```swift
 /// for try await step in genome.run(.melanoma, .vitaminD, on: file) {
 ///     print("\(step.endedCount) of \(step.chains.count)")
-///     if let risk = step[.melanoma] { … }
+///     if let risk = step[.melanoma] { show(risk) }
 /// }
 /// ```
 ///
