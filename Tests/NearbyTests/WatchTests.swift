@@ -75,48 +75,64 @@ struct WatchTests {
         let watch = watch()
         await hear([ada], at: 0, watch)
         await watch.note(.known(known), about: ada)
-        for second in 1...7300 { await hear([ada], at: second, watch) }
+        for second in 1...3700 { await hear([ada], at: second, watch) }
+        await watch.note(.known(known), about: ada)
+        for second in 3701...7400 { await hear([ada], at: second, watch) }
         #expect(await outcome().questions == [ada, ada, ada])
+    }
+
+    @Test("D9: a look-up that was never sent leaves the profile due, and no second one begins beside it")
+    func withdrawn() {
+        var lookups = ProfileLookups()
+        _ = lookups.begin(ada, at: .zero)
+        lookups.note(.known(known), about: ada, at: .zero)
+        let hourly = [3599, 3600, 100_000].map { lookups.begin(ada, at: .seconds($0)) }
+        #expect(hourly == [false, true, false])
+        lookups.withdraw(ada, at: .seconds(100_001))
+        #expect(!lookups.isFresh(ada, at: .seconds(100_001)))
+        #expect(lookups.known(ada) == known)
+        let again = lookups.begin(ada, at: .seconds(100_001))
+        #expect(again)
     }
 
     @Test("D5: a question that failed is put again after 30 seconds, then twice as long, up to ten minutes")
     func backOff() {
-        var introductions = Introductions()
+        var lookups = ProfileLookups()
         var asked: [Int] = []
-        for second in 0...3000 where introductions.shouldAsk(ada, at: .seconds(second)) {
+        for second in 0...3000 where lookups.begin(ada, at: .seconds(second)) {
             asked.append(second)
-            introductions.note(.unreachable, about: ada, at: .seconds(second))
+            lookups.note(.unreachable, about: ada, at: .seconds(second))
         }
         #expect(asked == [0, 30, 90, 210, 450, 930, 1530, 2130, 2730])
     }
 
     @Test("D4: while a question is in flight no second one is put")
     func oneQuestion() {
-        var introductions = Introductions()
-        let answers = [0, 1, 100_000].map { introductions.shouldAsk(ada, at: .seconds($0)) }
+        var lookups = ProfileLookups()
+        let answers = [0, 1, 100_000].map { lookups.begin(ada, at: .seconds($0)) }
         #expect(answers == [true, false, false])
     }
 
     @Test("an unknown number is looked up again after an hour")
     func nobodyIsNotForEver() {
-        var introductions = Introductions()
-        _ = introductions.shouldAsk(ada, at: .zero)
-        introductions.note(.unknown, about: ada, at: .zero)
-        let isUnknown = [3599, 3600].map { introductions.isUnknown(ada, at: .seconds($0)) }
-        let asked = [3599, 3600].map { introductions.shouldAsk(ada, at: .seconds($0)) }
+        var lookups = ProfileLookups()
+        _ = lookups.begin(ada, at: .zero)
+        lookups.note(.unknown, about: ada, at: .zero)
+        let isUnknown = [3599, 3600].map { lookups.isUnknown(ada, at: .seconds($0)) }
+        let asked = [3599, 3600].map { lookups.begin(ada, at: .seconds($0)) }
         #expect(isUnknown == [true, false])
         #expect(asked == [false, true])
     }
 
     @Test("answers about invented numbers do not grow without bound, and later ones stay")
     func boundedAnswers() {
-        var introductions = Introductions()
+        var lookups = ProfileLookups()
         for (second, person) in (1...50_000).compactMap({ try? UserNumber($0) }).enumerated() {
-            _ = introductions.shouldAsk(person, at: .seconds(second))
-            introductions.note(.unknown, about: person, at: .seconds(second))
+            _ = lookups.begin(person, at: .seconds(second))
+            lookups.note(.unknown, about: person, at: .seconds(second))
         }
-        #expect(introductions.count <= 2 * EncounterTracker.capacity)
-        #expect(introductions.isUnknown(person(50_000), at: .seconds(50_000)))
+        #expect(lookups.count <= 2 * EncounterTracker.capacity)
+        #expect(lookups.isUnknown(person(50_000), at: .seconds(50_000)))
     }
 
     @Test("a log that cannot be used is told of once a minute, however many people are near and however long")
@@ -160,8 +176,8 @@ struct WatchTests {
             next += 50
         }
         let questions = await outcome().questions.count
-        #expect(questions >= Introductions.lookupBurst)
-        #expect(questions <= Introductions.lookupBurst + 30)
+        #expect(questions >= ProfileLookups.lookupBurst)
+        #expect(questions <= ProfileLookups.lookupBurst + 30)
     }
 
     @Test("a crowd without names raises fifty alerts, then one in ten seconds, and a name raises its own")

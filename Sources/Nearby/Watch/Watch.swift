@@ -4,7 +4,7 @@ import Handshake
 /// The state of one ``PeopleNearby`` run: an actor, because look-ups end while ticks arrive.
 actor Watch {
     private var tracker: EncounterTracker
-    private var introductions = Introductions()
+    private var lookups = ProfileLookups()
     /// Alerts that wait for a name, each with its deadline.
     private var waiting: [UserNumber: Duration] = [:]
     /// People who were announced without a name.
@@ -56,8 +56,8 @@ actor Watch {
         }
         for (person, encounter) in tracker.advance(to: list.instant) { await leave(person, encounter) }
         for sighting in list.sightings where sighting.person != own { await take(sighting) }
-        for person in inOrderOfArrival() where !introductions.isUnknown(person, at: instant) {
-            guard introductions.shouldAsk(person, at: instant) else { continue }
+        for person in inOrderOfArrival() where !lookups.isUnknown(person, at: instant) {
+            guard lookups.begin(person, at: instant) else { continue }
             questions += 1
             ask.yield(person)
         }
@@ -72,7 +72,7 @@ actor Watch {
     /// delay the names of those who are near.
     func isStillNeeded(_ person: UserNumber) -> Bool {
         if tracker.encounter(with: person) != nil { return true }
-        introductions.withdraw(person)
+        lookups.withdraw(person, at: instant)
         questions -= 1
         answered.yield()
         return false
@@ -80,7 +80,7 @@ actor Watch {
 
     /// Adds the result of a look-up.
     func note(_ introduction: Introduction, about person: UserNumber) async {
-        introductions.note(introduction, about: person, at: instant)
+        lookups.note(introduction, about: person, at: instant)
         defer {
             questions -= 1
             answered.yield()
@@ -122,18 +122,18 @@ actor Watch {
 
     private func take(_ sighting: Sighting) async {
         let person = sighting.person
-        guard !introductions.isUnknown(person, at: instant) else { return }
+        guard !lookups.isUnknown(person, at: instant) else { return }
         let response = tracker.note(sighting)
         if response.shouldAnnounce { await considerAnnouncing(sighting) }
-        if response.began { await report(.arrived(person, introductions.known(person))) }
+        if response.began { await report(.arrived(person, lookups.known(person))) }
     }
 
     /// Asks the log whether to alert the user. When the log fails, the next sighting retries.
     private func considerAnnouncing(_ sighting: Sighting) async {
         let person = sighting.person
         let last = await tryLog { () -> Double in
-            if introductions.known(person) == nil, let known = try await log.history(of: person)?.known {
-                introductions.recall(known, about: person)
+            if lookups.known(person) == nil, let known = try await log.history(of: person)?.known {
+                lookups.recall(known, about: person)
             }
             switch try await log.announce(person, at: sighting.time) {
             case .due:
@@ -145,19 +145,19 @@ actor Watch {
         }
         tracker.announced(person, at: last)
         // The name may be known from an earlier look-up: do not wait for another.
-        if waiting[person] != nil, introductions.isFresh(person, at: instant) { announce(person) }
+        if waiting[person] != nil, lookups.isFresh(person, at: instant) { announce(person) }
     }
 
     private func announce(_ person: UserNumber) {
         waiting[person] = nil
-        let known = introductions.known(person)
+        let known = lookups.known(person)
         if known == nil { unnamed.insert(person) }
         show.yield(Alert(person: person, known: known, proximity: proximity(person)))
     }
 
     /// Shows an alert without a name if the rate limit allows it; otherwise it comes later, or with the name.
     private func announceIfAllowed(_ person: UserNumber) {
-        guard introductions.known(person) != nil || unnamedAlerts.take(at: instant) else { return }
+        guard lookups.known(person) != nil || unnamedAlerts.take(at: instant) else { return }
         announce(person)
     }
 
@@ -177,7 +177,7 @@ actor Watch {
         unnamed.remove(person)
         let wasLogged = logged.remove(person) != nil
         let kept = await tryLog { try await log.note(encounter, with: person, wasLogged: wasLogged) }
-        await report(.left(person, introductions.known(person), (kept ?? nil) ?? encounter))
+        await report(.left(person, lookups.known(person), (kept ?? nil) ?? encounter))
     }
 
     private func save(all: Bool) async {
@@ -187,7 +187,7 @@ actor Watch {
             switch kept {
             case .some(.some(let merged)):
                 tracker.merge(merged, with: person)
-                guard logged.insert(person).inserted, let known = introductions.known(person) else { continue }
+                guard logged.insert(person).inserted, let known = lookups.known(person) else { continue }
                 // The look-up may have ended before the log had a record of the person.
                 await tryLog { try await log.introduce(person, as: known) }
             case .some(.none):
@@ -206,7 +206,7 @@ actor Watch {
                 return nil
             }
             return NearbyPerson(
-                person: person, known: introductions.known(person), distance: last.distance,
+                person: person, known: lookups.known(person), distance: last.distance,
                 proximity: last.proximity, encounter: encounter,
                 silence: max(0, seconds(instant - last.instant)))
         }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }

@@ -5,20 +5,20 @@ import Beacons
 /// A failed look-up is retried after 30 seconds, then after twice as long each time, up to 10 minutes
 /// (`recurse-center.md` D4, D5). However many numbers are heard, look-ups come in a burst of at most
 /// ``lookupBurst`` and then once in two seconds: a sender of invented numbers must not overload the service.
-struct Introductions: Sendable {
+struct ProfileLookups: Sendable {
     private enum State: Sendable {
         /// The first look-up, or one after failures.
         case asking(failures: Int)
         case failed(count: Int, retry: Duration)
-        /// The profile, and when it arrived or was last refreshed.
-        case known(Person, Duration)
+        /// The profile, when it arrived, and when to look it up again; nil while that look-up is under way.
+        case known(Person, since: Duration, next: Duration?)
         case unknown(Duration)
     }
 
     /// How long a result is fresh (`recurse-center.md` D9).
     static let lifetime = Duration.seconds(3600)
     private static let firstPause = Duration.seconds(30)
-    private static let longestPause = Duration.seconds(600)
+    private static let maximumPause = Duration.seconds(600)
     /// The most results that are cached; the oldest are dropped first.
     private static let capacity = 2 * EncounterTracker.capacity
 
@@ -35,12 +35,12 @@ struct Introductions: Sendable {
 
     /// A person's profile: from the service or, until it has answered, from the log.
     func known(_ person: UserNumber) -> Person? {
-        if case .known(let known, _) = states[person] { known } else { recalled[person] }
+        if case .known(let known, _, _) = states[person] { known } else { recalled[person] }
     }
 
     /// Whether the profile from the service is fresh.
     func isFresh(_ person: UserNumber, at instant: Duration) -> Bool {
-        if case .known(_, let time) = states[person] { instant - time < Self.lifetime } else { false }
+        if case .known(_, let time, _) = states[person] { instant - time < Self.lifetime } else { false }
     }
 
     /// Whether the service said that this number is unknown.
@@ -48,8 +48,10 @@ struct Introductions: Sendable {
         if case .unknown(let time) = states[person] { instant - time < Self.lifetime } else { false }
     }
 
-    /// Decides whether to look a person up now; a true result counts as a look-up.
-    mutating func shouldAsk(_ person: UserNumber, at instant: Duration) -> Bool {
+    /// Begins a look-up of a person if one is due.
+    ///
+    /// - Returns: whether it began; ``note(_:about:at:)`` or ``withdraw(_:at:)`` then ends it.
+    mutating func begin(_ person: UserNumber, at instant: Duration) -> Bool {
         let next: State
         switch states[person] {
         case nil: next = .asking(failures: 0)
@@ -57,10 +59,10 @@ struct Introductions: Sendable {
         case .failed(let count, let retry):
             guard instant >= retry else { return false }
             next = .asking(failures: count)
-        case .known(let known, let time):
-            guard instant - time >= Self.lifetime else { return false }
-            // The stale profile stays in use until the look-up ends, and is looked up once.
-            next = .known(known, instant)
+        case .known(let known, let since, let due):
+            guard let due, instant >= due else { return false }
+            // The stale profile stays in use until the look-up ends.
+            next = .known(known, since: since, next: nil)
         case .unknown(let time):
             guard instant - time >= Self.lifetime else { return false }
             next = .asking(failures: 0)
@@ -71,25 +73,29 @@ struct Introductions: Sendable {
     }
 
     /// Withdraws a look-up that was never sent. A known profile stays.
-    mutating func withdraw(_ person: UserNumber) {
-        if case .asking = states[person] { states[person] = nil }
+    mutating func withdraw(_ person: UserNumber, at instant: Duration) {
+        switch states[person] {
+        case .asking: states[person] = nil
+        case .known(let known, let since, nil): states[person] = .known(known, since: since, next: instant)
+        default: break
+        }
         rateLimit.returnToken()
     }
 
     /// Adds a result.
     mutating func note(_ introduction: Introduction, about person: UserNumber, at instant: Duration) {
         switch introduction {
-        case .known(let known): states[person] = .known(known, instant)
+        case .known(let known): states[person] = .known(known, since: instant, next: instant + Self.lifetime)
         case .unknown: states[person] = .unknown(instant)
         case .unreachable:
-            if case .known(let known, _) = states[person] {
+            if case .known(let known, let since, _) = states[person] {
                 // The stale profile stays in use, and is looked up again after the longest pause.
-                states[person] = .known(known, instant - Self.lifetime + Self.longestPause)
+                states[person] = .known(known, since: since, next: instant + Self.maximumPause)
                 return
             }
             var failures = 0
             if case .asking(let count) = states[person] { failures = count }
-            let pause = min(Self.firstPause * (1 << min(failures, 6)), Self.longestPause)
+            let pause = min(Self.firstPause * (1 << min(failures, 6)), Self.maximumPause)
             states[person] = .failed(count: failures + 1, retry: instant + pause)
         }
         if states.count > Self.capacity { forgetOldest() }
@@ -103,7 +109,7 @@ struct Introductions: Sendable {
     private mutating func forgetOldest() {
         let answered = states.compactMap { person, state -> (UserNumber, Duration)? in
             switch state {
-            case .known(_, let time), .unknown(let time), .failed(_, let time): (person, time)
+            case .known(_, let time, _), .unknown(let time), .failed(_, let time): (person, time)
             case .asking: nil
             }
         }
