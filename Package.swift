@@ -263,7 +263,7 @@ let package = Package(
 
         // Floor 3: the button, as data and in two renderings.
         .target(
-            name: "ConnectButton", dependencies: ["IFTTTConnect"],
+            name: "ConnectButton", dependencies: ["Handshake", "IFTTTConnect"],
             resources: [.embedInCode("Words/Strings.xcstrings"), .embedInCode("Web/connect-button.js")],
             swiftSettings: strict),
         .testTarget(

@@ -188,6 +188,21 @@ struct SignInTests {
         await scene.stop()
     }
 
+    @Test(
+        "the pages are in the language that the browser asks for",
+        arguments: [
+            ("de-AT,en;q=0.5", "de"), ("pl, fr;q=0.9, de;q=0.8", "fr"), ("en", "en"), ("xx", "en"), (";;q=,", "en"),
+        ])
+    func language(accepted: String, tag: String) async throws {
+        let scene = try await scene()
+        for (cookie, target) in [("", "/standard/start"), ("user=ada", "/callback?state=a")] {
+            let headers = ["Cookie": cookie, "Accept": "text/html", "Accept-Language": accepted]
+            let answer = try await scene.wire.send("GET", target, headers: headers)
+            #expect(answer.text.contains(#"<html lang="\#(tag)">"#), "\(target)")
+        }
+        await scene.stop()
+    }
+
     @Test("a grant that has ended is not told to be a connection")
     func ended() async throws {
         let scene = try await scene()

@@ -1,3 +1,5 @@
+import Handshake
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -90,16 +92,7 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
     ///   - header: The header's value, or `nil`. At most its first 32 ranges are read.
     ///   - override: The button's own locale, which takes precedence.
     public init(acceptLanguage header: String?, override: String? = nil) {
-        let ranges = (header ?? "").prefix(2000).split(separator: ",").prefix(32).map { range in
-            let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
-            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
-            return (tag: parts.first ?? "", quality: quality)
-        }
-        // Makes the sort stable: of equal qualities, the first is preferred.
-        let sorted = ranges.enumerated().filter { $0.element.quality > 0 }.sorted {
-            ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset)
-        }
-        self.init(preferred: [override].compactMap(\.self) + sorted.map(\.element.tag))
+        self.init(preferred: [override].compactMap(\.self) + AcceptLanguage.preferences(in: header))
     }
 
     /// Regions with American spelling (CLDR: those that do not descend from `en-001`).

@@ -43,7 +43,7 @@ struct RedirectExchange<Value: Sendable>: Sendable {
 
     /// An answer that changes nothing.
     func refusal(_ status: String, _ fields: String = "") -> Answer {
-        Answer(bytes: response(status, ResultPage.notForYou.html, fields), accepted: nil)
+        Answer(bytes: response(status, ResultPage.notForYou(language: .user).html, fields), accepted: nil)
     }
 
     /// The page loads nothing, links nowhere, tells no referrer and is not kept (`oauth-security.md` B9, B10).

@@ -25,19 +25,25 @@ package struct ResultPage: Sendable {
     }
 
     /// The request answers nothing that was asked.
-    package static let notForYou = ResultPage(
-        title: Words.pageIgnoredTitle.text(in: .user), text: Words.pageIgnoredText.text(in: .user), mark: "?",
-        language: .user)
+    package static func notForYou(language: Language) -> ResultPage {
+        ResultPage(
+            title: Words.pageIgnoredTitle.text(in: language), text: Words.pageIgnoredText.text(in: language), mark: "?",
+            language: language)
+    }
 
     /// No user is logged in to the app.
-    package static let logIn = ResultPage(
-        title: Words.pageLogInTitle.text(in: .user), text: Words.pageLogInText.text(in: .user), mark: "?",
-        language: .user)
+    package static func logIn(language: Language) -> ResultPage {
+        ResultPage(
+            title: Words.pageLogInTitle.text(in: language), text: Words.pageLogInText.text(in: language), mark: "?",
+            language: language)
+    }
 
     /// It does not work now, and may work later.
-    package static let later = ResultPage(
-        title: Words.pageLaterTitle.text(in: .user), text: Words.pageLaterText.text(in: .user), mark: "–",
-        language: .user)
+    package static func later(language: Language) -> ResultPage {
+        ResultPage(
+            title: Words.pageLaterTitle.text(in: language), text: Words.pageLaterText.text(in: language), mark: "–",
+            language: language)
+    }
 
     /// The hash by which the Content-Security-Policy allows the page's one style sheet.
     package static let styleHash = "sha256-" + Data(SHA256.hash(data: Data(style.utf8))).base64EncodedString()

@@ -112,7 +112,7 @@ extension Handshake {
         return switch outcome {
         case .success:
             .accepted(outcome, page: ResultPage.received(service: service.displayName, language: .user).html)
-        case .failure(.unmatchedRedirect): .ignored(page: ResultPage.notForYou.html)
+        case .failure(.unmatchedRedirect): .ignored(page: ResultPage.notForYou(language: .user).html)
         case .failure:
             .accepted(outcome, page: ResultPage.refused(service: service.displayName, language: .user).html)
         }

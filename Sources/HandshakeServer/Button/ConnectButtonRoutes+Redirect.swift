@@ -28,8 +28,9 @@ extension ConnectButtonRoutes {
 
     private var refusedPath: String { settings.address.path + "/return/refused" }
 
-    static func refused() -> Response {
-        .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: .badRequest)
+    static func refused(_ request: Request) -> Response {
+        .page(
+            ResultPage.notForYou(language: request.language).html, styleHash: ResultPage.styleHash, status: .badRequest)
     }
 }
 #endif

@@ -18,7 +18,7 @@ import Foundation
 ///
 /// ```swift
 /// let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) { request, _ in
-///     try await session(of: request).map { try ConnectButtonUser(id: $0.user) }
+///     try await session(request).map { try ConnectButtonUser(id: $0.user) }
 /// }
 /// buttons.add(to: router.group("connect"))
 /// ```
@@ -38,7 +38,7 @@ import Foundation
 /// the attempt (RFC 6749, section 10.12; dossier 10.2, W9).
 public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     let sessions: ConnectSessions
-    private let gate: Gate
+    private let siteCheck: SiteCheck
     private let reader: ContentReader
     private let streams: ChangeStreams
     private let messages: RateLimit
@@ -71,7 +71,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         user: @escaping @Sendable (Request, Context) async throws -> ConnectButtonUser?
     ) throws(HandshakeServerError) {
         sessions = try ConnectSessions(settings: settings, accounts: accounts, log: log)
-        gate = Gate(address: settings.address)
+        siteCheck = SiteCheck(address: settings.address)
         reader = ContentReader(time: settings.time, timeout: settings.requestTimeout)
         streams = ChangeStreams(settings.streams)
         messages = RateLimit(settings.limits.messages)
@@ -85,19 +85,19 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
     public func add(to router: some RouterMethods<Context>) {
         router.get("connect-button.js") { request, _ in component(request) }
         router.get("return") { request, context in await handleRedirect(request, context) }
-        router.get("return/refused") { _, _ in Self.refused() }
+        router.get("return/refused") { request, _ in Self.refused(request) }
         router.get(":connection") { request, context in
             await failures.answering { try await state(try await place(request, context), request) }
         }
         router.post(":connection/events") { request, context in
             await failures.answering {
-                try gate.checkSite(of: request)
+                try siteCheck.check(request)
                 return try await event(try await place(request, context), request)
             }
         }
         router.post(":connection/counts") { request, context in
             await failures.answering {
-                try gate.checkSite(of: request)
+                try siteCheck.check(request)
                 return try await count(try await place(request, context), request)
             }
         }

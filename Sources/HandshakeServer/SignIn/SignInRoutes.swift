@@ -35,7 +35,7 @@ import Foundation
 public struct SignInRoutes<Context: RequestContext>: Sendable {
     private let handshake: Handshake
     private let address: PublicAddress
-    private let gate: Gate
+    private let siteCheck: SiteCheck
     private let reader: ContentReader
     private let cookies: SignInCookies
     private let time: TimeSource
@@ -75,7 +75,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         }
         self.handshake = handshake
         self.address = address
-        gate = Gate(address: address)
+        siteCheck = SiteCheck(address: address)
         reader = ContentReader(time: environment.time, timeout: .seconds(10))
         cookies = SignInCookies(address: address, random: environment.random)
         tokens = AntiForgeryTokens(vault: handshake.vault, random: environment.random)
@@ -95,7 +95,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         }
         router.get(":service/start") { request, context in
             await failures.answering(navigation: request) {
-                try gate.checkSite(of: request)
+                try siteCheck.check(request)
                 return try await start(request, try await visitor(request, context))
             }
         }
@@ -111,7 +111,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         }
         router.post(":service/disconnect") { request, context in
             await failures.answering {
-                try gate.checkSite(of: request)
+                try siteCheck.check(request)
                 return try await disconnect(request, try await visitor(request, context))
             }
         }
@@ -172,7 +172,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         guard let redirect = try? AuthorizationResponse(redirectURL: url), let state = redirect.returnedState,
             let note = try await handshake.note(ofSignIn: state).flatMap(SignInNote.init),
             let browser = cookies.browser(of: request), note.isOf(browser)
-        else { return Self.notForYou }
+        else { return Self.notForYou(request) }
         let page = note.page
         let outcome: SignInOutcome
         do {
@@ -181,7 +181,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
             outcome = .signedIn(try await finishing.value)
         } catch HandshakeError.exchange(.unmatchedRedirect) {
             // Nothing has changed: the redirect was used before, or belongs to another user.
-            return Self.notForYou
+            return Self.notForYou(request)
         } catch let error as HandshakeError {
             log.notice("a sign-in failed", metadata: ["reason": "\(error.code)"])
             outcome = .failed(error)
@@ -207,8 +207,9 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         return .json(Data(body.json.utf8), status: report?.isForgotten ?? true ? .ok : .badGateway)
     }
 
-    private static var notForYou: Response {
-        .page(ResultPage.notForYou.html, styleHash: ResultPage.styleHash, status: .badRequest)
+    private static func notForYou(_ request: Request) -> Response {
+        .page(
+            ResultPage.notForYou(language: request.language).html, styleHash: ResultPage.styleHash, status: .badRequest)
     }
 
     private static func response(
@@ -217,7 +218,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         guard case .failed(let error) = outcome else { return .seeOther(page.rawValue) }
         let refusal = RequestRefusal(error.status, error.code, "Sign-in failed")
         guard !request.asksForJSON else { return refusal.response }
-        let html = ResultPage.refused(service: service.displayName, language: .user).html
+        let html = ResultPage.refused(service: service.displayName, language: request.language).html
         return .page(html, styleHash: ResultPage.styleHash, status: error.status)
     }
 }

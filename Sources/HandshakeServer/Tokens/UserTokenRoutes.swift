@@ -25,7 +25,7 @@ import Foundation
 /// answer is 429 with `Retry-After`.
 public struct UserTokenRoutes<Context: RequestContext>: Sendable {
     private let service: ConnectService
-    private let gate: Gate
+    private let siteCheck: SiteCheck
     private let time: TimeSource
     private let limit: RateLimit
     private let log: Logger
@@ -51,7 +51,7 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
         partner: @escaping @Sendable (Request, Context) async throws -> PartnerUser?
     ) {
         self.service = service
-        gate = Gate(address: address)
+        siteCheck = SiteCheck(address: address)
         self.limit = RateLimit(limit)
         self.time = time
         self.log = log
@@ -86,7 +86,7 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
         _ body: (PartnerUser) async throws -> (HTTPResponse.Status, JSONObject)
     ) async -> Response {
         await failures.answering {
-            try gate.checkSite(of: request)
+            try siteCheck.check(request)
             guard let user = try await partner(request, context) else { throw RequestRefusal.signInNeeded }
             try limit.check(user.id, now: time.now())
             do {

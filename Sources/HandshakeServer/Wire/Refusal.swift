@@ -56,9 +56,9 @@ struct RequestRefusal: Error, Sendable, Equatable {
         guard !request.asksForJSON else { return response }
         let page: ResultPage =
             switch status.kind {
-            case .clientError where status == .unauthorized: .logIn
-            case .clientError where status != .tooManyRequests: .notForYou
-            default: .later
+            case .clientError where status == .unauthorized: .logIn(language: request.language)
+            case .clientError where status != .tooManyRequests: .notForYou(language: request.language)
+            default: .later(language: request.language)
             }
         return dressed(.page(page.html, styleHash: ResultPage.styleHash, status: status))
     }
@@ -74,6 +74,12 @@ struct RequestRefusal: Error, Sendable, Equatable {
 }
 
 extension Request {
+    /// The language that the browser asks for; the server's own where it asks for none.
+    var language: Language {
+        let preferences = AcceptLanguage.preferences(in: headers[.acceptLanguage])
+        return preferences.isEmpty ? .user : Language(preferred: preferences)
+    }
+
     /// Whether JSON was requested rather than a page: navigating browsers accept `text/html`.
     var asksForJSON: Bool {
         let types = headers[values: .accept].flatMap { $0.split(separator: ",") }

@@ -54,7 +54,7 @@ public struct LoopbackBrowser: ConnectBrowser {
                     try await listener.redirect { url in
                         destination.isAnswered(by: url)
                             ? .accepted(url, page: ResultPage.received(service: "IFTTT", language: .user).html)
-                            : .ignored(page: ResultPage.notForYou.html)
+                            : .ignored(page: ResultPage.notForYou(language: .user).html)
                     }
                 }
                 group.addTask {

@@ -12,18 +12,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Checks of a browser's request before it may change anything.
-struct Gate: Sendable {
-    let address: PublicAddress
-
-    /// Refuses requests from pages of other sites (login and request forgery). Browsers send the origin of a request; other
-    /// programs have no cookies to abuse.
-    func checkSite(of request: Request) throws(RequestRefusal) {
-        if let origin = request.headers[.origin], origin != address.origin.description { throw .crossSite }
-        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" { throw .crossSite }
-    }
-}
-
 /// Reads the content of requests, bounded in length and time.
 struct ContentReader: Sendable {
     let time: TimeSource
@@ -32,7 +20,8 @@ struct ContentReader: Sendable {
 
     /// Reads the content of a request.
     ///
-    /// - Throws: 415 for another type, 413 for more than `limit` bytes, 408 after the timeout.
+    /// - Throws: 415 for another type, 413 for more than `limit` bytes, 408 after the timeout, 400 for
+    ///   content that is incomplete.
     func content(of request: Request, type: String, limit: Int) async throws(RequestRefusal) -> Data {
         let given = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
         guard given.filter({ $0 != " " && $0 != "\t" }) == type else {
