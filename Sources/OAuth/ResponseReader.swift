@@ -8,6 +8,7 @@ struct ResponseReader {
     private let secrets: [Secret]
 
     /// - Parameter secrets: what the exchange sent. The tokens in the response are added.
+    /// - Throws: ``OAuthError/malformed(step:member:expected:found:)`` when the content is not a JSON object.
     init(
         step: OAuthError.Step, content: [UInt8], hiding secrets: [Secret] = [],
         deviations: TokenDeviations = TokenDeviations()
@@ -23,14 +24,14 @@ struct ResponseReader {
         guard let object = value.object else {
             throw .malformed(step: step, member: "content", expected: "a JSON object", found: value.kind)
         }
-        // An error stands at the top, wherever the tokens of a success are.
+        // An error is at the top level; the tokens of a success may be nested.
         members = deviations.container(in: value) ?? object
         self.secrets =
             secrets + object.tokens + members.tokens
             + [members[deviations.tokenMember]?.string.map(Secret.init)].compactMap(\.self)
     }
 
-    /// What a content that is no JSON seems to be, without quoting it: a token may stand in it.
+    /// Describes content that is not JSON without quoting it, since it may contain a token.
     private static func beginning(of content: [UInt8]) -> String {
         switch content.first(where: { $0 > 0x20 }) {
         case nil: "nothing"
@@ -52,7 +53,7 @@ struct ResponseReader {
             found: found.map { "“\(Redaction(secrets)($0, limit: 40))”" } ?? self[name]?.kind ?? "nothing")
     }
 
-    /// The error that the members state by `error`; nil when they state none.
+    /// The error response; nil if `error` is absent.
     func serverError(status: Int) -> OAuthError? {
         guard let code = members["error"]?.string, !code.isEmpty else { return nil }
         return .server(

@@ -2,9 +2,9 @@
 import HTTPTypes
 import SandboxCore
 
-/// Why an API request is refused, as the stand-in words it (Sequencing dossier, sections 4.1 and 5.12).
+/// Why an API request is refused, in the service's words (Sequencing dossier, sections 4.1 and 5.12).
 ///
-/// Every message has one of the words `error`, `invalid` and `exception`, by which old clients know a failure.
+/// Every message has one of the words `error`, `invalid` and `exception`, by which old clients detect a failure.
 struct APIRefusal: Error, Sendable, Equatable {
     let status: Int
     let message: String
@@ -15,7 +15,8 @@ struct APIRefusal: Error, Sendable, Equatable {
     static let fileNotFound = APIRefusal(status: 404, message: "Invalid dataSourceId", code: "file_not_found")
     static let jobNotFound = APIRefusal(status: 404, message: "Invalid idJob", code: "job_not_found")
     static let reportNotFound = APIRefusal(status: 404, message: "Invalid report id", code: "report_not_found")
-    static let outOfOrder = APIRefusal(status: 500, message: "Internal error, please try again", code: "server_error")
+    static let internalError = APIRefusal(
+        status: 500, message: "Internal error, please try again", code: "server_error")
 
     static func insufficientScope(_ scope: Access.Scope) -> APIRefusal {
         APIRefusal(

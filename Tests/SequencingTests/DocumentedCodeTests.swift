@@ -104,7 +104,7 @@ private enum DocumentedCode {
     }
 
     static func wait(_ genome: Sequencing, besides known: Set<FileID>) async throws -> [GeneticFile] {
-        let new = try await genome.newFiles(besides: known, polling: Polling(deadline: .seconds(600)))
+        let new = try await genome.newFiles(besides: known, polling: Polling(timeout: .seconds(600)))
         return new
     }
 }

@@ -47,6 +47,6 @@ private enum ChainBatch {
         let handshake = try Handshake(Client(service: service, id: "my-genome-app"), vault: MemoryVault())
         let account = try await handshake.signIn(through: SandboxUserAgent(sandbox: sandbox))
         let interval = Duration.milliseconds(20)
-        return Sequencing(account, polling: Polling(firstInterval: interval, longestInterval: interval))
+        return Sequencing(account, polling: Polling(firstInterval: interval, maximumInterval: interval))
     }
 }

@@ -39,7 +39,7 @@ public struct Ranging: Sendable {
     public init(_ settings: Settings = Settings()) {
         self.settings = settings
         table = SightingTable(capacity: settings.capacity)
-        timeline = SteadyTimeline(leap: .seconds(5))
+        timeline = SteadyTimeline(jumpThreshold: .seconds(5))
     }
 
     /// Adds a packet. Ignores beacons that match no condition.

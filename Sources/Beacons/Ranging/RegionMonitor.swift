@@ -62,7 +62,7 @@ public struct RegionMonitor: Sendable {
         self.regions = regions.filter { known.insert($0).inserted }
         self.settings = settings
         table = SightingTable(capacity: settings.capacity)
-        timeline = SteadyTimeline(leap: .seconds(5))
+        timeline = SteadyTimeline(jumpThreshold: .seconds(5))
         let start = timeline.advance(to: now)
         began = start
         var saved: [Region: Timestamp] = [:]

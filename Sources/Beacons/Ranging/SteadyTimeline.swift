@@ -1,16 +1,16 @@
 /// A monotonic timeline derived from a clock that can be set, which also detects jumps (dossier 6).
 struct SteadyTimeline {
     /// A larger step in either direction is a jump: the machine slept, or the clock was set.
-    let leap: Duration
+    let jumpThreshold: Duration
     /// The latest time so far.
     private(set) var now: Timestamp?
     /// When the last jump ended; nil without one.
     private(set) var resumed: Timestamp?
-    /// What is added to the clock's times since it was set back.
+    /// Added to the clock's times, which undoes its steps back.
     private var offset = Duration.zero
 
-    init(leap: Duration) {
-        self.leap = leap
+    init(jumpThreshold: Duration) {
+        self.jumpThreshold = jumpThreshold
     }
 
     /// The time on the timeline for one on the clock. Small steps back count as zero.
@@ -21,11 +21,11 @@ struct SteadyTimeline {
             return time
         }
         let step = now.duration(to: time)
-        if step < .zero - leap {
+        if step < .zero - jumpThreshold {
             offset += .zero - step
             time = now
             resumed = now
-        } else if step > leap {
+        } else if step > jumpThreshold {
             resumed = time
         }
         time = max(time, now)

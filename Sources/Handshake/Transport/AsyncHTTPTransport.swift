@@ -91,9 +91,9 @@ public final class AsyncHTTPTransport: Transport {
     ) async throws -> Result {
         let host = request.head.authority ?? ""
         do {
-            return try await withDeadline(limits.deadline, on: ContinuousClock()) { [client] in
+            return try await withDeadline(limits.timeout, on: ContinuousClock()) { [client] in
                 let response = try await client.execute(
-                    HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.deadline.nanoseconds))
+                    HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.timeout.nanoseconds))
                 let length = Mutex(0)
                 let parts = response.body.map { part in
                     let total = length.withLock { length in

@@ -1,13 +1,13 @@
 package import HTTPTypes
 
-/// What a service asks for in `Retry-After` (RFC 9110, section 10.2.3): the one reader of all kits.
+/// What a service asks for in `Retry-After` (RFC 9110, section 10.2.3).
 package enum RetryAfter {
-    /// Longer wishes count as this: more than a lifetime.
+    /// Longer delays are cut to this, 68 years.
     private static let longest = Int(Int32.max)
 
     /// The pause that a response asks for, never below zero; nil when it asks for none that can be read.
     ///
-    /// - Parameter now: seconds since 1970, for wishes that name a time.
+    /// - Parameter now: seconds since 1970, for a date.
     package static func pause(in response: HTTPResponse, now: Double) -> Duration? {
         guard let text = response.headerFields[.retryAfter], (1...64).contains(text.utf8.count) else { return nil }
         if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return .seconds(min(Int(text) ?? longest, longest)) }
@@ -43,7 +43,7 @@ package enum RetryAfter {
         return (days - daysBefore(1970)) * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]
     }
 
-    /// A year of two digits: what lies more than fifty years ahead was meant to be past.
+    /// A year of two digits; one more than 50 years ahead is of the past century (RFC 9110, section 5.6.7).
     private static func fullYear(_ text: Substring, now: Double) -> Int? {
         guard let short = number(text, digits: 2) else { return nil }
         let thisYear = 1970 + Int(now / 31_556_952)

@@ -4,7 +4,7 @@ public import OAuth
 /// One request in, one response out: the only way in which this package reaches the network.
 ///
 /// A transport never follows a redirect, never changes a request, never sends it twice, and reads at most
-/// ``TransferLimits/maximumContentLength`` bytes within ``TransferLimits/deadline``.
+/// ``TransferLimits/maximumContentLength`` bytes within ``TransferLimits/timeout``.
 public protocol Transport: Sendable {
     /// Sends a request and reads the whole response, whatever its status.
     ///
@@ -41,10 +41,10 @@ public struct TransferLimits: Sendable, Hashable {
     /// The longest content that is read, in bytes; 1 MiB unless stated.
     public var maximumContentLength: Int
     /// The time from the first byte sent to the last byte read; 20 seconds unless stated.
-    public var deadline: Duration
+    public var timeout: Duration
 
-    public init(maximumContentLength: Int = 1 << 20, deadline: Duration = .seconds(20)) {
+    public init(maximumContentLength: Int = 1 << 20, timeout: Duration = .seconds(20)) {
         self.maximumContentLength = maximumContentLength
-        self.deadline = deadline
+        self.timeout = timeout
     }
 }

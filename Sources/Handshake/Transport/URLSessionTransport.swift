@@ -35,7 +35,7 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
         let host = request.head.authority ?? ""
         let message = try await Self.urlRequest(request, host: host, limits: limits)
         do {
-            return try await withDeadline(limits.deadline, on: ContinuousClock()) { [self] in
+            return try await withDeadline(limits.timeout, on: ContinuousClock()) { [self] in
                 try await exchange(message, host: host, limits: limits, receive: receive)
             }
         } catch is DeadlineExceeded {

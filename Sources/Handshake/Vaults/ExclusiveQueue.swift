@@ -1,12 +1,12 @@
 import AsyncSupport
 import Synchronization
 
-/// Lets one holder at a time have a key, in this process; the others queue in the order they came.
+/// A first-in, first-out lock for each key, within this process.
 ///
-/// Keys do not touch each other. Waiting costs nothing but memory, is cancellable, and ends at a deadline. A turn is
-/// given or given up exactly once: a caller that leaves the queue early takes no turn along.
+/// Keys are independent. Waiting blocks no thread, can be cancelled, and ends at a deadline. A turn is given or given up
+/// exactly once: a caller that stops waiting does not take its turn along.
 final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
-    /// One caller's turn: true when it came, false when the deadline did. The caller that takes it out of its line settles it.
+    /// One caller's turn: true when it came, false when the deadline did. Taking it out of its line and settling it go together.
     private typealias Turn = SingleResult<Bool>
 
     /// The callers that wait for one held key. Tickets are served in their order; a missing one has left.
@@ -20,7 +20,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     private let lines = Mutex<[Key: Line]>([:])
 
     /// Takes a key if it is free.
-    func enterIfFree(_ key: Key) -> Bool {
+    func tryAcquire(_ key: Key) -> Bool {
         lines.withLock { lines in
             guard lines[key] == nil else { return false }
             lines[key] = Line()
@@ -32,7 +32,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: false when the deadline came first; the key is then not held.
     /// - Throws: `CancellationError`; the key is then not held.
-    func enter<C: Clock>(_ key: Key, until deadline: C.Instant, on clock: C) async throws -> Bool {
+    func acquire<C: Clock>(_ key: Key, until deadline: C.Instant, on clock: C) async throws -> Bool {
         guard let (ticket, turn) = join(key) else { return true }
         async let _ = expire(key, ticket, at: deadline, on: clock)
         return try await withTaskCancellationHandler {
@@ -43,11 +43,11 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Hands a key to the next in the line.
-    func leave(_ key: Key) {
+    func release(_ key: Key) {
         nextTurn(key)?.settle(.success(true))
     }
 
-    /// Takes the key, which gives nil, or a place in its line.
+    /// Takes the key and returns nil, or queues.
     private func join(_ key: Key) -> (ticket: UInt64, turn: Turn)? {
         lines.withLock { lines in
             guard var line = lines.removeValue(forKey: key) else {

@@ -202,7 +202,7 @@ extension FileVault {
     /// Takes a record's key: first in this vault, in order, then against the others who use the same folder.
     private func take<C: Clock<Duration>>(_ name: RecordName, _ locks: FileLocks, on clock: C) async throws {
         let deadline = clock.now.advanced(by: timeout)
-        guard try await queue.enter(name.lock, until: deadline, on: clock) else {
+        guard try await queue.acquire(name.lock, until: deadline, on: clock) else {
             throw VaultError.busy(store.path(of: name))
         }
         do {
@@ -213,20 +213,20 @@ extension FileVault {
                 pause = min(pause * 2, .milliseconds(10))
             }
         } catch {
-            queue.leave(name.lock)
+            queue.release(name.lock)
             throw error
         }
     }
 
     private func giveBack(_ name: RecordName, _ locks: FileLocks) {
         locks.giveBack(name.lock)
-        queue.leave(name.lock)
+        queue.release(name.lock)
     }
 
     /// Removes what a dead writer left, if the record's key is free: then no process is writing.
     private func removeUnfinished(_ name: RecordName) {
-        guard case .success(let locks) = locks, queue.enterIfFree(name.lock) else { return }
-        defer { queue.leave(name.lock) }
+        guard case .success(let locks) = locks, queue.tryAcquire(name.lock) else { return }
+        defer { queue.release(name.lock) }
         // Leftovers do no harm, so neither does it when they cannot be removed.
         guard (try? locks.take(name.lock)) == true else { return }
         defer { locks.giveBack(name.lock) }

@@ -43,7 +43,7 @@ public final class MemoryVault: Vault {
         let name = "a record of kind \(key.kind.rawValue)"
         let canonical = key.canonical
         guard try await enter(canonical, on: clock) else { throw VaultError.busy(name) }
-        defer { queue.leave(canonical) }
+        defer { queue.release(canonical) }
         let contents = records.withLock { $0[canonical]?.contents }
         let record = HeldRecord(name, contents: contents) { [self] contents throws(VaultError) in
             records.withLock { $0[canonical] = contents.map { (key, $0) } }
@@ -52,6 +52,6 @@ public final class MemoryVault: Vault {
     }
 
     private func enter(_ canonical: [UInt8], on clock: some Clock<Duration>) async throws -> Bool {
-        try await queue.enter(canonical, until: clock.now.advanced(by: timeout), on: clock)
+        try await queue.acquire(canonical, until: clock.now.advanced(by: timeout), on: clock)
     }
 }

@@ -33,7 +33,7 @@ extension ConnectSessions {
     ) async -> ConnectActivation.Answer? {
         let id = place.offer.connection
         // One retry: a page is waiting, and retries by itself.
-        let once = ConnectAPI.RetryPolicy(pauses: [.milliseconds(500)], longestPause: .seconds(2))
+        let once = ConnectAPI.RetryPolicy(pauses: [.milliseconds(500)], maximumPause: .seconds(2))
         switch effect {
         case .fetch(let ticket):
             return .fetched(ticket, await result { try await api.connection(id, retry: once) })

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Limits how often a user may do something (token buckets).
 ///
-/// Counts in this process, for at most 4096 names; beyond that, the names that have been idle for longest are dropped,
+/// Counts in this process, for at most 4096 keys; beyond that, the keys that have been idle for longest are dropped,
 /// whose buckets are nearly full again.
 ///
 /// A class, because requests share the count.
@@ -12,9 +12,10 @@ final class RateLimit: Sendable {
     private static let capacity = 4096
 
     private struct Bucket {
-        /// The tokens left at `at`.
-        var room: Double
-        var at: Double
+        /// The tokens left at the time of `updated`.
+        var tokens: Double
+        /// Seconds since 1970.
+        var updated: Double
     }
 
     private let burst: Double
@@ -42,22 +43,22 @@ final class RateLimit: Sendable {
     /// - Returns: seconds to wait when there is no token; nil when one was taken.
     func take(_ name: String, now: Double) -> Int? {
         buckets.withLock { buckets in
-            var bucket = buckets[name] ?? Bucket(room: burst, at: now)
+            var bucket = buckets[name] ?? Bucket(tokens: burst, updated: now)
             // A clock that was set back adds no tokens.
-            bucket.room = min(burst, bucket.room + max(now - bucket.at, 0) / interval)
-            bucket.at = now
+            bucket.tokens = min(burst, bucket.tokens + max(now - bucket.updated, 0) / interval)
+            bucket.updated = now
             defer {
                 buckets[name] = bucket
                 if buckets.count > Self.capacity { Self.forgetHalf(&buckets) }
             }
-            guard bucket.room >= 1 else { return Int(((1 - bucket.room) * interval).rounded(.up)) }
-            bucket.room -= 1
+            guard bucket.tokens >= 1 else { return Int(((1 - bucket.tokens) * interval).rounded(.up)) }
+            bucket.tokens -= 1
             return nil
         }
     }
 
     private static func forgetHalf(_ buckets: inout [String: Bucket]) {
-        let kept = buckets.sorted { $0.value.at > $1.value.at }.prefix(capacity / 2)
+        let kept = buckets.sorted { $0.value.updated > $1.value.updated }.prefix(capacity / 2)
         buckets = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
 }

@@ -73,7 +73,7 @@ public struct ConnectAPI: Sendable {
     /// When a fetch is retried: after a network failure, a lost, truncated or foreign answer, status 429, or 500 and above.
     /// Any other status is final, including 401 and 404.
     ///
-    /// If the service asks for a longer pause than planned, it is respected; beyond ``longestPause`` the call fails
+    /// If the service asks for a longer pause than planned, it is respected; beyond ``maximumPause`` the call fails
     /// immediately, with ``ConnectError/Problem/retryAfter``.
     ///
     /// Of the other calls, here and in ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`) are
@@ -84,11 +84,11 @@ public struct ConnectAPI: Sendable {
         /// The pause before each retry.
         public let pauses: [Duration]
         /// The longest pause that the service may ask for.
-        public let longestPause: Duration
+        public let maximumPause: Duration
 
-        public init(pauses: [Duration], longestPause: Duration = .seconds(30)) {
+        public init(pauses: [Duration], maximumPause: Duration = .seconds(30)) {
             self.pauses = pauses
-            self.longestPause = longestPause
+            self.maximumPause = maximumPause
         }
 
         /// Three retries, after 2, 4 and 8 seconds (dossier 2.5).
@@ -105,7 +105,7 @@ public struct ConnectAPI: Sendable {
     public func connection(_ id: ConnectionID, retry: RetryPolicy = .standard) async throws -> Connection {
         var operation = try await operation(.get, "connection", "/v2/connections/\(id)", with: [.user, .invite])
         operation.pauses = retry.pauses
-        operation.longestPause = retry.longestPause
+        operation.maximumPause = retry.maximumPause
         return try await exchange.connection(operation)
     }
 
@@ -128,7 +128,7 @@ public struct ConnectAPI: Sendable {
 
     private func change(_ id: ConnectionID, _ verb: String) async throws -> Connection {
         var operation = try await operation(.post, verb, "/v2/connections/\(id)/\(verb)", with: [.user, .invite])
-        operation.pauses = Exchange.Operation.repeatable
+        operation.pauses = Exchange.Operation.idempotentRetry
         return try await exchange.connection(operation)
     }
 
@@ -137,7 +137,7 @@ public struct ConnectAPI: Sendable {
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func me() async throws -> Me {
         var operation = try await operation(.get, "me", "/v2/me", with: [.user])
-        operation.pauses = Exchange.Operation.question
+        operation.pauses = Exchange.Operation.interactiveRetry
         return try await exchange.json(operation, Me.init)
     }
 
@@ -159,8 +159,8 @@ public struct ConnectAPI: Sendable {
         do {
             let target = QueryEncoding.address("/v2/account/find", items: [("email", email.rawValue)])
             var operation = try await operation(.get, "account/find", target, with: [])
-            operation.pauses = Exchange.Operation.question
-            return try await exchange.answer(operation) { [operation] response in
+            operation.pauses = Exchange.Operation.interactiveRetry
+            return try await exchange.sendAnyStatus(operation) { [operation] response in
                 guard response.isAccountAnswer else { throw exchange.problem(response, operation) }
                 return response.head.status == .noContent ? .exists : .doesNotExist
             }
@@ -175,7 +175,7 @@ public struct ConnectAPI: Sendable {
     public func fieldOptions(of owner: FieldOwner, in id: ConnectionID) async throws -> FieldOptions {
         let target = "/v2/connections/\(id)/\(try owner.path)/field_options"
         var operation = try await operation(.get, "field_options", target, with: [.user])
-        operation.pauses = Exchange.Operation.question
+        operation.pauses = Exchange.Operation.interactiveRetry
         return try await exchange.json(operation, FieldOptions.init)
     }
 

@@ -62,7 +62,7 @@ public struct ConnectService: Sendable {
     ) async throws -> Connection {
         var operation = try operation(.get, "connection", "/v2/connections/\(id)", user: user)
         operation.pauses = retry.pauses
-        operation.longestPause = retry.longestPause
+        operation.maximumPause = retry.maximumPause
         return try await exchange.connection(operation)
     }
 
@@ -71,7 +71,7 @@ public struct ConnectService: Sendable {
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func me() async throws -> Me {
         var operation = try operation(.get, "me", "/v2/me")
-        operation.pauses = Exchange.Operation.question
+        operation.pauses = Exchange.Operation.interactiveRetry
         return try await exchange.json(operation, Me.init)
     }
 
@@ -132,7 +132,7 @@ public struct ConnectService: Sendable {
             headers: try headers())
         operation.content = .object(["data": .array(targets.map(\.json))])
         // Idempotent: a repeated hint has no further effect.
-        operation.pauses = Exchange.Operation.repeatable
+        operation.pauses = Exchange.Operation.idempotentRetry
         try await exchange.send(operation) { _ in }
     }
 

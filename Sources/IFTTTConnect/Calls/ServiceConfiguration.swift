@@ -15,7 +15,7 @@ extension ConnectService {
     ) async throws -> FieldOptions {
         let target = "/v2/connections/\(id)/\(try owner.path)/field_options"
         var operation = try operation(.get, "field_options", target, user: user)
-        operation.pauses = Exchange.Operation.question
+        operation.pauses = Exchange.Operation.interactiveRetry
         return try await exchange.json(operation, FieldOptions.init)
     }
 
@@ -39,7 +39,7 @@ extension ConnectService {
     public func refreshLabels(of id: ConnectionID, for user: String) async throws {
         var operation = try operation(
             .post, "user_connection/refresh", "/v2/connections/\(id)/user_connection/refresh", user: user)
-        operation.pauses = Exchange.Operation.repeatable
+        operation.pauses = Exchange.Operation.idempotentRetry
         try await exchange.acknowledge(operation)
     }
 }

@@ -63,7 +63,7 @@ extension ConnectService {
             if let fields = next.fields { members["fields"] = fields }
         }
         operation.content = .object(members)
-        operation.pauses = Exchange.Operation.repeatable
+        operation.pauses = Exchange.Operation.idempotentRetry
         return try await exchange.json(operation) { [operation] in
             try QueryPage($0, answer: operation.name, place: "")
         }

@@ -22,7 +22,7 @@ extension ConnectAPI {
             }
         } catch { throw ConnectError.placing(error) }
         operation.pauses = retry.pauses
-        operation.longestPause = retry.longestPause
+        operation.maximumPause = retry.maximumPause
         try await exchange.send(operation) { _ in }
     }
 }

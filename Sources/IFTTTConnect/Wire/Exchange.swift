@@ -22,19 +22,19 @@ struct Exchange: Sendable {
         /// The pauses before retries; empty for operations that must not run twice.
         var pauses: [Duration] = []
         /// The longest accepted `Retry-After`: short where a user waits.
-        var longestPause = Duration.seconds(2)
+        var maximumPause = Duration.seconds(2)
 
-        /// For requests that change nothing while a user waits: one retry.
-        static let question = [Duration.milliseconds(250)]
+        /// For read-only requests made while the user waits: one retry.
+        static let interactiveRetry = [Duration.milliseconds(250)]
         /// For idempotent requests: one retry.
-        static let repeatable = [Duration.seconds(1)]
+        static let idempotentRetry = [Duration.seconds(1)]
 
         func request() throws(ConnectError) -> RequestMessage {
             try ConnectError.request(method, host, target, headers: headers, content: content)
         }
     }
 
-    /// Parses the content of a successful answer as JSON.
+    /// Sends an operation and parses the content of the successful answer as JSON.
     ///
     /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for malformed content, besides what ``send(_:_:)``
     ///   throws.
@@ -42,25 +42,24 @@ struct Exchange: Sendable {
         try await send(operation) { try read(try ConnectError.json($0.content, of: operation.name)) }
     }
 
-    /// Parses a successful answer.
+    /// Sends an operation and parses the successful answer.
     ///
     /// - Throws: ``ConnectError/service(_:)`` for an error status.
     func send<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
-        try await answer(operation) { response in
+        try await sendAnyStatus(operation) { response in
             guard response.head.status.kind == .successful else { throw problem(response, operation) }
             return try read(response)
         }
     }
 
-    /// Parses an answer with any status.
+    /// Sends an operation and parses the answer, whatever its status.
     ///
-    /// An error of `read` counts like a network failure: a truncated answer, or one of a captive portal, is retried if the
-    /// operation may be.
-    func answer<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
+    /// Retries if `read` throws, as after a network failure: the answer was truncated, or came from a captive portal.
+    func sendAnyStatus<Value>(_ operation: Operation, _ read: (ResponseMessage) throws -> Value) async throws -> Value {
         let request = try operation.request()
         var pauses = operation.pauses[...]
         return try await ConnectError.retrying(on: time.clock) { failure in
-            pauses.popFirst().flatMap { failure.pause(from: $0, to: operation.longestPause) }
+            pauses.popFirst().flatMap { failure.pause(from: $0, to: operation.maximumPause) }
         } _: {
             try read(try await transport.send(request, limits: operation.limits))
         }
@@ -76,8 +75,10 @@ extension ConnectError {
     /// The pause before a retry: what the service asks for, but at least the planned one. Nil when that is too
     /// long.
     fileprivate func pause(from planned: Duration, to longest: Duration) -> Duration? {
-        guard case .service(let problem) = self, let wish = problem.retryAfter else { return planned }
-        return .seconds(wish) <= max(planned, longest) ? max(planned, .seconds(wish)) : nil
+        guard case .service(let problem) = self, let asked = problem.retryAfter.map(Duration.seconds) else {
+            return planned
+        }
+        return asked <= max(planned, longest) ? max(planned, asked) : nil
     }
 }
 
@@ -118,9 +119,10 @@ extension Members {
 }
 
 extension HTTPField.Name {
-    /// A valid field name that is a constant of the code.
+    /// A field name of the code.
     private static func known(_ name: StaticString) -> HTTPField.Name {
-        HTTPField.Name("\(name)") ?? .accept
+        guard let name = HTTPField.Name("\(name)") else { preconditionFailure("\(name) is no field name") }
+        return name
     }
 
     static let inviteCode = known("IFTTT-Invite-Code")

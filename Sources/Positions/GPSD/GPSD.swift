@@ -3,12 +3,12 @@ import Geofences
 /// Positions of gpsd, by its JSON protocol over TCP.
 ///
 /// Connects, asks for reports, and does both again when the daemon stops answering, with a pause that doubles up to
-/// ``longestPause``.
+/// ``maximumPause``.
 public struct GPSD: PositionSource {
     public let host: String
     public let port: UInt16
     /// The longest pause before the next attempt.
-    public var longestPause: Duration = .seconds(30)
+    public var maximumPause: Duration = .seconds(30)
     private let clock: any Clock<Duration>
 
     /// gpsd at its standard port.
@@ -72,7 +72,7 @@ public struct GPSD: PositionSource {
                 report(.unavailable(error))
             }
             failures += 1
-            try await clock.sleep(for: min(.milliseconds(500) * (1 << min(failures - 1, 10)), longestPause))
+            try await clock.sleep(for: min(.milliseconds(500) * (1 << min(failures - 1, 10)), maximumPause))
         }
     }
 

@@ -12,7 +12,8 @@ import Darwin
 /// A radio that records what another one receives, for ``Replay``.
 ///
 /// The file is created when a scan starts, readable by its owner only: it contains who was near. An existing file is never
-/// overwritten. Each line is written before its advertisement is returned, so a recording has at least what was seen.
+/// overwritten, so a recorder records one scan. Each line is written before its advertisement is returned, so the recording is
+/// complete wherever the reader stops.
 public struct Recorder: Radio {
     private let radio: any Radio
     private let file: String
@@ -86,7 +87,7 @@ final class RecordingFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Appends a line in one piece, so that two writers do not interleave.
+    /// Appends a line.
     ///
     /// - Throws: ``RadioError/file(name:reason:)``.
     func write(_ line: String) throws(RadioError) {

@@ -43,7 +43,7 @@ public struct Replay: Radio {
 
     /// The maximum pause between two packets, at every pace: a clock that jumped while recording, or a forged time, must not
     /// block the replay for days.
-    public static let longestPause = Duration.seconds(600)
+    public static let maximumPause = Duration.seconds(600)
 
     let source: Source
     let pace: Pace
@@ -131,7 +131,7 @@ private actor ReplayReading {
         let pause = last.map { $0.duration(to: time) } ?? .zero
         last = time
         if let factor = replay.pace.factor {
-            var rest = Swift.min(pause, Replay.longestPause)
+            var rest = Swift.min(pause, Replay.maximumPause)
             while rest > .zero {
                 let step = Swift.min(rest, Self.step)
                 try await replay.clock.sleep(for: step / factor)
@@ -140,7 +140,7 @@ private actor ReplayReading {
             }
         } else {
             try Task.checkCancellation()
-            await timeline.advance(by: Swift.min(Swift.max(pause, .zero), Replay.longestPause))
+            await timeline.advance(by: Swift.min(Swift.max(pause, .zero), Replay.maximumPause))
         }
         timeline.set(time)
     }

@@ -25,8 +25,8 @@ struct Retrying: Sendable {
                 guard let failure = RecurseCenterError.placing(error) as? RecurseCenterError else { throw error }
                 outcome = .failure(failure)
             }
-            guard isSafe, let pause = pause(after: outcome, attempt), elapsed() + pause <= policy.deadline,
-                policy.deadline > .zero
+            guard isSafe, let pause = pause(after: outcome, attempt), elapsed() + pause <= policy.timeout,
+                policy.timeout > .zero
             else { return try outcome.get() }
             try await time.clock.sleep(for: pause)
             attempt += 1

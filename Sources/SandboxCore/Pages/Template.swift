@@ -1,7 +1,7 @@
 #if Sandbox
 import Mustache
 
-/// A page template, parsed once; a template that does not parse shows up as its error text in every test.
+/// A page template, parsed once. One that does not parse renders its error.
 package struct Template: Sendable {
     private let parsed: Result<MustacheTemplate, any Error>
 
@@ -64,7 +64,7 @@ package struct Template: Sendable {
         <button type="submit">Sign in</button>
         </form>
         <section class="hint" aria-labelledby="people"><h2 id="people">Users of this sandbox</h2>
-        <p class="note">Choose one to fill in the address, then enter the password.</p>
+        <p class="note">Choose one to fill in the e-mail address, then enter the password.</p>
         <ul class="people">{{#people}}<li><a href="{{link}}">{{name}}</a>
         <span>{{displayName}}, {{note}}</span>
         <span>password <code>{{password}}</code>\

@@ -62,7 +62,7 @@ struct ChainRoutes: Sendable {
         _ request: IncomingRequest, _ caller: Access.Caller
     ) throws(APIRefusal) -> ChainJob {
         let call = try call(try Access.object(request), for: caller)
-        guard let job = try jobs.start([call], subject: caller.user.subject).first else { throw .outOfOrder }
+        guard let job = try jobs.start([call], subject: caller.user.subject).first else { throw .internalError }
         return job
     }
 

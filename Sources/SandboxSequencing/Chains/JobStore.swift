@@ -77,7 +77,7 @@ final class JobStore: Sendable {
         let result = state.withLock { state -> Result<[ChainJob], APIRefusal> in
             for call in calls where call.chain.failsFirstStart {
                 if state.failedStarts.insert("\(subject) \(call.chain.number)").inserted {
-                    return .failure(.outOfOrder)
+                    return .failure(.internalError)
                 }
             }
             let first = 800_123 + state.jobs.count
@@ -102,7 +102,7 @@ final class JobStore: Sendable {
             for job in jobs {
                 guard job.next == .failingRequest || job.next == .endingToken else { continue }
                 state.jobs[job.id]?.advance()
-                return .failure(job.next == .endingToken ? .invalidToken : .outOfOrder)
+                return .failure(job.next == .endingToken ? .invalidToken : .internalError)
             }
             for id in Set(ids) { state.jobs[id]?.advance() }
             return .success(ids.compactMap { state.jobs[$0] })

@@ -165,7 +165,7 @@ public struct ThirdPartyImport: Sendable {
     private func post(_ path: String, _ content: JSONValue) async throws -> Members {
         var operation = Exchange.Operation.post(String(path.dropFirst()), path, content)
         operation.headers[.acceptLanguage] = "en-us"
-        operation.limits = TransferLimits(deadline: .seconds(120))
+        operation.limits = TransferLimits(timeout: .seconds(120))
         return try Members(try await exchange.json(operation), answer: operation.name)
     }
 }

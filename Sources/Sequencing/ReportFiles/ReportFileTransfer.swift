@@ -5,7 +5,7 @@ import Synchronization
 
 extension Sequencing {
     /// The default limits of a report file on disk: 4 GiB, within one hour.
-    public static let fileLimits = TransferLimits(maximumContentLength: 4 << 30, deadline: .seconds(3600))
+    public static let fileLimits = TransferLimits(maximumContentLength: 4 << 30, timeout: .seconds(3600))
 
     /// Fetches a report's file into memory (dossier 5.7).
     ///
@@ -15,7 +15,7 @@ extension Sequencing {
     /// - Throws: ``SequencingError``, `CancellationError`.
     public func contents(
         of file: ReportFileID,
-        limits: TransferLimits = TransferLimits(maximumContentLength: 64 << 20, deadline: .seconds(120))
+        limits: TransferLimits = TransferLimits(maximumContentLength: 64 << 20, timeout: .seconds(120))
     ) async throws -> [UInt8] {
         let content = Mutex<[UInt8]>([])
         try await stream(file, limits: limits) { piece, _ in content.withLock { $0 += piece } }

@@ -3,9 +3,9 @@ public import OAuth
 
 /// The version of the chain protocol.
 public enum ProtocolVersion: String, Sendable, Hashable, Codable {
-    /// Returns a job identifier, and polls jobs one by one (dossier 5.9). For chains that support nothing newer.
+    /// Starting returns only an identifier, and jobs are polled one by one (dossier 5.9). For chains that support nothing newer.
     case one = "v1"
-    /// Returns results immediately where available; supports batches, and one poll for many jobs.
+    /// Starting returns the results where they are available. Batches start together, and one request polls many jobs.
     case two = "v2"
 }
 
@@ -22,14 +22,17 @@ extension Sequencing {
         }
     }
 
-    /// Starts a job with a custom body, such as `{"AppCode":…,"Pars":[…]}` (dossier 10, E08).
+    /// Starts a job with a custom body, such as `{"AppCode":…,"Pars":[…]}` (dossier 10, E08). Never retried.
+    ///
+    /// - Throws: as ``start(_:)``.
     public func start(body: JSONValue) async throws -> Job {
         try Job(try await api.json(.post("StartApp", "/v2/StartApp", body)), answer: "StartApp")
     }
 
-    /// Starts several calls in one request (dossier 5.5).
+    /// Starts several calls in one request (dossier 5.5). Never retried.
     ///
     /// - Returns: one entry for each call, in order; nil where the service omitted one.
+    /// - Throws: as ``start(_:)``.
     public func startBatch(_ calls: [ChainCall]) async throws -> [Job?] {
         let body = JSONValue.object(["Pars": .array(calls.map(\.json))])
         let answer = try await api.json(.post("StartAppBatch", "/v2/StartAppBatch", body))
@@ -37,6 +40,8 @@ extension Sequencing {
     }
 
     /// Polls one job (dossier 5.4).
+    ///
+    /// - Throws: ``SequencingError``, or `CancellationError`.
     public func job(_ id: JobID, version: ProtocolVersion = .two) async throws -> Job {
         let target = "/\(version.rawValue)/GetAppResults?idJob=\(id)"
         let job = try Job(try await api.json(.get("GetAppResults", target)))
@@ -47,7 +52,10 @@ extension Sequencing {
         return job
     }
 
-    /// Polls several jobs in one request (dossier 5.5). Jobs that the service omits are missing.
+    /// Polls several jobs in one request (dossier 5.5).
+    ///
+    /// - Returns: the jobs by identifier, without those that the service omits.
+    /// - Throws: ``SequencingError``, or `CancellationError`.
     public func jobs(_ ids: [JobID]) async throws -> [JobID: Job] {
         var operation = Exchange.Operation.post(
             "GetAppResultsBatch", "/v2/GetAppResultsBatch",
@@ -63,7 +71,9 @@ extension Sequencing {
         return jobs
     }
 
-    /// Starts one chain with version 1, which returns only the job's identifier (dossier 5.9).
+    /// Starts one chain with version 1, which returns only the job's identifier (dossier 5.9). Never retried.
+    ///
+    /// - Throws: as ``start(_:)``.
     public func startVersionOne(_ call: ChainCall) async throws -> JobID {
         do {
             let answer = try Members(
@@ -76,12 +86,14 @@ extension Sequencing {
         }
     }
 
-    /// Polls a job's status with version 1: a bare text (dossier 5.9, `CheckAppStatus`).
+    /// Polls a job's status with version 1, which answers with a plain string (dossier 5.9, `CheckAppStatus`).
+    ///
+    /// - Throws: ``SequencingError``, or `CancellationError`.
     public func status(ofVersionOne id: JobID) async throws -> JobStatus {
         let answer = try await api.json(.get("CheckAppStatus", "/v1/CheckAppStatus?idJob=\(id)"))
         guard let word = answer.string else {
             throw SequencingError.malformed(
-                answer: "CheckAppStatus", member: "content", expected: "a text", found: answer.described)
+                answer: "CheckAppStatus", member: "content", expected: "a string", found: answer.described)
         }
         return JobStatus(word)
     }

@@ -132,7 +132,7 @@ struct RefreshOnceTests {
             let app = try world.app(transport: transport)
             let account = try #require(try await app.account())
             world.time.advance(by: 7_190)
-            _ = try await account.send(.get, "profiles/me", limits: TransferLimits(deadline: allowed))
+            _ = try await account.send(.get, "profiles/me", limits: TransferLimits(timeout: allowed))
             #expect(limits.value == [World.limits])
         }
         await world.sandbox.stop()

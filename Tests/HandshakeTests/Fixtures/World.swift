@@ -58,7 +58,7 @@ struct World: Sendable {
     }
 
     /// What an exchange of the app may cost.
-    static let limits = TransferLimits(deadline: .seconds(10))
+    static let limits = TransferLimits(timeout: .seconds(10))
 
     /// A signed-in account in a new app.
     func signedIn(_ client: Client? = nil, transport: any Transport = .platform) async throws -> (Handshake, Account) {

@@ -51,7 +51,7 @@ struct HostileServerTests {
             Row("one endless field name", .send("HTTP/1.1 200 OK\r\n"), .flood("aaaa"), code: "invalid_response"),
             Row(
                 "an endless reason", .send("HTTP/1.1 200 "), .flood("aaaa"), code: "timed_out",
-                limits: TransferLimits(deadline: .milliseconds(300))),
+                limits: TransferLimits(timeout: .milliseconds(300))),
             Row(
                 "endless trailers", .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"),
                 .flood("X-A: b\r\n"), code: "invalid_response"),
@@ -117,7 +117,7 @@ struct HostileServerTests {
             Row(
                 "informational responses before the answer",
                 .send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"), ok, code: "none"),
-            Row("silence", .hold, code: "timed_out", limits: TransferLimits(deadline: .milliseconds(300))),
+            Row("silence", .hold, code: "timed_out", limits: TransferLimits(timeout: .milliseconds(300))),
         ])
     func answers(_ row: Row) async throws {
         let isFirst = Mutex(true)

@@ -31,7 +31,7 @@ struct TransportFuzzTests {
         }
         defer { server.stop() }
         let transport = PlatformTransport()
-        let limits = TransferLimits(maximumContentLength: 1 << 16, deadline: .milliseconds(500))
+        let limits = TransferLimits(maximumContentLength: 1 << 16, timeout: .milliseconds(500))
         let start = ContinuousClock.now
         var number: UInt64 = 0
         while Self.goesOn(number, of: 480, since: start) {
@@ -122,7 +122,7 @@ struct TransportFuzzTests {
             service: service, id: "app", redirect: .uri(try RedirectURI("com.example.app:/callback")))
         return try Handshake(
             client, vault: MemoryVault(), time: time.source,
-            limits: TransferLimits(maximumContentLength: 1 << 16, deadline: .seconds(5)))
+            limits: TransferLimits(maximumContentLength: 1 << 16, timeout: .seconds(5)))
     }
 
     /// The process's resident memory, from `/proc`; 0 where there is none.

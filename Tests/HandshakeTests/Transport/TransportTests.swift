@@ -41,10 +41,10 @@ struct TransportTests {
         arguments: [
             Row(fault: "huge 2000000", code: "response_too_large", mayHaveArrived: true),
             Row(
-                fault: "endless", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out",
+                fault: "endless", limits: TransferLimits(timeout: .milliseconds(300)), code: "timed_out",
                 mayHaveArrived: true),
             Row(
-                fault: "delay 30", limits: TransferLimits(deadline: .milliseconds(300)), code: "timed_out",
+                fault: "delay 30", limits: TransferLimits(timeout: .milliseconds(300)), code: "timed_out",
                 mayHaveArrived: true),
             Row(fault: "drop", code: "connection_cut", mayHaveArrived: true),
             Row(fault: "cut 3", code: "connection_cut", mayHaveArrived: true),
@@ -88,7 +88,7 @@ struct TransportTests {
         let sandbox = try await Sandbox.start()
         sandbox.inject(try FaultRule(parsing: "GET \(Self.url) => endless"))
         let request = try request(sandbox)
-        let task = Task { try await PlatformTransport().send(request, limits: TransferLimits(deadline: .seconds(60))) }
+        let task = Task { try await PlatformTransport().send(request, limits: TransferLimits(timeout: .seconds(60))) }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         await sandbox.stop()

@@ -17,11 +17,11 @@ struct ExclusiveQueueTests {
                 group.addTask {
                     guard try await enter("key") else { return }
                     served.change { $0.append(number) }
-                    queue.leave("key")
+                    queue.release("key")
                 }
                 await clock.sleepers(number + 1)
             }
-            queue.leave("key")
+            queue.release("key")
             try await group.waitForAll()
         }
         #expect(served.value == Array(0..<100))
@@ -29,11 +29,11 @@ struct ExclusiveQueueTests {
 
     @Test("a key is free again after the last has left, and only then")
     func free() async throws {
-        #expect(queue.enterIfFree("key"))
-        #expect(!queue.enterIfFree("key"))
-        #expect(queue.enterIfFree("another"))
-        queue.leave("key")
-        #expect(queue.enterIfFree("key"))
+        #expect(queue.tryAcquire("key"))
+        #expect(!queue.tryAcquire("key"))
+        #expect(queue.tryAcquire("another"))
+        queue.release("key")
+        #expect(queue.tryAcquire("key"))
     }
 
     @Test("waiters that leave early, by cancellation or deadline, take no turn with them")
@@ -49,7 +49,7 @@ struct ExclusiveQueueTests {
         for task in late { #expect(try await task.value == false) }
         let patient = Task { try await enter("key") }
         await clock.sleepers(1)
-        queue.leave("key")
+        queue.release("key")
         #expect(try await patient.value)
     }
 
@@ -68,17 +68,17 @@ struct ExclusiveQueueTests {
                     most.change { $0 = max($0, count) }
                     await Task.yield()
                     holders.change { $0 -= 1 }
-                    queue.leave("key")
+                    queue.release("key")
                 }
                 if number % 3 == 0 { group.addTask { task.cancel() } }
                 group.addTask { _ = await task.result }
             }
         }
         #expect(most.value == 1)
-        #expect(queue.enterIfFree("key"))
+        #expect(queue.tryAcquire("key"))
     }
 
     private func enter(_ key: String) async throws -> Bool {
-        try await queue.enter(key, until: clock.now.advanced(by: .seconds(60)), on: clock)
+        try await queue.acquire(key, until: clock.now.advanced(by: .seconds(60)), on: clock)
     }
 }

@@ -331,7 +331,7 @@ struct ControllerTests {
                     let url = try EndpointURL("\(back)?\(items)", security: .allowingInsecureLoopback)
                     // A person is patient, and a machine that is busy with other tests may need that.
                     _ = try await PlatformTransport().send(
-                        RequestMessage(.get, url), limits: TransferLimits(deadline: .seconds(120)))
+                        RequestMessage(.get, url), limits: TransferLimits(timeout: .seconds(120)))
                 }
                 return nil
             }

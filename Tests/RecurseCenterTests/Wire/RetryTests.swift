@@ -18,7 +18,7 @@ struct RetryTests {
     func series(_ status: Int) async throws {
         let time = TestTime()
         let center = try await fails(8, status: status).center(
-            retry: RetryPolicy(jitter: 0, deadline: .seconds(3600)), time: time)
+            retry: RetryPolicy(jitter: 0, timeout: .seconds(3600)), time: time)
         _ = try await center.profile(.me)
         #expect(time.pauses == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
     }
@@ -26,7 +26,7 @@ struct RetryTests {
     @Test("RC-25: chance shortens a pause by its share", arguments: [(0.0, 1.0), (0.5, 0.75), (0.999, 0.5005)])
     func jitter(_ chance: Double, _ seconds: Double) async throws {
         let time = TestTime()
-        let center = try await fails(1, status: 503).center(retry: RetryPolicy(chance: { chance }), time: time)
+        let center = try await fails(1, status: 503).center(retry: RetryPolicy(random: { chance }), time: time)
         _ = try await center.profile(.me)
         let pause = try #require(time.pauses.first) / .seconds(1)
         #expect(abs(pause - seconds) < 1e-9)
@@ -60,7 +60,7 @@ struct RetryTests {
     func deadline() async throws {
         let time = TestTime()
         let service = ScriptedService([Self.path: [.json(#"{"message":"down"}"#, status: 503)]])
-        let center = try await service.center(retry: RetryPolicy(jitter: 0, deadline: .seconds(20)), time: time)
+        let center = try await service.center(retry: RetryPolicy(jitter: 0, timeout: .seconds(20)), time: time)
         #expect(await centerError { try await center.profile(.me) } == .service(status: 503, message: "down"))
         #expect(time.pauses == [1, 2, 4, 8].map { .seconds($0) })
         #expect(service.lines.count == 5)

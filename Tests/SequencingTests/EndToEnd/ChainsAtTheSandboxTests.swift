@@ -77,7 +77,7 @@ struct ChainsAtTheSandboxTests {
 
     @Test("E11, W25: cancelled, failed, without success and never finished are four different errors")
     func endings() async throws {
-        let town = try await Town(polling: Polling(jitter: 0, deadline: .seconds(30)))
+        let town = try await Town(polling: Polling(jitter: 0, timeout: .seconds(30)))
         let calls = try [903, 904, 905, 906, 901].map { ChainCall(AppCode($0), on: try file(910_002)) }
         let last = try await town.genome.run(calls).complete()
         let codes = calls.map { outcome(of: $0, in: last) }

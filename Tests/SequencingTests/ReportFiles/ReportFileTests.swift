@@ -97,7 +97,7 @@ struct ReportFileTests {
     func tooLong() async throws {
         let town = try await Town()
         let genome = town.genome
-        let limits = TransferLimits(maximumContentLength: 10, deadline: .seconds(20))
+        let limits = TransferLimits(maximumContentLength: 10, timeout: .seconds(20))
         let report = try await genome.report(AppCode(91), on: try #require(FileID("910001")))
         let file = try #require(report.files.first)
         #expect(

@@ -154,7 +154,7 @@ struct RunTests {
         ])
         for (chance, share) in [(0.0, 1.0), (1.0, 0.8)] {
             let clock = HurriedClock()
-            let polling = Polling(deadline: .seconds(20), chance: { chance })
+            let polling = Polling(timeout: .seconds(20), random: { chance })
             _ = try await service.genome(polling: polling, clock: clock).run(.vitaminD, on: file).complete()
             let expected = [1, 1.5, 2.25, 3.375, 5, 5].map { Duration.seconds($0 * share) }
             #expect(zip(clock.pauses, expected).prefix(5).allSatisfy { abs(($0 - $1) / .seconds(1)) < 1e-9 })
@@ -220,7 +220,7 @@ struct RunTests {
     @Test("W24: cancelling the task that iterates ends the run immediately")
     func cancellation() async throws {
         let service = ScriptedService(["POST /v2/StartApp": [.json(job(1, "Pending"))]])
-        let polling = Polling(firstInterval: .seconds(3600), longestInterval: .seconds(3600), deadline: .seconds(7200))
+        let polling = Polling(firstInterval: .seconds(3600), maximumInterval: .seconds(3600), timeout: .seconds(7200))
         let run = try await service.genome(polling: polling, clock: ContinuousClock()).run(.vitaminD, on: file)
         let (started, signal) = AsyncStream<Void>.makeStream()
         let task = Task {

@@ -53,7 +53,7 @@ struct SendRequest: BoundedCommand {
         let response = try await known.use { [headers] account in
             try await account.send(
                 method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
-                limits: TransferLimits(maximumContentLength: maxSize, deadline: .seconds(timeout)))
+                limits: TransferLimits(maximumContentLength: maxSize, timeout: .seconds(timeout)))
         }
         try print(response)
     }

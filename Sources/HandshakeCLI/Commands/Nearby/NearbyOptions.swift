@@ -54,7 +54,7 @@ struct NearbyOptions: ParsableArguments {
                 "“\(account)” is an account of \(known.client.service.displayName), not of the Recurse Center. List your accounts with: handshake accounts"
             )
         }
-        return RecurseCenter(known.account, retry: RetryPolicy(deadline: .seconds(10)))
+        return RecurseCenter(known.account, retry: RetryPolicy(timeout: .seconds(10)))
     }
 }
 

@@ -33,7 +33,7 @@ struct RecurseCenterOptions: ParsableArguments {
             )
         }
         do {
-            return try await known.use { try await body(RecurseCenter($0, retry: RetryPolicy(deadline: .seconds(20)))) }
+            return try await known.use { try await body(RecurseCenter($0, retry: RetryPolicy(timeout: .seconds(20)))) }
         } catch let error as RecurseCenterError {
             throw known.advised(Self.commandError(error))
         }

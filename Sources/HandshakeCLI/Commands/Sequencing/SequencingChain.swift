@@ -54,7 +54,7 @@ struct SequencingRunOptions: ParsableArguments {
 
     func execute(_ chains: [AppCode]) async throws {
         // Slightly shorter, so that the last error names the jobs that continue at the service.
-        let polling = Polling(deadline: .seconds(timeout) - .milliseconds(500))
+        let polling = Polling(timeout: .seconds(timeout) - .milliseconds(500))
         let last = try await options.use(polling: polling) { genome in
             let id = try await chooseFile(genome)
             return try await follow(genome.run(chains.map { ChainCall($0, on: id) }))

@@ -76,7 +76,7 @@ struct SequencingImport: BoundedCommand {
     }
 
     private func report(_ genome: Sequencing, known: Set<FileID>) async throws {
-        let polling = Polling(firstInterval: .seconds(5), longestInterval: .seconds(15), deadline: .seconds(600))
+        let polling = Polling(firstInterval: .seconds(5), maximumInterval: .seconds(15), timeout: .seconds(600))
         let files =
             wait ? try await genome.newFiles(besides: known, from: source.thirdParty, polling: polling) : []
         if wait, files.isEmpty {
