@@ -1,7 +1,5 @@
 import Handshake
 import OAuth
-import Positions
-import Radio
 import RecurseCenter
 import Sequencing
 import Testing
@@ -25,12 +23,6 @@ private enum App {
 
     struct FileID {
         let id: Sequencing::FileID
-    }
-
-    /// Both modules have a `Replay`.
-    struct Recordings {
-        let packets: Radio::Replay
-        let positions: Positions::Replay
     }
 }
 

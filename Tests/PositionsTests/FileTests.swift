@@ -53,7 +53,7 @@ struct FileTests {
         let path = NSTemporaryDirectory() + "track-\(UUID().uuidString)"
         try #require(mkfifo(path, 0o600) == 0)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        async let fixes = Replay(file: path, speed: .maximum).fixes().reduce(into: 0) { count, _ in count += 1 }
+        async let fixes = TrackReplay(file: path, speed: .maximum).fixes().reduce(into: 0) { count, _ in count += 1 }
         try Data(Self.nmea.utf8).write(to: URL(filePath: path), options: [])
         #expect(try await fixes == 2)
     }
@@ -200,7 +200,7 @@ struct FileTests {
         try Data(text.utf8).write(to: URL(filePath: path))
         var count = 0
         let error = await #expect(throws: PositionsError.self) {
-            for try await _ in Replay(file: path, speed: .maximum).fixes() { count += 1 }
+            for try await _ in TrackReplay(file: path, speed: .maximum).fixes() { count += 1 }
         }
         #expect(count == 4_000)
         #expect(error?.code == "invalid_track")
@@ -211,7 +211,7 @@ struct FileTests {
         let folder = try TemporaryFolder()
         for path in [folder.path + "/missing.gpx", folder.path] {
             let error = await #expect(throws: PositionsError.self) {
-                for try await _ in Replay(file: path, as: .gpx).fixes() {}
+                for try await _ in TrackReplay(file: path, as: .gpx).fixes() {}
             }
             #expect(error?.code == "file_unreadable")
             #expect(try #require(error).description.contains(path))

@@ -40,10 +40,10 @@ struct SourceTests {
     @Test("a replay takes the track's own time, or a part of it, or none")
     func replay() async throws {
         let fixes = try [0, 10, 30, 30, 20, 100_000].map { try Self.fix($0) }
-        func pauses(_ speed: Replay.Speed) async throws -> [Duration] {
+        func pauses(_ speed: TrackReplay.Speed) async throws -> [Duration] {
             let clock = HurriedClock()
             var read: [Fix] = []
-            for try await fix in Replay(fixes, speed: speed, clock: clock).fixes() { read.append(fix) }
+            for try await fix in TrackReplay(fixes, speed: speed, clock: clock).fixes() { read.append(fix) }
             #expect(read == fixes)
             return clock.pauses
         }
@@ -57,7 +57,7 @@ struct SourceTests {
         let fixes = try (0..<100).map { try Self.fix(Double($0) * 3_000) }
         let task = Task {
             var count = 0
-            for try await _ in Replay(fixes).fixes() { count += 1 }
+            for try await _ in TrackReplay(fixes).fixes() { count += 1 }
             return count
         }
         task.cancel()

@@ -24,7 +24,7 @@ extension PeopleNearby {
     ///   - radio: the radio to scan with.
     ///   - recognition: maps beacons to people.
     ///   - broadcasts: what to advertise; nil for nothing.
-    ///   - time: the clock of the packets; for a recording `Replay.time`.
+    ///   - time: the clock of the packets; for a recording `RecordingReplay.time`.
     ///   - radioEvent: receives the radio's events, in order.
     ///   - report: receives every event. The watch awaits it.
     /// - Throws: what the radio throws while scanning; `CancellationError`. Running encounters are in the log by then.

@@ -11,7 +11,7 @@ final class LineReader {
         let content: Result<Advertisement?, BeaconsError>
     }
 
-    private let source: Replay.Source
+    private let source: RecordingReplay.Source
     private var file: InputFile?
     private var waiting: [UInt8] = []
     /// The index of the first unread byte.
@@ -19,7 +19,7 @@ final class LineReader {
     private var hasEnded = false
     private var number = 0
 
-    init(_ source: Replay.Source) {
+    init(_ source: RecordingReplay.Source) {
         self.source = source
     }
 

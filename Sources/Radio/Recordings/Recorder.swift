@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// A radio that records what another one receives, for ``Replay``.
+/// A radio that records what another one receives, for ``RecordingReplay``.
 ///
 /// The file is created when a scan starts, readable by its owner only: it contains who was near. An existing file is never
 /// overwritten, so a recorder records one scan. Each line is written before its advertisement is returned, so the recording is

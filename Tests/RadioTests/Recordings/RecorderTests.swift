@@ -14,8 +14,8 @@ struct RecorderTests {
         folder = try TemporaryFolder()
     }
 
-    private func radio(_ packets: [Advertisement]) -> Replay {
-        Replay(.lines(Array(packets.map { RecordingCodec.line($0) + "\n" }.joined().utf8)), pace: .immediate)
+    private func radio(_ packets: [Advertisement]) -> RecordingReplay {
+        RecordingReplay(.lines(Array(packets.map { RecordingCodec.line($0) + "\n" }.joined().utf8)), pace: .immediate)
     }
 
     private func packets() throws -> [Advertisement] {
@@ -32,7 +32,7 @@ struct RecorderTests {
         for try await packet in Recorder(radio(packets), to: name).scan().advertisements() { heard.append(packet) }
         #expect(heard == packets)
         var replayed: [Advertisement] = []
-        for try await packet in Replay(.file(name), pace: .immediate).scan().advertisements() {
+        for try await packet in RecordingReplay(.file(name), pace: .immediate).scan().advertisements() {
             replayed.append(packet)
         }
         #expect(replayed == packets)

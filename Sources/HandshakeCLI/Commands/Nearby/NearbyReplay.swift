@@ -54,8 +54,8 @@ struct NearbyReplay: AsyncParsableCommand {
         let log = EncounterLog(
             in: keep ? vault : MemoryVault(), community: NearbyCommand.community, rules: EncounterRules(retention: nil))
         try await NearbyFailure.reported {
-            let pace = try noDelay ? .immediate : speed.map { try Replay.Pace.times($0) } ?? .recorded
-            let replay = Replay(
+            let pace = try noDelay ? .immediate : speed.map { try RecordingReplay.Pace.times($0) } ?? .recorded
+            let replay = RecordingReplay(
                 file == "-" ? .standardInput : .file(Settings.absolute(file)), pace: pace,
                 damage: strict ? .fatal : .skipped)
             let time = replay.time

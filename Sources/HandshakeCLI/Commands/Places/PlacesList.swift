@@ -82,7 +82,9 @@ struct PlacesMap: BoundedCommand {
     func run() async throws {
         try await PlacesFailure.reported {
             var fixes: [Fix] = []
-            if let track { for try await fix in Replay(file: track, speed: .maximum).fixes() { fixes.append(fix) } }
+            if let track {
+                for try await fix in TrackReplay(file: track, speed: .maximum).fixes() { fixes.append(fix) }
+            }
             let regions =
                 if let regions = try await regionOptions.load() { regions } else {
                     try await accountOptions.synchronizer().regions

@@ -9,15 +9,15 @@ import DBus
 
 /// The source that a command line names.
 enum PlacesSource {
-    static func open(_ text: String, speed: Replay.Speed) throws -> any PositionSource {
+    static func open(_ text: String, speed: TrackReplay.Speed) throws -> any PositionSource {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts[0], parts.count) {
-        case ("-", 1): return Replay(file: "-", as: .nmea, speed: speed)
+        case ("-", 1): return TrackReplay(file: "-", as: .nmea, speed: speed)
         case ("gpsd", 1): return GPSD()
         case ("gpsd", _): return try GPSD(address: parts[1])
         case ("geoclue", 1): return try geoClue()
-        case ("gpx", 2): return Replay(file: parts[1], as: .gpx, speed: speed)
-        case ("nmea", 2): return Replay(file: parts[1], as: .nmea, speed: speed)
+        case ("gpx", 2): return TrackReplay(file: parts[1], as: .gpx, speed: speed)
+        case ("nmea", 2): return TrackReplay(file: parts[1], as: .nmea, speed: speed)
         default:
             throw CommandError.usage(
                 "“\(quoted(text, limit: 80))” is not a source. Use gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -")

@@ -26,7 +26,7 @@ struct PlacesWatch: AsyncParsableCommand {
         try await PlacesFailure.reported {
             let source = try PlacesSource.open(source, speed: speed.value)
             let run = try await PlacesRun(
-                regionOptions, accountOptions, uploads: true, isLive: !(source is Replay))
+                regionOptions, accountOptions, uploads: true, isLive: !(source is TrackReplay))
             // A receiver without a position says so several times a second; the user is told once.
             var told: String?
             for try await update in source.updates() {
@@ -70,7 +70,7 @@ struct PlacesReplay: AsyncParsableCommand {
     func run() async throws {
         try await PlacesFailure.reported {
             let run = try await PlacesRun(regionOptions, accountOptions, uploads: upload, isLive: false)
-            for try await fix in Replay(file: file, speed: speed.value).fixes() { try await run.take(fix) }
+            for try await fix in TrackReplay(file: file, speed: speed.value).fixes() { try await run.take(fix) }
             try await run.finish()
         }
     }
@@ -78,9 +78,9 @@ struct PlacesReplay: AsyncParsableCommand {
 
 /// How fast a file is replayed.
 struct PlacesSpeed: ExpressibleByArgument, CustomStringConvertible {
-    let value: Replay.Speed
+    let value: TrackReplay.Speed
 
-    init(_ value: Replay.Speed) { self.value = value }
+    init(_ value: TrackReplay.Speed) { self.value = value }
 
     init?(argument: String) {
         if argument == "max" {

@@ -7,7 +7,7 @@ import Testing
 @testable import Radio
 
 @Suite("Replaying a recording")
-struct ReplayTests {
+struct RecordingReplayTests {
     private static let first = line("1767225600", "D0:00:00:00:02:F7", -61, Packets.iBeacon)
     private static let second = line("1767225602.5", "D0:00:00:00:00:02", -70, Packets.altBeacon)
 
@@ -20,10 +20,10 @@ struct ReplayTests {
     }
 
     private static func replay(
-        _ lines: [String], pace: Replay.Pace = .immediate, damage: Replay.Damage = .skipped,
+        _ lines: [String], pace: RecordingReplay.Pace = .immediate, damage: RecordingReplay.Damage = .skipped,
         clock: any Clock<Duration> = ContinuousClock()
-    ) -> Replay {
-        Replay(.lines(Array(lines.joined(separator: "\n").utf8)), pace: pace, damage: damage, clock: clock)
+    ) -> RecordingReplay {
+        RecordingReplay(.lines(Array(lines.joined(separator: "\n").utf8)), pace: pace, damage: damage, clock: clock)
     }
 
     private static func events(_ scan: Scan) async throws -> [ScanEvent] {
@@ -81,7 +81,7 @@ struct ReplayTests {
         let name = folder.path + "/recording.jsonl"
         try Data((String(repeating: "x", count: 5_000_000) + "\n" + Self.first + "\n").utf8)
             .write(to: URL(filePath: name))
-        let events = try await Self.events(Replay(.file(name), pace: .immediate).scan())
+        let events = try await Self.events(RecordingReplay(.file(name), pace: .immediate).scan())
         #expect(events.count == 3)
         #expect(events.last == (try Self.packets().first))
     }
@@ -147,13 +147,13 @@ struct ReplayTests {
     @Test("a file that is not there is told of by name")
     func noFile() async {
         await #expect(throws: RadioError.file(name: "/nonexistent/a.jsonl", reason: "No such file or directory")) {
-            try await Self.events(Replay(.file("/nonexistent/a.jsonl")).scan())
+            try await Self.events(RecordingReplay(.file("/nonexistent/a.jsonl")).scan())
         }
     }
 
     @Test("a folder is no recording")
     func folder() async {
-        await #expect(throws: RadioError.self) { try await Self.events(Replay(.file("/")).scan()) }
+        await #expect(throws: RadioError.self) { try await Self.events(RecordingReplay(.file("/")).scan()) }
     }
 
     @Test("a recording sends nothing, and says so")
@@ -165,7 +165,7 @@ struct ReplayTests {
 
     @Test("a pace that is none is refused", arguments: [0, -1, Double.nan, .infinity])
     func noPace(factor: Double) {
-        #expect(throws: RadioError.self) { try Replay.Pace.times(factor) }
+        #expect(throws: RadioError.self) { try RecordingReplay.Pace.times(factor) }
     }
 
     @Test("a waiting replay is cancelled immediately")

@@ -4,7 +4,7 @@ public import Beacons
 ///
 /// Packets keep their recorded times. Pass ``time`` to an algorithm that reads a clock, so that it sees the recording's time at
 /// any pace. A replay serves one scan at a time.
-public struct Replay: Radio {
+public struct RecordingReplay: Radio {
     /// The source of the lines.
     public enum Source: Sendable, Hashable {
         case file(String)
@@ -92,14 +92,14 @@ public struct Replay: Radio {
 
 /// One pass through a recording.
 private actor ReplayReading {
-    private let replay: Replay
+    private let replay: RecordingReplay
     private let timeline: ReplayTimeline
     private let interest: ScanInterest
     private let lines: LineReader
     private var hasBegun = false
     private var last: Timestamp?
 
-    init(replay: Replay, timeline: ReplayTimeline, interest: ScanInterest) {
+    init(replay: RecordingReplay, timeline: ReplayTimeline, interest: ScanInterest) {
         self.replay = replay
         self.timeline = timeline
         self.interest = interest
@@ -131,7 +131,7 @@ private actor ReplayReading {
         let pause = last.map { $0.duration(to: time) } ?? .zero
         last = time
         if let factor = replay.pace.factor {
-            var rest = Swift.min(pause, Replay.maximumPause)
+            var rest = Swift.min(pause, RecordingReplay.maximumPause)
             while rest > .zero {
                 let step = Swift.min(rest, Self.step)
                 try await replay.clock.sleep(for: step / factor)
@@ -140,7 +140,7 @@ private actor ReplayReading {
             }
         } else {
             try Task.checkCancellation()
-            await timeline.advance(by: Swift.min(Swift.max(pause, .zero), Replay.maximumPause))
+            await timeline.advance(by: Swift.min(Swift.max(pause, .zero), RecordingReplay.maximumPause))
         }
         timeline.set(time)
     }

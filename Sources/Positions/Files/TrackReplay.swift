@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A recorded track, at its own speed, faster, or as fast as it is read.
-public struct Replay: PositionSource {
+public struct TrackReplay: PositionSource {
     public let speed: Speed
     private let track: Track
     private let clock: any Clock<Duration>
@@ -70,11 +70,11 @@ private actor FixList {
 
 /// Pauses between fixes. An actor for the same reason.
 private actor Playback {
-    private let speed: Replay.Speed
+    private let speed: TrackReplay.Speed
     private let clock: any Clock<Duration>
     private var last: Fix?
 
-    init(speed: Replay.Speed, clock: any Clock<Duration>) {
+    init(speed: TrackReplay.Speed, clock: any Clock<Duration>) {
         self.speed = speed
         self.clock = clock
     }
