@@ -37,12 +37,3 @@ public enum ResourceDemand: Sendable, Hashable {
         }
     }
 }
-
-extension RequestMessage {
-    /// Puts an access token where it belongs, the `Authorization` field, and nowhere else (RFC 6750, section 2.1).
-    ///
-    /// A field that was there is replaced: one request has one way of authorization (RFC 6750, section 2).
-    public mutating func authorize(with accessToken: Secret) {
-        head.headerFields[.authorization] = "Bearer " + accessToken.reveal()
-    }
-}
