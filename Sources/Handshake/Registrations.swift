@@ -5,18 +5,18 @@ import OAuth
 ///
 /// An app states its client in code and needs none of this. A command is told once, at sign-in, and has to refresh
 /// later with the same identifier, secret and server.
-public struct Registrations: Sendable {
+package struct Registrations: Sendable {
     private let vault: any Vault
 
     /// The registrations in a vault.
-    public init(in vault: any Vault) {
+    package init(in vault: any Vault) {
         self.vault = vault
     }
 
     /// The client remembered under a name, or nil.
     ///
     /// - Throws: ``HandshakeError/vault(_:)``.
-    public func client(named name: String) async throws -> Client? {
+    package func client(named name: String) async throws -> Client? {
         do {
             return try await vault.record(Self.key(name)).map { try Self.client(stored: $0, as: name) }
         } catch let error as VaultError {
@@ -36,7 +36,7 @@ public struct Registrations: Sendable {
     }
 
     /// Remembers a client under a name, in place of the one before.
-    public func remember(_ client: Client, as name: String) async throws {
+    package func remember(_ client: Client, as name: String) async throws {
         do {
             let bytes = try StoredForm.encode(StoredClient(client))
             try await vault.update(Self.key(name)) { try await $0.replace(with: bytes) }
@@ -48,7 +48,7 @@ public struct Registrations: Sendable {
     /// Forgets the client under a name, also when what is remembered of it is damaged.
     ///
     /// - Throws: ``HandshakeError/vault(_:)``.
-    public func forget(_ name: String) async throws {
+    package func forget(_ name: String) async throws {
         do {
             try await vault.remove(Self.key(name))
         } catch let error as VaultError {
@@ -57,7 +57,7 @@ public struct Registrations: Sendable {
     }
 
     /// The names of all remembered clients, sorted, and what could not be read beside them.
-    public func names() async throws -> (names: [String], damaged: [VaultError]) {
+    package func names() async throws -> (names: [String], damaged: [VaultError]) {
         do {
             let listing = try await vault.keys(of: .registration)
             return (listing.keys.compactMap(\.components.first).sorted(), listing.damaged)

@@ -1,19 +1,19 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// A challenge of a `WWW-Authenticate` field (RFC 9110, section 11.6.1; RFC 6750, section 3).
-public struct AuthenticationChallenge: Sendable, Hashable {
+package struct AuthenticationChallenge: Sendable, Hashable {
     /// The scheme in lower case, as in `bearer`.
-    public let scheme: String
+    package let scheme: String
     /// The parameters, with their names in lower case.
-    public let parameters: [String: String]
+    package let parameters: [String: String]
 
     /// The most that is read of a response's fields, in bytes.
-    public static let maximumLength = 8192
+    package static let maximumLength = 8192
 
     /// Reads every challenge in a response's `WWW-Authenticate` fields.
     ///
     /// - Returns: the challenges, or nil when the fields are too long, break the grammar or repeat a parameter.
-    public static func challenges(in fields: HTTPFields) -> [AuthenticationChallenge]? {
+    package static func challenges(in fields: HTTPFields) -> [AuthenticationChallenge]? {
         var all: [AuthenticationChallenge] = []
         let values = fields[values: .wwwAuthenticate]
         guard values.reduce(0, { $0 + $1.utf8.count }) <= maximumLength else { return nil }

@@ -2,19 +2,19 @@
 /// (dossier 5.3).
 ///
 /// The first known distance, and a change to unknown, apply immediately.
-public struct SteadyProximity: Sendable, Hashable {
+package struct SteadyProximity: Sendable, Hashable {
     /// The proximity.
-    public private(set) var value = Proximity.unknown
+    package private(set) var value = Proximity.unknown
     /// The change that the last tick asked for.
     private var candidate: Proximity?
 
     /// By how much a limit must be passed.
-    public static let margin = 0.2
+    package static let margin = 0.2
 
-    public init() {}
+    package init() {}
 
     /// Applies the filtered distance of one tick, in metres; nil when unknown.
-    public mutating func update(metres: Double?) {
+    package mutating func update(metres: Double?) {
         let plain = Proximity(metres: metres)
         guard let metres, plain != .unknown, value != .unknown else {
             value = plain

@@ -14,12 +14,12 @@ import Foundation
 /// | `ad` | the advertising data in hexadecimal digits |
 ///
 /// Other members are ignored, as are empty lines.
-public enum RecordingCodec {
+package enum RecordingCodec {
     /// The maximum length of a line in bytes: more than twice the longest advertisement.
-    public static let longestLine = 8_192
+    package static let longestLine = 8_192
 
     /// Encodes a packet as a line, without the line feed.
-    public static func line(_ advertisement: Advertisement) -> String {
+    package static func line(_ advertisement: Advertisement) -> String {
         let address = advertisement.address.map { "\"addr\":\"\($0)\"," } ?? ""
         let rssi = advertisement.rssi.map { Int($0.dBm) } ?? RSSI.notAvailable
         return "{\"t\":\(time(advertisement.time)),\(address)\"rssi\":\(rssi),\"ad\":\""
@@ -32,7 +32,7 @@ public enum RecordingCodec {
     ///   - line: without the line feed; a carriage return before it is ignored.
     ///   - number: the line's number, from 1, for the error.
     /// - Throws: ``BeaconsError/recording(line:problem:)``.
-    public static func advertisement(
+    package static func advertisement(
         line: some Collection<UInt8>, number: Int
     ) throws(BeaconsError) -> Advertisement? {
         func problem(_ problem: String) -> BeaconsError { .recording(line: number, problem: problem) }
@@ -67,7 +67,7 @@ public enum RecordingCodec {
     /// Parses a whole recording. Invalid lines are reported and do not affect the others.
     ///
     /// - Returns: the packets in the order of their lines, and the errors of the invalid lines.
-    public static func advertisements(
+    package static func advertisements(
         in text: some Sequence<UInt8>
     ) -> (advertisements: [Advertisement], errors: [BeaconsError]) {
         var advertisements: [Advertisement] = []

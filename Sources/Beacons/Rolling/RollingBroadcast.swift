@@ -2,21 +2,21 @@
 ///
 /// Identifier and Bluetooth address must change at the same moment, or one reveals the other. A rotation therefore
 /// registers a new advertisement, which gets a fresh address.
-public struct RollingBroadcast: Sendable {
+package struct RollingBroadcast: Sendable {
     private let seed: RollingSeed
     private var current: Term?
 
     /// How far a rotation may be from the window's start or end, either way: drawn each time, so that two people who stand
     /// together do not rotate together.
-    public static let jitter = Duration.seconds(60)
+    package static let jitter = Duration.seconds(60)
 
     /// An identifier and how long it is sent.
-    public struct Term: Sendable, Hashable {
-        public let window: RollingWindow
+    package struct Term: Sendable, Hashable {
+        package let window: RollingWindow
         /// The 16-byte form.
-        public let token: RollingToken
+        package let token: RollingToken
         /// The time of the rotation; call ``step(at:using:)`` then.
-        public let end: Timestamp
+        package let end: Timestamp
         /// When it began.
         let start: Timestamp
 
@@ -25,20 +25,20 @@ public struct RollingBroadcast: Sendable {
         /// - Parameters:
         ///   - uuid: the fleet.
         ///   - power: dBm at 1 m.
-        public func iBeacon(uuid: ProximityUUID, power: Int8 = -59) -> IBeacon? {
+        package func iBeacon(uuid: ProximityUUID, power: Int8 = -59) -> IBeacon? {
             token.short.map { IBeacon(uuid: uuid, major: $0.major, minor: $0.minor, power: power) }
         }
     }
 
     /// The action to take.
-    public enum Step: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
         /// Continue with the current identifier.
         case keep(Term)
         /// Unregister the advertisement and its address, and register this identifier under a fresh one.
         case rotate(Term)
     }
 
-    public init(_ seed: RollingSeed) {
+    package init(_ seed: RollingSeed) {
         self.seed = seed
     }
 
@@ -48,7 +48,7 @@ public struct RollingBroadcast: Sendable {
     ///   - time: the present.
     ///   - generator: draws the moment of the next rotation.
     /// - Throws: ``BeaconsError/time(_:)`` before 1970.
-    public mutating func step(
+    package mutating func step(
         at time: Timestamp, using generator: inout some RandomNumberGenerator
     ) throws(BeaconsError) -> Step {
         // A clock that was set back by more than the jitter ends the term as well.

@@ -9,19 +9,19 @@ import Darwin
 /// A picture of regions, a track and its events as SVG, without a server of map tiles. North is up.
 ///
 /// Lines, text and signs keep their size on the screen relative to the picture, so it is legible from 400 to 1600 pixels.
-public struct GeofenceMap: Sendable {
-    public var regions: [Geofence]
-    public var track: [Fix]
-    public var events: [GeofenceEvent]
+package struct GeofenceMap: Sendable {
+    package var regions: [Geofence]
+    package var track: [Fix]
+    package var events: [GeofenceEvent]
 
-    public init(regions: [Geofence], track: [Fix] = [], events: [GeofenceEvent] = []) {
+    package init(regions: [Geofence], track: [Fix] = [], events: [GeofenceEvent] = []) {
         self.regions = regions
         self.track = track
         self.events = events
     }
 
     /// The picture: 1,000 units wide and high, scaled to its place.
-    public var svg: String {
+    package var svg: String {
         let plane = Plane(regions, track)
         var lines = [
             #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1000 1000" role="img" font-family="sans-serif" font-size="30">"#,

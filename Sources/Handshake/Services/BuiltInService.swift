@@ -1,41 +1,41 @@
-public import OAuth
+package import OAuth
 
 /// A service that this package describes, as it stands in `ServiceLines.swift`.
 ///
 /// The facts were gathered from public collections and the services' own pages. They are tested against a stand-in that
 /// follows the same facts, not against the services.
-public struct BuiltInService: Sendable {
+package struct BuiltInService: Sendable {
     /// The name that ``Service/named(_:_:)`` takes, such as `github`.
-    public let name: String
+    package let name: String
     /// The name as people read it.
-    public let title: String
+    package let title: String
     /// Why this package cannot sign in to the service; nil when it can.
-    public let unsupportedReason: String?
+    package let unsupportedReason: String?
     /// What has to be known before the service can be described, such as the host of a self-hosted server.
-    public let placeholders: [Placeholder]
+    package let placeholders: [Placeholder]
     /// All members of the service's line.
-    public let facts: JSONObject
+    package let facts: JSONObject
 
     /// A part of a service's addresses or fields that differs from user to user.
-    public struct Placeholder: Sendable, Hashable {
-        public let name: String
+    package struct Placeholder: Sendable, Hashable {
+        package let name: String
         /// A regular expression that a value matches as a whole.
-        public let pattern: String
-        public let example: String
+        package let pattern: String
+        package let example: String
         /// The value when none is given; nil when one has to be given.
-        public let defaultValue: String?
-        public let meaning: String?
+        package let defaultValue: String?
+        package let meaning: String?
     }
 
     /// The service of this name; nil when there is none. Reads that service's line alone.
-    public static func named(_ name: String) -> BuiltInService? {
+    package static func named(_ name: String) -> BuiltInService? {
         guard Service.isName(name) else { return nil }
         let beginning = Array(#"{"name":"\#(name)","#.utf8)
         return lines.first { $0.starts(with: beginning) }.flatMap(BuiltInService.init)
     }
 
     /// All services, by name.
-    public static var all: [BuiltInService] {
+    package static var all: [BuiltInService] {
         lines.compactMap(BuiltInService.init)
     }
 
@@ -51,7 +51,7 @@ public struct BuiltInService: Sendable {
     }
 
     /// A service that the user describes with the members of `ServiceLines.swift`.
-    public init(name: String, facts: JSONObject) {
+    package init(name: String, facts: JSONObject) {
         self.name = name
         self.facts = facts
         title = facts["title"]?.string ?? name

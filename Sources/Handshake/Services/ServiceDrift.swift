@@ -1,14 +1,14 @@
 import Logging
-public import OAuth
+package import OAuth
 
 /// What a service publishes otherwise than this package describes it.
-public struct ServiceDrift: Sendable, Hashable {
+package struct ServiceDrift: Sendable, Hashable {
     /// The member of the description, such as `token_url`.
-    public let member: String
+    package let member: String
     /// What the package says.
-    public let described: String
+    package let described: String
     /// What the service publishes; nil when it publishes nothing there.
-    public let published: String?
+    package let published: String?
 }
 
 extension BuiltInService {
@@ -21,7 +21,7 @@ extension BuiltInService {
     /// - Returns: the differences; nil when the service is not known to publish metadata.
     /// - Throws: what ``service(_:security:)`` throws; ``HandshakeError/undiscovered(issuer:failures:)``,
     ///   ``HandshakeError/exchange(_:)`` and ``HandshakeError/network(_:)`` when its metadata cannot be read.
-    public func drift(
+    package func drift(
         _ values: [String: String] = [:], at base: EndpointURL? = nil,
         transport: any Transport = .platform
     ) async throws -> [ServiceDrift]? {

@@ -1,4 +1,4 @@
-public import OAuth
+package import OAuth
 
 extension Service {
     /// The name of a service that this package describes.
@@ -51,7 +51,7 @@ extension BuiltInService {
     ///   - values: the values of the placeholders.
     ///   - security: the rules for its addresses.
     /// - Throws: what ``Service/named(_:_:)`` throws.
-    public func service(
+    package func service(
         _ values: [String: String] = [:], security: TransportSecurity = .httpsOnly
     ) throws(HandshakeError) -> Service {
         if let unsupportedReason {

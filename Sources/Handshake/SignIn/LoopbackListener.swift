@@ -1,5 +1,5 @@
 import Dispatch
-public import OAuth
+package import OAuth
 import Synchronization
 
 #if canImport(Glibc)
@@ -14,15 +14,15 @@ import Darwin
 ///
 /// Bound to a loopback address only, opened for one request, closed after its answer. Any other request, such as a
 /// favicon request, another page's script, or a redirect with a foreign state, gets an error page and changes nothing.
-public final class LoopbackListener: Sendable {
+package final class LoopbackListener: Sendable {
     /// The redirect URI to register and send, with an address literal and the port that the kernel chose.
-    public let redirectURI: RedirectURI
+    package let redirectURI: RedirectURI
 
     private let socket: ListeningSocket
     private let path: String
 
     /// What becomes of a redirect that reached the right address.
-    public enum Verdict<Value: Sendable>: Sendable {
+    package enum Verdict<Value: Sendable>: Sendable {
         /// It answers the request: show this page, hand the value over and close.
         case accepted(Value, page: String)
         /// It does not: show this page and keep listening.
@@ -35,7 +35,7 @@ public final class LoopbackListener: Sendable {
     ///   - port: a fixed port, for services that compare it; nil lets the kernel choose.
     ///   - path: where the redirect arrives, beginning with a slash.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the port is taken or the path is not one.
-    public init(port: UInt16? = nil, path: String = "/callback") throws(HandshakeError) {
+    package init(port: UInt16? = nil, path: String = "/callback") throws(HandshakeError) {
         guard path.hasPrefix("/"), !path.contains("?"), !path.contains("#") else {
             throw .configuration(member: "redirect", problem: "a path begins with / and has no query")
         }
@@ -53,7 +53,7 @@ public final class LoopbackListener: Sendable {
     /// - Parameter judge: parses a redirect URL and decides whether it answers the request.
     /// - Returns: the value of the accepted redirect.
     /// - Throws: `CancellationError`, when the calling task is cancelled, which closes the listener.
-    public func redirect<Value: Sendable>(
+    package func redirect<Value: Sendable>(
         _ judge: @escaping @Sendable (_ redirectURL: String) -> Verdict<Value>
     ) async throws -> Value {
         let exchange = RedirectExchange(authority: socket.authority, path: path, judge: judge)

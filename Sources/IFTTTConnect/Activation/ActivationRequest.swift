@@ -147,7 +147,7 @@ public struct ActivationAddresses: Sendable, Hashable, Codable {
 }
 
 /// The user who turns a connection on, as known before the service's page opens.
-public enum ActivationUser: Sendable, Hashable, Codable {
+package enum ActivationUser: Sendable, Hashable, Codable {
     /// An IFTTT user, identified by a token.
     case username(String)
     /// An address with an IFTTT account.

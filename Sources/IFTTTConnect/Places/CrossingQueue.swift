@@ -1,4 +1,4 @@
-public import Handshake
+package import Handshake
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -10,21 +10,21 @@ import Foundation
 ///
 /// Crossings stand in records of up to 50, oldest first; a record is removed as a whole when all of it is done. So a queue of any
 /// length costs one small write for a crossing and one for a batch.
-public struct CrossingQueue: Sendable {
+package struct CrossingQueue: Sendable {
     /// Crossings of one record of the vault.
-    public struct Batch: Sendable, Hashable {
+    package struct Batch: Sendable, Hashable {
         let number: Int
-        public let crossings: [AreaCrossing]
+        package let crossings: [AreaCrossing]
     }
 
     /// How many crossings a batch has at most.
-    public static let batchSize = 50
+    package static let batchSize = 50
 
     private let vault: any Vault
     private let account: String
 
     /// Opens the queue of an account.
-    public init(in vault: any Vault, of account: String) {
+    package init(in vault: any Vault, of account: String) {
         self.vault = vault
         self.account = account
     }
@@ -32,7 +32,7 @@ public struct CrossingQueue: Sendable {
     /// Adds crossings at the end. Those that are in the last two batches already are not added again.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written; what was added before stays.
-    public func append(_ crossings: [AreaCrossing]) async throws {
+    package func append(_ crossings: [AreaCrossing]) async throws {
         guard !crossings.isEmpty else { return }
         do {
             try await vault.update(VaultKey(.crossings, [account, "last"])) { last in
@@ -76,7 +76,7 @@ public struct CrossingQueue: Sendable {
     /// What waits, oldest first.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read or a record is damaged; damaged records stay.
-    public func batches() async throws -> [Batch] {
+    package func batches() async throws -> [Batch] {
         do {
             let listing = try await vault.keys(of: .crossings)
             if let damage = listing.damaged.first { throw damage }
@@ -95,7 +95,7 @@ public struct CrossingQueue: Sendable {
     /// Every crossing that waits, oldest first.
     ///
     /// - Throws: as ``batches()``.
-    public func crossings() async throws -> [AreaCrossing] { try await batches().flatMap(\.crossings) }
+    package func crossings() async throws -> [AreaCrossing] { try await batches().flatMap(\.crossings) }
 
     /// Removes crossings of a batch that are done.
     func remove(_ crossings: [AreaCrossing], from batch: Batch) async throws {

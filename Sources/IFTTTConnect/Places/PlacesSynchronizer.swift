@@ -57,7 +57,7 @@ public actor PlacesSynchronizer {
 
     /// What happens, for one reader; a reader that is late by more than 1,000 events misses the oldest.
     public nonisolated let events: AsyncStream<PlaceEvent>
-    public nonisolated let queue: CrossingQueue
+    package nonisolated let queue: CrossingQueue
     public nonisolated let configuration: Configuration
 
     let api: ConnectAPI

@@ -1,10 +1,10 @@
-public import Beacons
-public import Handshake
+package import Beacons
+package import Handshake
 
 /// The user's own number in a community, stored encrypted in a vault so that it is available offline.
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
-public struct OwnNumber: Sendable {
+package struct OwnNumber: Sendable {
     private let vault: any Vault
     private let key: VaultKey
 
@@ -12,13 +12,13 @@ public struct OwnNumber: Sendable {
     ///   - vault: where the number is stored.
     ///   - community: the namespace of the number, as for ``EncounterLog``.
     ///   - account: the account whose user has the number.
-    public init(in vault: any Vault, community: String, account: String) {
+    package init(in vault: any Vault, community: String, account: String) {
         self.vault = vault
         key = VaultKey(.ownNumber, [community, account])
     }
 
     /// The stored number; nil when there is none.
-    public func known() async throws -> UserNumber? {
+    package func known() async throws -> UserNumber? {
         try await wrapped {
             guard let bytes = try await vault.record(key) else { return nil }
             guard let number = Int(String(decoding: bytes, as: UTF8.self)).flatMap({ try? UserNumber($0) }) else {
@@ -29,7 +29,7 @@ public struct OwnNumber: Sendable {
     }
 
     /// Stores the number.
-    public func remember(_ number: UserNumber) async throws {
+    package func remember(_ number: UserNumber) async throws {
         try await wrapped {
             try await vault.update(key) { try await $0.replace(with: Array(number.description.utf8)) }
         }
@@ -38,7 +38,7 @@ public struct OwnNumber: Sendable {
     /// Deletes the number.
     ///
     /// - Returns: whether there was one.
-    @discardableResult public func forget() async throws -> Bool {
+    @discardableResult package func forget() async throws -> Bool {
         try await wrapped { try await vault.remove(key) }
     }
 

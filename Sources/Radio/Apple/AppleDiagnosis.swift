@@ -13,7 +13,7 @@ extension AppleRadio {
 
     /// Checks everything that scanning and advertising need, without prompting the user.
     @MainActor
-    public func diagnosis() -> RadioDiagnosis {
+    package func diagnosis() -> RadioDiagnosis {
         var findings = Self.keys.map { key, use in
             Bundle.main.object(forInfoDictionaryKey: key) == nil
                 ? RadioDiagnosis.Finding(

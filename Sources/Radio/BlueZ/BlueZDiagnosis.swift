@@ -18,7 +18,7 @@ struct BlueZFacts: Sendable, Hashable {
 
 extension BlueZRadio {
     /// Checks everything that scanning and advertising need, and changes nothing.
-    public func diagnosis() async -> RadioDiagnosis {
+    package func diagnosis() async -> RadioDiagnosis {
         var facts = BlueZFacts(wanted: options.adapter)
         #if os(Linux)
         facts.version = await BlueZVersion.installed(clock: options.time.clock)

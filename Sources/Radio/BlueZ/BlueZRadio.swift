@@ -24,7 +24,7 @@ public struct BlueZRadio: Radio {
         /// The delays between attempts.
         public var backOff: ReconnectingConnection.BackOff
         /// The kernel's state of blocked adapters.
-        public var rfkill: RFKill
+        package var rfkill: RFKill
 
         public init(
             adapter: String? = nil, switchesOn: Bool = false, methods: [ScanMethod] = bluezMethods,

@@ -5,9 +5,9 @@ import Foundation
 #endif
 
 /// The kernel's blocked radios, from `/sys/class/rfkill` (Linux, Documentation/ABI/stable/sysfs-class-rfkill).
-public struct RFKill: Sendable, Hashable {
+package struct RFKill: Sendable, Hashable {
     /// What blocks a radio.
-    public enum Block: Sendable, Hashable {
+    package enum Block: Sendable, Hashable {
         /// Software; `rfkill unblock` removes it.
         case soft
         /// A switch or key of the machine.
@@ -15,22 +15,22 @@ public struct RFKill: Sendable, Hashable {
     }
 
     /// A radio that can be blocked.
-    public struct Switch: Sendable, Hashable {
+    package struct Switch: Sendable, Hashable {
         /// The driver's name, such as `hci0`.
-        public let name: String
+        package let name: String
         /// Nil when it is not blocked.
-        public let block: Block?
+        package let block: Block?
     }
 
     private let folder: String
 
     /// - Parameter folder: The kernel's folder.
-    public init(folder: String = "/sys/class/rfkill") {
+    package init(folder: String = "/sys/class/rfkill") {
         self.folder = folder
     }
 
     /// The switches of Bluetooth radios by name; empty where the kernel reports none.
-    public var switches: [Switch] {
+    package var switches: [Switch] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return entries.sorted().compactMap { entry in
             guard let name = line(entry, "name"), line(entry, "type") == "bluetooth" else { return nil }

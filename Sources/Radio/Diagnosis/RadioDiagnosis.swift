@@ -1,14 +1,14 @@
 /// The state of a radio, with a cure for each problem: the output of `doctor` (dossier BE-17).
-public struct RadioDiagnosis: Sendable, Hashable {
+package struct RadioDiagnosis: Sendable, Hashable {
     /// The topic of a finding.
-    public enum Topic: String, Sendable, Hashable, CaseIterable {
+    package enum Topic: String, Sendable, Hashable, CaseIterable {
         case bus, daemon, version, adapter, power, permission, advertising, scanning
         /// Passive scanning, which saves power.
         case monitor
     }
 
     /// The result of a check.
-    public enum Verdict: String, Sendable, Hashable {
+    package enum Verdict: String, Sendable, Hashable {
         case good
         /// It works, but could work better.
         case limited
@@ -19,15 +19,15 @@ public struct RadioDiagnosis: Sendable, Hashable {
     }
 
     /// The result of one check.
-    public struct Finding: Sendable, Hashable {
-        public let topic: Topic
-        public let verdict: Verdict
+    package struct Finding: Sendable, Hashable {
+        package let topic: Topic
+        package let verdict: Verdict
         /// What was found, for people, without a full stop.
-        public let text: String
+        package let text: String
         /// What to do about it; nil when nothing is needed.
-        public let cure: String?
+        package let cure: String?
 
-        public init(_ topic: Topic, _ verdict: Verdict, _ text: String, cure: String? = nil) {
+        package init(_ topic: Topic, _ verdict: Verdict, _ text: String, cure: String? = nil) {
             self.topic = topic
             self.verdict = verdict
             self.text = text
@@ -41,17 +41,17 @@ public struct RadioDiagnosis: Sendable, Hashable {
     }
 
     /// In the order of dependency: what depends on a missing item was not checked.
-    public let findings: [Finding]
+    package let findings: [Finding]
 
-    public init(_ findings: [Finding]) {
+    package init(_ findings: [Finding]) {
         self.findings = findings
     }
 
     /// Whether scanning can work.
-    public var canScan: Bool { isGood(.scanning) }
+    package var canScan: Bool { isGood(.scanning) }
 
     /// Whether advertising can work.
-    public var canAdvertise: Bool { isGood(.advertising) }
+    package var canAdvertise: Bool { isGood(.advertising) }
 
     private func isGood(_ topic: Topic) -> Bool {
         let blockers: Set<Topic> = [.bus, .daemon, .adapter, .power, .permission, topic]

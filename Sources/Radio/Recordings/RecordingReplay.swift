@@ -1,6 +1,16 @@
 public import Beacons
 
-/// Replays a recording as a radio: JSON lines in the format of `RecordingCodec` (dossier 7.3).
+/// Replays a recording as a radio: JSON lines such as
+/// `{"t":1767225600.25,"addr":"D0:00:00:00:02:F7","rssi":-61,"ad":"1aff4c00…"}` (dossier 7.3).
+///
+/// | member | |
+/// |---|---|
+/// | `t` | seconds since 1970, or since the start of the recording |
+/// | `addr` | the sender's address; optional or null |
+/// | `rssi` | dBm; 127, 0, null or missing when it was not measured |
+/// | `ad` | the advertising data in hexadecimal digits |
+///
+/// Other members and empty lines are ignored; a line is at most 8,192 bytes long.
 ///
 /// Packets keep their recorded times. Pass ``time`` to an algorithm that reads a clock, so that it sees the recording's time at
 /// any pace. A replay serves one scan at a time.
