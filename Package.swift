@@ -73,7 +73,6 @@ let package = Package(
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "DBus", targets: ["DBus"]),
-        .library(name: "DesktopServices", targets: ["DesktopServices"]),
         .library(name: "SecretServiceVault", targets: ["SecretServiceVault"]),
         .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Nearby", targets: ["Nearby"]),

@@ -1,10 +1,10 @@
 #if Desktop
-public import DBus
+package import DBus
 
 /// The errors of this module.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
-public enum DesktopServicesError: Error, Sendable, Hashable {
+package enum DesktopServicesError: Error, Sendable, Hashable {
     /// The connection to the bus, or an error of the service that has no case of its own.
     case bus(DBusError)
 
@@ -20,7 +20,7 @@ public enum DesktopServicesError: Error, Sendable, Hashable {
 
 extension DesktopServicesError: CustomStringConvertible {
     /// What happened and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .bus(let error): error.description
         case .noNotificationService:

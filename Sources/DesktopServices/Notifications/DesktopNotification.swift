@@ -3,16 +3,16 @@
 ///
 /// Texts are plain: markup in them is shown, never interpreted. Control characters are made visible, and text beyond the
 /// limits given here is truncated.
-public struct DesktopNotification: Sendable, Hashable {
+package struct DesktopNotification: Sendable, Hashable {
     /// How urgently the desktop shows it.
-    public enum Urgency: UInt8, Sendable, Hashable, CaseIterable {
+    package enum Urgency: UInt8, Sendable, Hashable, CaseIterable {
         case low = 0
         case normal = 1
         case critical = 2
     }
 
     /// When the notification closes by itself.
-    public enum Expiry: Sendable, Hashable {
+    package enum Expiry: Sendable, Hashable {
         /// The server's default.
         case serverDefault
         case never
@@ -30,45 +30,45 @@ public struct DesktopNotification: Sendable, Hashable {
     }
 
     /// A button or click that the user can choose.
-    public struct Action: Sendable, Hashable {
+    package struct Action: Sendable, Hashable {
         /// The key of ``Notifications/Event/actionInvoked(_:key:)``; `default` is a click on the notification.
-        public let key: String
+        package let key: String
         /// The button's label, at most 100 characters.
-        public let label: String
+        package let label: String
 
-        public init(key: String, label: String) {
+        package init(key: String, label: String) {
             self.key = key
             self.label = label
         }
     }
 
     /// The identifier of a notification that was shown; valid until it is closed.
-    public struct ID: Sendable, Hashable {
-        public let number: UInt32
+    package struct ID: Sendable, Hashable {
+        package let number: UInt32
 
-        public init(_ number: UInt32) {
+        package init(_ number: UInt32) {
             self.number = number
         }
     }
 
     /// One line of at most 200 characters.
-    public var summary: String
+    package var summary: String
     /// Several lines, at most 2000 characters.
-    public var body: String
+    package var body: String
     /// The name of an icon of the desktop's theme, or empty.
-    public var icon = ""
+    package var icon = ""
     /// The absolute path of a picture on this machine; nil for none.
-    public var image: String?
+    package var image: String?
     /// The server receives at most eight, and none if it does not support actions.
-    public var actions: [Action] = []
-    public var urgency = Urgency.normal
+    package var actions: [Action] = []
+    package var urgency = Urgency.normal
     /// A category of the Desktop Notifications Specification, such as `presence.online`; empty for none.
-    public var category = ""
+    package var category = ""
     /// Whether the server drops it after showing it, instead of storing it.
-    public var isTransient = false
-    public var expiry = Expiry.serverDefault
+    package var isTransient = false
+    package var expiry = Expiry.serverDefault
 
-    public init(_ summary: String, body: String = "") {
+    package init(_ summary: String, body: String = "") {
         self.summary = summary
         self.body = body
     }

@@ -3,7 +3,7 @@ import DBus
 
 extension Notifications {
     /// An event of a notification.
-    public enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
         /// It was closed, and its identifier is no longer valid.
         case closed(DesktopNotification.ID, Reason)
         /// The user chose an action.
@@ -11,7 +11,7 @@ extension Notifications {
     }
 
     /// Why a notification was closed.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         case expired
         case dismissed
         /// ``Notifications/close(_:)`` was called.
@@ -21,19 +21,19 @@ extension Notifications {
     }
 
     /// The events of notifications, in order. It ends as `Signals` of the module `DBus` do; malformed signals are skipped.
-    public struct Events: AsyncSequence, Sendable {
-        public typealias Element = Event
+    package struct Events: AsyncSequence, Sendable {
+        package typealias Element = Event
 
         let signals: Signals
 
-        public struct AsyncIterator: AsyncIteratorProtocol {
+        package struct AsyncIterator: AsyncIteratorProtocol {
             var base: Signals.AsyncIterator
 
-            public mutating func next() async throws -> Event? {
+            package mutating func next() async throws -> Event? {
                 try await next(isolation: #isolation)
             }
 
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Event? {
+            package mutating func next(isolation actor: isolated (any Actor)?) async throws -> Event? {
                 while let signal = try await base.next(isolation: actor) {
                     if let event = Event(signal) { return event }
                 }
@@ -41,7 +41,7 @@ extension Notifications {
             }
         }
 
-        public func makeAsyncIterator() -> AsyncIterator {
+        package func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(base: signals.makeAsyncIterator())
         }
     }

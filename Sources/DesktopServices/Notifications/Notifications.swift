@@ -1,37 +1,37 @@
 #if Desktop
-public import DBus
+package import DBus
 
 /// The desktop's notification service (Desktop Notifications Specification 1.2; beacons dossier 10.2).
-public struct Notifications: Sendable {
+package struct Notifications: Sendable {
     /// A capability of a server; unlisted names are preserved.
-    public struct Capability: RawRepresentable, Sendable, Hashable {
-        public let rawValue: String
+    package struct Capability: RawRepresentable, Sendable, Hashable {
+        package let rawValue: String
 
-        public init(rawValue: String) {
+        package init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// Shows buttons and reports clicks.
-        public static let actions = Capability(rawValue: "actions")
+        package static let actions = Capability(rawValue: "actions")
         /// Shows the body.
-        public static let body = Capability(rawValue: "body")
+        package static let body = Capability(rawValue: "body")
         /// Interprets some HTML in the body.
-        public static let bodyMarkup = Capability(rawValue: "body-markup")
+        package static let bodyMarkup = Capability(rawValue: "body-markup")
         /// Stores notifications until they are dismissed.
-        public static let persistence = Capability(rawValue: "persistence")
+        package static let persistence = Capability(rawValue: "persistence")
     }
 
     /// The server's description of itself.
-    public struct Server: Sendable, Hashable {
-        public let name: String
-        public let vendor: String
-        public let version: String
+    package struct Server: Sendable, Hashable {
+        package let name: String
+        package let vendor: String
+        package let version: String
         /// The version of the specification, as in `1.2`.
-        public let specification: String
+        package let specification: String
     }
 
     /// The program's name as users know it.
-    public let application: String
+    package let application: String
     /// The request timeout.
     private let timeout: Duration
     private let service: RemoteObject
@@ -46,7 +46,7 @@ public struct Notifications: Sendable {
     ///   - connection: The session bus.
     ///   - application: The program's name as users know it.
     ///   - timeout: The request timeout.
-    public init(_ connection: Connection, application: String, timeout: Duration = Connection.standardTimeout) {
+    package init(_ connection: Connection, application: String, timeout: Duration = Connection.standardTimeout) {
         self.application = application
         self.timeout = timeout
         service = connection.object(Self.path, of: Self.name)
@@ -55,14 +55,14 @@ public struct Notifications: Sendable {
     /// The server's capabilities.
     ///
     /// - Throws: ``DesktopServicesError/noNotificationService`` or ``DesktopServicesError/bus(_:)``
-    public func capabilities() async throws -> Set<Capability> {
+    package func capabilities() async throws -> Set<Capability> {
         Set(try await call("GetCapabilities").read([String].self).map(Capability.init(rawValue:)))
     }
 
     /// The server's name and version.
     ///
     /// - Throws: As ``capabilities()``.
-    public func server() async throws -> Server {
+    package func server() async throws -> Server {
         let (name, vendor, version, specification) = try await call("GetServerInformation")
             .read(String.self, String.self, String.self, String.self)
         return Server(name: name, vendor: vendor, version: version, specification: specification)
@@ -77,7 +77,7 @@ public struct Notifications: Sendable {
     ///   - earlier: The notification to replace; if it was closed, a new one appears.
     /// - Returns: Its identifier; when it replaces another, the server may return the same.
     /// - Throws: As ``capabilities()``.
-    public func show(
+    package func show(
         _ notification: DesktopNotification, replacing earlier: DesktopNotification.ID? = nil
     ) async throws -> DesktopNotification.ID {
         let capabilities = try await capabilities()
@@ -89,7 +89,7 @@ public struct Notifications: Sendable {
     /// Closes a notification. One that is closed already is no error.
     ///
     /// - Throws: As ``capabilities()``.
-    public func close(_ id: DesktopNotification.ID) async throws {
+    package func close(_ id: DesktopNotification.ID) async throws {
         do {
             try await call("CloseNotification", [.uint32(id.number)])
         } catch DesktopServicesError.bus(.remote(let error)) where error.message.isEmpty {
@@ -107,7 +107,7 @@ public struct Notifications: Sendable {
     /// The events of notifications, including those of other programs, from the return of this function on.
     ///
     /// - Throws: ``DesktopServicesError/bus(_:)``
-    public func events() async throws -> Events {
+    package func events() async throws -> Events {
         try await DesktopServicesError.placing(absent: .noNotificationService) {
             Events(signals: try await service.signals(of: Self.interface))
         }

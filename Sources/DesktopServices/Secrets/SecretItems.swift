@@ -8,7 +8,7 @@ extension SecretService {
     /// Looks up the secret with these attributes; of several, the first one that the service lists.
     ///
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
-    public func lookup(_ attributes: [String: String]) async throws -> Lookup {
+    package func lookup(_ attributes: [String: String]) async throws -> Lookup {
         try await DesktopServicesError.placing(absent: .noSecretService) {
             let (found, locked) = try await search(attributes)
             var unlocked = found
@@ -31,7 +31,7 @@ extension SecretService {
     ///   - label: The name in programs that list secrets.
     ///   - attributes: The attributes for look-ups. They are not secret, and may be stored unencrypted.
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
-    public func store(
+    package func store(
         _ secret: SecretValue, label: String, attributes: [String: String]
     ) async throws -> Change {
         try await DesktopServicesError.placing(absent: .noSecretService) {
@@ -55,7 +55,7 @@ extension SecretService {
     ///
     /// - Returns: ``Change/locked`` when at least one could not be deleted.
     /// - Throws: ``DesktopServicesError`` or `CancellationError`.
-    public func delete(_ attributes: [String: String]) async throws -> Change {
+    package func delete(_ attributes: [String: String]) async throws -> Change {
         try await DesktopServicesError.placing(absent: .noSecretService) {
             let (unlocked, locked) = try await search(attributes)
             var areAllDeleted = true

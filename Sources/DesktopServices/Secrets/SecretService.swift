@@ -1,13 +1,13 @@
 #if Desktop
-public import DBus
+package import DBus
 
 /// A session with the Secret Service: gnome-keyring, KWallet and others (Secret Service API 0.2; beacons dossier 10.3).
 ///
 /// A session lives as long as its connection and cannot be used on another one. When the service restarts, open a new
 /// session.
-public struct SecretService: Sendable {
+package struct SecretService: Sendable {
     /// How secrets travel on the bus.
-    public enum Transfer: Sendable, Hashable {
+    package enum Transfer: Sendable, Hashable {
         /// Encrypted with the session key.
         case encrypted
         /// In plain, for a service without encryption. Connections of this package are Unix sockets on this machine, and the
@@ -16,7 +16,7 @@ public struct SecretService: Sendable {
     }
 
     /// Whether the service may prompt the user, and for how long.
-    public enum Prompting: Sendable, Hashable {
+    package enum Prompting: Sendable, Hashable {
         /// Locked items stay locked.
         case never
         /// Dismisses a prompt that is not answered in time; without a display, no user can answer it.
@@ -24,7 +24,7 @@ public struct SecretService: Sendable {
     }
 
     /// The result of a look-up.
-    public enum Lookup: Sendable {
+    package enum Lookup: Sendable {
         case found(SecretValue)
         /// There is no such item.
         case absent
@@ -35,7 +35,7 @@ public struct SecretService: Sendable {
     }
 
     /// The result of a change.
-    public enum Change: Sendable, Hashable {
+    package enum Change: Sendable, Hashable {
         case done
         /// There was nothing to delete.
         case absent
@@ -46,7 +46,7 @@ public struct SecretService: Sendable {
     }
 
     /// How secrets travel in this session.
-    public var transfer: Transfer { key == nil ? .plain : .encrypted }
+    package var transfer: Transfer { key == nil ? .plain : .encrypted }
 
     let service: RemoteObject
     let prompting: Prompting
@@ -66,7 +66,7 @@ public struct SecretService: Sendable {
     ///   - random: Returns that many random bytes, for keys.
     /// - Throws: ``DesktopServicesError/noSecretService``, ``DesktopServicesError/bus(_:)`` or
     ///   ``DesktopServicesError/malformed(answer:problem:)``
-    public static func open(
+    package static func open(
         on connection: Connection, prompting: Prompting = .upTo(.seconds(60)),
         random: @escaping @Sendable (Int) -> [UInt8] = systemRandom
     ) async throws -> SecretService {
@@ -100,7 +100,7 @@ public struct SecretService: Sendable {
     }
 
     /// Random bytes of the operating system.
-    public static let systemRandom: @Sendable (Int) -> [UInt8] = { count in
+    package static let systemRandom: @Sendable (Int) -> [UInt8] = { count in
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in .random(in: 0 ... .max, using: &generator) }
     }

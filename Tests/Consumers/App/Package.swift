@@ -23,7 +23,6 @@ let package = Package(
                 .product(name: "ConnectButton", package: "handshake"),
                 .product(name: "Nearby", package: "handshake"),
                 // Their traits are off: they compile to nothing.
-                .product(name: "DesktopServices", package: "handshake"),
                 .product(name: "SecretServiceVault", package: "handshake"),
                 .product(name: "HandshakeServer", package: "handshake"),
                 .product(name: "Sandbox", package: "handshake"),
