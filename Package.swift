@@ -72,7 +72,6 @@ let package = Package(
         .library(name: "Radio", targets: ["Radio"]),
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
-        .library(name: "DBus", targets: ["DBus"]),
         .library(name: "SecretServiceVault", targets: ["SecretServiceVault"]),
         .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Nearby", targets: ["Nearby"]),
@@ -150,7 +149,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Beacons", "ConnectButton", "DBus", "Geofences", "Handshake", "HandshakeServer", "IFTTTConnect",
+                "Beacons", "ConnectButton", "Geofences", "Handshake", "HandshakeServer", "IFTTTConnect",
                 "Nearby", "OAuth", "Positions", "Radio", "RecurseCenter", "Sandbox", "Sequencing", "TestFixtures",
                 httpTypes, hummingbird,
             ],

@@ -1,7 +1,7 @@
 /// The errors of this module.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
-public enum DBusError: Error, Sendable, Hashable {
+package enum DBusError: Error, Sendable, Hashable {
     /// A text is not a name of its kind.
     case invalidName(kind: String, text: String, problem: String)
 
@@ -53,7 +53,7 @@ public enum DBusError: Error, Sendable, Hashable {
 
 extension DBusError: CustomStringConvertible {
     /// What happened and what to do.
-    public var description: String {
+    package var description: String {
         switch self {
         case .invalidName(let kind, let text, let problem):
             "“\(text.visible(limit: 100))” is not a valid \(kind): \(problem)"
@@ -85,7 +85,7 @@ extension DBusError: CustomStringConvertible {
 
 extension DBusError {
     /// Whether reconnecting may help.
-    public var isTransient: Bool {
+    package var isTransient: Bool {
         switch self {
         case .connectionLost, .unreachable, .timeout: true
         default: false

@@ -1,12 +1,12 @@
 /// An error reply of a peer or of an exported method.
-public struct RemoteError: Error, Sendable, Hashable {
+package struct RemoteError: Error, Sendable, Hashable {
     /// The kind of error, such as `org.bluez.Error.NotReady`.
-    public let name: ErrorName
+    package let name: ErrorName
     /// The peer's message, untrusted. ``description`` escapes it.
-    public let message: String
+    package let message: String
 
     /// Creates an error with a message for people.
-    public init(_ name: ErrorName, _ message: String = "") {
+    package init(_ name: ErrorName, _ message: String = "") {
         self.name = name
         self.message = message
     }
@@ -14,7 +14,7 @@ public struct RemoteError: Error, Sendable, Hashable {
 
 extension RemoteError: CustomStringConvertible {
     /// Name and message on one line, with control characters escaped and the message truncated to 500 characters.
-    public var description: String {
+    package var description: String {
         message.isEmpty ? name.text : "\(name): \(message.visible(limit: 500))"
     }
 }

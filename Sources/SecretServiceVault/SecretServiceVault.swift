@@ -1,5 +1,5 @@
 #if Desktop
-public import DBus
+package import DBus
 import DesktopServices
 public import Handshake
 
@@ -19,18 +19,29 @@ public enum SecretServiceVault {
     ///
     /// - Parameters:
     ///   - directory: the vault's folder.
-    ///   - addresses: the session bus.
+    ///   - environment: names the session bus: `DBUS_SESSION_BUS_ADDRESS`, otherwise `bus` in `XDG_RUNTIME_DIR`.
     ///   - promptTime: how long the user has to unlock the keyring; nil never prompts.
-    ///   - options: how to connect to the bus.
     /// - Throws: ``VaultError/locked(_:)`` when the keyring is locked, or no longer has the key;
-    ///   ``VaultError/unavailable(_:)`` when there is no keyring, or it has no default collection; what `FileVault` throws;
-    ///   `CancellationError`.
+    ///   ``VaultError/unavailable(_:)`` when there is no session bus or keyring, or it has no default collection; what
+    ///   `FileVault` throws; `CancellationError`.
     public static func open(
-        directory: String, on addresses: [Address], promptTime: Duration? = promptTime,
-        options: Connection.Options = .init()
+        directory: String, environment: [String: String], promptTime: Duration? = promptTime
+    ) async throws -> FileVault {
+        let addresses: [Address]
+        do {
+            addresses = try Address.session(environment: environment)
+        } catch {
+            throw VaultError.unavailable("the desktop's keyring cannot be reached: \(error)")
+        }
+        return try await open(directory: directory, on: addresses, promptTime: promptTime)
+    }
+
+    /// Opens the vault with the keyring on the bus at one of these addresses.
+    package static func open(
+        directory: String, on addresses: [Address], promptTime: Duration? = promptTime
     ) async throws -> FileVault {
         do {
-            let connection = try await Connection.open(addresses, options: options)
+            let connection = try await Connection.open(addresses)
             defer { connection.close() }
             let keyring = try await SecretService.open(
                 on: connection, prompting: promptTime.map { .upTo($0) } ?? .never)

@@ -1,5 +1,4 @@
 import Beacons
-import DBus
 import Foundation
 import Geofences
 import Handshake
@@ -7,7 +6,7 @@ import Nearby
 import Positions
 import Radio
 
-/// The code of the pages about radios, buses and receivers, compiled; `CodeTests` compares. It needs a device, so it is not run.
+/// The code of the pages about radios and receivers, compiled; `CodeTests` compares. It needs a device, so it is not run.
 private enum DeviceSamples {
     static func beacons(_ advertisement: Advertisement) {
         let parser = FrameParser()
@@ -16,13 +15,6 @@ private enum DeviceSamples {
         case .altBeacon(let beacon): print(beacon.identity)
         default: break  // most of the traffic
         }
-    }
-
-    static func bus(environment: [String: String]) async throws -> Bool {
-        let connection = try await Connection.open(Address.system(environment: environment))
-        let adapter = connection.object("/org/bluez/hci0", of: "org.bluez")
-        let isPowered: Bool = try await adapter.property("Powered", of: "org.bluez.Adapter1")
-        return isPowered
     }
 
     static func areas(_ track: [Fix]) throws {

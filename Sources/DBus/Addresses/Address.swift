@@ -2,9 +2,9 @@
 ///
 /// Other transports are rejected: `tcp`, because the bus could not authenticate the client by credentials, and `unixexec`,
 /// because an address from the environment must not start a program.
-public struct Address: Sendable, Hashable {
+package struct Address: Sendable, Hashable {
     /// The socket to connect to.
-    public enum Endpoint: Sendable, Hashable {
+    package enum Endpoint: Sendable, Hashable {
         /// A socket in the file system.
         case path(String)
         /// A socket of Linux's abstract name space.
@@ -12,12 +12,12 @@ public struct Address: Sendable, Hashable {
     }
 
     /// The socket to connect to.
-    public let endpoint: Endpoint
+    package let endpoint: Endpoint
     /// The bus's identifier, 32 hexadecimal digits; if given, no other bus is accepted.
-    public let guid: String?
+    package let guid: String?
 
     /// Creates an address.
-    public init(_ endpoint: Endpoint, guid: String? = nil) {
+    package init(_ endpoint: Endpoint, guid: String? = nil) {
         self.endpoint = endpoint
         self.guid = guid
     }
@@ -28,7 +28,7 @@ public struct Address: Sendable, Hashable {
     /// - Returns: At least one address, in the order in which to try them.
     /// - Throws: ``DBusError/invalidAddress(text:problem:)``, or ``DBusError/unsupported(feature:)`` when every address is
     ///   of another transport.
-    public static func list(_ text: String) throws(DBusError) -> [Address] {
+    package static func list(_ text: String) throws(DBusError) -> [Address] {
         var addresses: [Address] = []
         var unsupported: [String] = []
         for entry in text.split(separator: ";") {
@@ -50,7 +50,7 @@ public struct Address: Sendable, Hashable {
     ///
     /// - Throws: ``DBusError/invalidAddress(text:problem:)``, also when neither variable is set, and
     ///   ``DBusError/unsupported(feature:)``
-    public static func session(environment: [String: String]) throws(DBusError) -> [Address] {
+    package static func session(environment: [String: String]) throws(DBusError) -> [Address] {
         if let text = environment["DBUS_SESSION_BUS_ADDRESS"], !text.isEmpty { return try list(text) }
         if let folder = environment["XDG_RUNTIME_DIR"], !folder.isEmpty { return [Address(.path(folder + "/bus"))] }
         throw .invalidAddress(
@@ -62,14 +62,14 @@ public struct Address: Sendable, Hashable {
     /// Instances”).
     ///
     /// - Throws: ``DBusError/invalidAddress(text:problem:)`` or ``DBusError/unsupported(feature:)``
-    public static func system(environment: [String: String]) throws(DBusError) -> [Address] {
+    package static func system(environment: [String: String]) throws(DBusError) -> [Address] {
         if let text = environment["DBUS_SYSTEM_BUS_ADDRESS"], !text.isEmpty { return try list(text) }
         return [Address(.path("/var/run/dbus/system_bus_socket"))]
     }
 }
 
 extension Address: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch endpoint {
         case .path(let path): "unix:path=\(path)"
         case .abstract(let name): "unix:abstract=\(name)"

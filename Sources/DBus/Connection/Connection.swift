@@ -6,18 +6,28 @@ import AsyncSupport
 /// ends the connection, every pending call and every sequence ends with ``DBusError/connectionLost(reason:)``; for
 /// reconnecting, see ``ReconnectingConnection``. Releasing the last reference closes it.
 ///
+/// ```swift
+/// let connection = try await Connection.open(Address.system(environment: environment))
+/// let adapter = connection.object("/org/bluez/hci0", of: "org.bluez")
+/// let isPowered: Bool = try await adapter.property("Powered", of: "org.bluez.Adapter1")
+/// ```
+///
+/// It speaks the protocol of the D-Bus Specification over a Unix socket, without a C library. Every wait can be cancelled and
+/// has a deadline on an injected clock. One thread for each connection sleeps in `poll`; no thread of the cooperative pool
+/// waits for the socket. File descriptors are not supported, and `EXTERNAL` is the only authentication mechanism.
+///
 /// A class, because it is shared; its only state is the bus's.
-public final class Connection: Sendable {
+package final class Connection: Sendable {
     /// The options of a connection.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// The timeout of opening, including authentication. Default: ten seconds.
-        public var openTimeout: Duration
+        package var openTimeout: Duration
         /// The maximum length of a received message in bytes; a longer one ends the connection. Default: 16 MiB.
-        public var messageLimit: Int
+        package var messageLimit: Int
         /// The clock that measures timeouts.
-        public var clock: any Clock<Duration>
+        package var clock: any Clock<Duration>
 
-        public init(
+        package init(
             openTimeout: Duration = .seconds(10), messageLimit: Int = 1 << 24,
             clock: any Clock<Duration> = ContinuousClock()
         ) {
@@ -28,10 +38,10 @@ public final class Connection: Sendable {
     }
 
     /// The default timeout of a call: the reference implementation's 25 seconds.
-    public static let standardTimeout = Duration.seconds(25)
+    package static let standardTimeout = Duration.seconds(25)
 
     /// The name that the bus gave to this connection.
-    public let uniqueName: BusName
+    package let uniqueName: BusName
     let link: Link
     let router: Router
 
@@ -50,7 +60,7 @@ public final class Connection: Sendable {
     /// - Throws: ``DBusError/unreachable(address:reason:)`` for the last address when none answers,
     ///   ``DBusError/authentication(reason:)``, ``DBusError/wrongBus(expected:found:)``, ``DBusError/timeout(of:)`` or
     ///   `CancellationError`.
-    public static func open(_ addresses: [Address], options: Options = Options()) async throws -> Connection {
+    package static func open(_ addresses: [Address], options: Options = Options()) async throws -> Connection {
         do {
             return try await withDeadline(options.openTimeout, on: options.clock) {
                 let (descriptor, address) = try await connect(addresses, clock: options.clock)
@@ -95,20 +105,20 @@ public final class Connection: Sendable {
     }
 
     /// The clock that measures timeouts of this connection.
-    public var clock: any Clock<Duration> { link.clock }
+    package var clock: any Clock<Duration> { link.clock }
 
     /// Ends the connection after sending what the bus accepts without waiting.
-    public func close() {
+    package func close() {
         link.end(.connectionLost(reason: "it was closed here"))
     }
 
     /// Returns when the connection has ended, or when the task is cancelled.
-    public func waitForEnd() async {
+    package func waitForEnd() async {
         await link.waitForEnd()
     }
 
     /// Why the connection has ended, or nil while it lives.
-    public var ending: DBusError? {
+    package var ending: DBusError? {
         link.ending
     }
 }
@@ -124,21 +134,21 @@ extension Connection {
     /// - Throws: ``DBusError/remote(_:)`` for the peer's own errors, ``DBusError/timeout(of:)``,
     ///   ``DBusError/connectionLost(reason:)``, what cannot be sent, or `CancellationError`.
     @discardableResult
-    public func call(_ call: MethodCall, timeout: Duration = standardTimeout) async throws -> [Value] {
+    package func call(_ call: MethodCall, timeout: Duration = standardTimeout) async throws -> [Value] {
         try await link.call(call.message(), name: call.description, timeout: timeout)
     }
 
     /// Calls a method without a reply. Returns when the call is queued.
     ///
     /// - Throws: ``DBusError/connectionLost(reason:)`` or what cannot be sent.
-    public func send(_ call: MethodCall) throws(DBusError) {
+    package func send(_ call: MethodCall) throws(DBusError) {
         try link.send(call.message(flags: .noReplyExpected))
     }
 
     /// Emits a signal, as a broadcast or to one destination. Returns when it is queued.
     ///
     /// - Throws: ``DBusError/connectionLost(reason:)`` or what cannot be sent.
-    public func emit(_ signal: Signal, to destination: BusName? = nil) throws(DBusError) {
+    package func emit(_ signal: Signal, to destination: BusName? = nil) throws(DBusError) {
         try link.send(
             Message(
                 .signal(path: signal.path, interface: signal.interface, member: signal.member), serial: 0,
@@ -149,7 +159,7 @@ extension Connection {
     ///
     /// - Returns: Whether this connection owns the name now; it neither waits in the queue nor replaces an owner.
     /// - Throws: As ``call(_:timeout:)``.
-    public func requestName(_ name: BusName) async throws -> Bool {
+    package func requestName(_ name: BusName) async throws -> Bool {
         let doNotQueue: UInt32 = 4
         let code = try await call(.bus("RequestName", [name.text.value, doNotQueue.value])).read(UInt32.self)
         // 1: now the owner; 4: already the owner.
@@ -159,7 +169,7 @@ extension Connection {
     /// Releases a well-known name. One that this connection does not own is no error.
     ///
     /// - Throws: As ``call(_:timeout:)``.
-    public func releaseName(_ name: BusName) async throws {
+    package func releaseName(_ name: BusName) async throws {
         try await call(.bus("ReleaseName", [name.text.value]))
     }
 }

@@ -1,17 +1,17 @@
 /// A filter for signals (D-Bus Specification, “Match Rules”). Nil matches everything.
-public struct MatchRule: Sendable, Hashable {
+package struct MatchRule: Sendable, Hashable {
     /// The sender. For a well-known name, only signals of its present owner match.
-    public var sender: BusName?
+    package var sender: BusName?
     /// The object.
-    public var path: ObjectPath?
+    package var path: ObjectPath?
     /// The object or one of its ancestors.
-    public var pathNamespace: ObjectPath?
-    public var interface: InterfaceName?
-    public var member: MemberName?
+    package var pathNamespace: ObjectPath?
+    package var interface: InterfaceName?
+    package var member: MemberName?
     /// The first argument, a string.
-    public var firstArgument: String?
+    package var firstArgument: String?
 
-    public init(
+    package init(
         sender: BusName? = nil, interface: InterfaceName? = nil, member: MemberName? = nil, path: ObjectPath? = nil
     ) {
         self.sender = sender
@@ -28,7 +28,7 @@ public struct MatchRule: Sendable, Hashable {
     }
 
     /// The rule in the bus's syntax.
-    public var text: String {
+    package var text: String {
         let parts: [(String, String?)] = [
             ("type", "signal"), ("sender", sender?.text), ("interface", interface?.text), ("member", member?.text),
             ("path", path?.text), ("path_namespace", pathNamespace?.text), ("arg0", firstArgument),

@@ -1,15 +1,15 @@
 /// A method call.
-public struct MethodCall: Sendable, Hashable {
+package struct MethodCall: Sendable, Hashable {
     /// The peer.
-    public var destination: BusName
-    public var path: ObjectPath
-    public var interface: InterfaceName
-    public var member: MemberName
-    public var arguments: [Value]
+    package var destination: BusName
+    package var path: ObjectPath
+    package var interface: InterfaceName
+    package var member: MemberName
+    package var arguments: [Value]
     /// Whether the bus may start a service that owns ``destination``.
-    public var startsService = true
+    package var startsService = true
 
-    public init(
+    package init(
         _ member: MemberName, in interface: InterfaceName, of path: ObjectPath, at destination: BusName,
         arguments: [Value] = []
     ) {
@@ -34,5 +34,5 @@ public struct MethodCall: Sendable, Hashable {
 
 extension MethodCall: CustomStringConvertible {
     /// The method without its arguments, which may be secret.
-    public var description: String { "\(interface).\(member) of \(destination)" }
+    package var description: String { "\(interface).\(member) of \(destination)" }
 }

@@ -2,15 +2,15 @@
 ///
 /// A bus forgets everything about a closed connection: names, match rules, exported objects, sessions. A connection
 /// therefore cannot be restored; `body` sets everything up again each time.
-public struct ReconnectingConnection: Sendable {
+package struct ReconnectingConnection: Sendable {
     /// The delay before the next attempt.
-    public struct BackOff: Sendable, Hashable {
+    package struct BackOff: Sendable, Hashable {
         /// The delay after the first failure. It doubles with each further one and is reset after a success.
-        public var first: Duration
+        package var first: Duration
         /// The maximum delay.
-        public var longest: Duration
+        package var longest: Duration
 
-        public init(first: Duration = .milliseconds(250), longest: Duration = .seconds(30)) {
+        package init(first: Duration = .milliseconds(250), longest: Duration = .seconds(30)) {
             self.first = max(first, .milliseconds(1))
             self.longest = max(longest, self.first)
         }
@@ -23,11 +23,11 @@ public struct ReconnectingConnection: Sendable {
     }
 
     /// The addresses, in the order in which to try them.
-    public let addresses: [Address]
-    public let options: Connection.Options
-    public let backOff: BackOff
+    package let addresses: [Address]
+    package let options: Connection.Options
+    package let backOff: BackOff
 
-    public init(_ addresses: [Address], options: Connection.Options = .init(), backOff: BackOff = .init()) {
+    package init(_ addresses: [Address], options: Connection.Options = .init(), backOff: BackOff = .init()) {
         self.addresses = addresses
         self.options = options
         self.backOff = backOff
@@ -44,7 +44,7 @@ public struct ReconnectingConnection: Sendable {
     /// - Returns: What `body` returned.
     /// - Throws: What `body` threw while its connection was open; what opening threw, unless it ``DBusError/isTransient``;
     ///   `CancellationError` when the task is cancelled.
-    public func run<Result: Sendable>(
+    package func run<Result: Sendable>(
         interrupted: @escaping @Sendable (DBusError, Duration) -> Void = { _, _ in },
         _ body: @escaping @Sendable (Connection) async throws -> Result
     ) async throws -> Result {

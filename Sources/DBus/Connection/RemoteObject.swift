@@ -1,15 +1,15 @@
 /// An object of a peer: calls its methods, and reads and writes its properties.
-public struct RemoteObject: Sendable {
-    public let connection: Connection
+package struct RemoteObject: Sendable {
+    package let connection: Connection
     /// The owner of the object.
-    public let destination: BusName
-    public let path: ObjectPath
+    package let destination: BusName
+    package let path: ObjectPath
 
     /// Calls a method.
     ///
     /// - Throws: As ``Connection/call(_:timeout:)``.
     @discardableResult
-    public func call(
+    package func call(
         _ member: MemberName, in interface: InterfaceName, _ arguments: [Value] = [],
         timeout: Duration = Connection.standardTimeout
     ) async throws -> [Value] {
@@ -20,7 +20,7 @@ public struct RemoteObject: Sendable {
     /// The value of a property (D-Bus Specification, “org.freedesktop.DBus.Properties”).
     ///
     /// - Throws: ``DBusError/unexpectedType(expected:found:)`` and as ``Connection/call(_:timeout:)``.
-    public func property<Result: ValueConvertible>(
+    package func property<Result: ValueConvertible>(
         _ name: MemberName, of interface: InterfaceName, as type: Result.Type = Result.self
     ) async throws -> Result {
         try await call("Get", in: .properties, [interface.text.value, name.text.value]).read(Value.self).read(type)
@@ -29,14 +29,14 @@ public struct RemoteObject: Sendable {
     /// Every property of an interface.
     ///
     /// - Throws: As ``Connection/call(_:timeout:)``.
-    public func properties(of interface: InterfaceName) async throws -> [String: Value] {
+    package func properties(of interface: InterfaceName) async throws -> [String: Value] {
         try await call("GetAll", in: .properties, [interface.text.value]).read([String: Value].self)
     }
 
     /// Sets a property.
     ///
     /// - Throws: As ``Connection/call(_:timeout:)``.
-    public func setProperty(_ name: MemberName, of interface: InterfaceName, to value: Value) async throws {
+    package func setProperty(_ name: MemberName, of interface: InterfaceName, to value: Value) async throws {
         try await call("Set", in: .properties, [interface.text.value, name.text.value, .variant(value)])
     }
 
@@ -44,7 +44,7 @@ public struct RemoteObject: Sendable {
     /// “org.freedesktop.DBus.ObjectManager”).
     ///
     /// - Throws: As ``Connection/call(_:timeout:)``.
-    public func managedObjects() async throws -> [ObjectPath: [String: [String: Value]]] {
+    package func managedObjects() async throws -> [ObjectPath: [String: [String: Value]]] {
         try await call("GetManagedObjects", in: .objectManager)
             .read([ObjectPath: [String: [String: Value]]].self)
     }
@@ -52,7 +52,7 @@ public struct RemoteObject: Sendable {
     /// The signals of this object, from the return of this function on.
     ///
     /// - Throws: As ``Connection/signals(matching:buffer:overflow:)``.
-    public func signals(_ member: MemberName? = nil, of interface: InterfaceName) async throws -> Signals {
+    package func signals(_ member: MemberName? = nil, of interface: InterfaceName) async throws -> Signals {
         try await connection.signals(
             matching: MatchRule(sender: destination, interface: interface, member: member, path: path))
     }
@@ -60,7 +60,7 @@ public struct RemoteObject: Sendable {
 
 extension Connection {
     /// The object of a peer at `path`. Sends nothing; the object may not exist.
-    public func object(_ path: ObjectPath, of destination: BusName) -> RemoteObject {
+    package func object(_ path: ObjectPath, of destination: BusName) -> RemoteObject {
         RemoteObject(connection: self, destination: destination, path: path)
     }
 }

@@ -1,15 +1,15 @@
 /// A signal of an object.
-public struct Signal: Sendable, Hashable {
+package struct Signal: Sendable, Hashable {
     /// The object.
-    public let path: ObjectPath
-    public let interface: InterfaceName
-    public let member: MemberName
-    public let arguments: [Value]
+    package let path: ObjectPath
+    package let interface: InterfaceName
+    package let member: MemberName
+    package let arguments: [Value]
     /// The sender, as stated by the bus; nil before sending.
-    public let sender: BusName?
+    package let sender: BusName?
 
     /// Creates a signal to emit.
-    public init(path: ObjectPath, interface: InterfaceName, member: MemberName, arguments: [Value] = []) {
+    package init(path: ObjectPath, interface: InterfaceName, member: MemberName, arguments: [Value] = []) {
         self.init(path: path, interface: interface, member: member, arguments: arguments, sender: nil)
     }
 
@@ -28,26 +28,26 @@ public struct Signal: Sendable, Hashable {
 /// ``DBusError/signalOverflow(limit:)`` when the reader is too slow under ``Connection/Overflow/fail``, and without an error when
 /// the reading task is cancelled; buffered signals are read first. It keeps its connection open, and the bus stops sending
 /// these signals when the sequence is released.
-public struct Signals: AsyncSequence, Sendable {
-    public typealias Element = Signal
+package struct Signals: AsyncSequence, Sendable {
+    package typealias Element = Signal
 
     let stream: AsyncThrowingStream<Signal, any Error>
     let connection: Connection
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    package struct AsyncIterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Signal, any Error>.Iterator
         let connection: Connection
 
-        public mutating func next() async throws -> Signal? {
+        package mutating func next() async throws -> Signal? {
             try await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Signal? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws -> Signal? {
             try await base.next(isolation: actor)
         }
     }
 
-    public func makeAsyncIterator() -> AsyncIterator {
+    package func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(base: stream.makeAsyncIterator(), connection: connection)
     }
 }
@@ -57,9 +57,9 @@ public struct Signals: AsyncSequence, Sendable {
 /// The first element arrives immediately. Only the newest state is buffered; because every connection has a unique name, a
 /// service that restarted in between appears as another owner. For one reader; it ends as ``Signals``
 /// does.
-public struct Presence: AsyncSequence, Sendable {
+package struct Presence: AsyncSequence, Sendable {
     /// Whether the name has an owner.
-    public enum Element: Sendable, Hashable {
+    package enum Element: Sendable, Hashable {
         /// The service runs; `owner` is its unique name.
         case present(owner: BusName)
         /// The name has no owner.
@@ -69,20 +69,20 @@ public struct Presence: AsyncSequence, Sendable {
     let stream: AsyncThrowingStream<Element, any Error>
     let connection: Connection
 
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    package struct AsyncIterator: AsyncIteratorProtocol {
         var base: AsyncThrowingStream<Element, any Error>.Iterator
         let connection: Connection
 
-        public mutating func next() async throws -> Element? {
+        package mutating func next() async throws -> Element? {
             try await next(isolation: #isolation)
         }
 
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+        package mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             try await base.next(isolation: actor)
         }
     }
 
-    public func makeAsyncIterator() -> AsyncIterator {
+    package func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(base: stream.makeAsyncIterator(), connection: connection)
     }
 }

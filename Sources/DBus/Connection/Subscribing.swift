@@ -1,6 +1,6 @@
 extension Connection {
     /// What happens to a signal when the buffer is full.
-    public enum Overflow: Sendable, Hashable {
+    package enum Overflow: Sendable, Hashable {
         /// The sequence ends with ``DBusError/signalOverflow(limit:)`` after the buffered signals: no loss goes unnoticed.
         case fail
         /// The oldest buffered signal is dropped: for measurements, where only the newest count.
@@ -17,7 +17,7 @@ extension Connection {
     ///   - buffer: The maximum number of unread signals, at least one.
     ///   - overflow: What happens beyond that.
     /// - Throws: As ``call(_:timeout:)``.
-    public func signals(
+    package func signals(
         matching rule: MatchRule, buffer: Int = 1024, overflow: Overflow = .fail
     ) async throws -> Signals {
         let limit = max(buffer, 1)
@@ -43,7 +43,7 @@ extension Connection {
     /// The owner of `name`, now and after each change.
     ///
     /// - Throws: As ``call(_:timeout:)``.
-    public func presence(of name: BusName) async throws -> Presence {
+    package func presence(of name: BusName) async throws -> Presence {
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: Presence.Element.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(1))
         let number = try await follow(

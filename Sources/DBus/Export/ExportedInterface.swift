@@ -1,12 +1,12 @@
 /// An interface of an exported object: methods, properties and signals.
-public struct ExportedInterface: Sendable {
-    public let name: InterfaceName
-    public let methods: [ExportedMethod]
-    public let properties: [ExportedProperty]
+package struct ExportedInterface: Sendable {
+    package let name: InterfaceName
+    package let methods: [ExportedMethod]
+    package let properties: [ExportedProperty]
     /// The signals that the object emits; for introspection only.
-    public let signals: [ExportedSignal]
+    package let signals: [ExportedSignal]
 
-    public init(
+    package init(
         _ name: InterfaceName, methods: [ExportedMethod] = [], properties: [ExportedProperty] = [],
         signals: [ExportedSignal] = []
     ) {
@@ -31,21 +31,21 @@ public struct ExportedInterface: Sendable {
 }
 
 /// An argument of a method or a signal.
-public struct Argument: Sendable, Hashable {
-    public let name: MemberName
-    public let type: ValueType
+package struct Argument: Sendable, Hashable {
+    package let name: MemberName
+    package let type: ValueType
 
-    public init(_ name: MemberName, _ type: ValueType) {
+    package init(_ name: MemberName, _ type: ValueType) {
         self.name = name
         self.type = type
     }
 }
 
 /// A method of an exported object.
-public struct ExportedMethod: Sendable {
-    public let name: MemberName
-    public let takes: [Argument]
-    public let returns: [Argument]
+package struct ExportedMethod: Sendable {
+    package let name: MemberName
+    package let takes: [Argument]
+    package let returns: [Argument]
     let handler: @Sendable (IncomingCall) async throws -> [Value]
 
     /// Creates a method.
@@ -60,7 +60,7 @@ public struct ExportedMethod: Sendable {
     ///   - returns: The results; `handler` must return these types.
     ///   - handler: Handles a call. A ``RemoteError`` is sent as it is, any other error as
     ///     `org.freedesktop.DBus.Error.Failed` without its text.
-    public init(
+    package init(
         _ name: MemberName, takes: [Argument] = [], returns: [Argument] = [],
         handler: @escaping @Sendable (IncomingCall) async throws -> [Value]
     ) {
@@ -72,10 +72,10 @@ public struct ExportedMethod: Sendable {
 }
 
 /// A property of an exported object.
-public struct ExportedProperty: Sendable {
+package struct ExportedProperty: Sendable {
     /// How changes are signalled (D-Bus Specification, annotation
     /// `org.freedesktop.DBus.Property.EmitsChangedSignal`).
-    public enum Change: String, Sendable, Hashable {
+    package enum Change: String, Sendable, Hashable {
         /// With the new value.
         case value = "true"
         /// Without the new value.
@@ -86,9 +86,9 @@ public struct ExportedProperty: Sendable {
         case silent = "false"
     }
 
-    public let name: MemberName
-    public let type: ValueType
-    public let change: Change
+    package let name: MemberName
+    package let type: ValueType
+    package let change: Change
     let get: @Sendable () -> Value
     let set: (@Sendable (Value) throws -> Void)?
 
@@ -100,7 +100,7 @@ public struct ExportedProperty: Sendable {
     ///   - change: How ``Connection/announceChange(of:in:at:)`` signals a change.
     ///   - get: The current value. Called on the connection's thread; it must not block.
     ///   - set: Changes the value, under the same rule; nil for a read-only property.
-    public init(
+    package init(
         _ name: MemberName, _ type: ValueType, change: Change = .value, get: @escaping @Sendable () -> Value,
         set: (@Sendable (Value) throws -> Void)? = nil
     ) {
@@ -112,29 +112,29 @@ public struct ExportedProperty: Sendable {
     }
 
     /// Creates a constant property.
-    public init(_ name: MemberName, _ value: Value) {
+    package init(_ name: MemberName, _ value: Value) {
         self.init(name, value.type, change: .constant, get: { value })
     }
 }
 
 /// A signal of an exported object.
-public struct ExportedSignal: Sendable, Hashable {
-    public let name: MemberName
-    public let arguments: [Argument]
+package struct ExportedSignal: Sendable, Hashable {
+    package let name: MemberName
+    package let arguments: [Argument]
 
-    public init(_ name: MemberName, _ arguments: [Argument] = []) {
+    package init(_ name: MemberName, _ arguments: [Argument] = []) {
         self.name = name
         self.arguments = arguments
     }
 }
 
 /// A peer's call to an exported object.
-public struct IncomingCall: Sendable, Hashable {
-    public let path: ObjectPath
+package struct IncomingCall: Sendable, Hashable {
+    package let path: ObjectPath
     /// Nil when the peer omitted it.
-    public let interface: InterfaceName?
-    public let member: MemberName
-    public let arguments: [Value]
+    package let interface: InterfaceName?
+    package let member: MemberName
+    package let arguments: [Value]
     /// The caller, as stated by the bus.
-    public let sender: BusName?
+    package let sender: BusName?
 }

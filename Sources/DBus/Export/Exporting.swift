@@ -10,7 +10,7 @@ extension Connection {
     ///   - isManager: Whether it implements `ObjectManager`.
     /// - Throws: ``DBusError/invalidExport(path:problem:)`` when the path is taken, a name is duplicated or is that of a standard
     ///   interface, or a type is invalid; ``DBusError/connectionLost(reason:)``
-    public func export(
+    package func export(
         _ interfaces: [ExportedInterface], at path: ObjectPath, isManager: Bool = false
     ) throws(DBusError) {
         for problem in interfaces.compactMap(\.problem) { throw .invalidExport(path: path, problem: problem) }
@@ -30,7 +30,7 @@ extension Connection {
     /// Withdraws an object and cancels its running call. A path without an object is no error.
     ///
     /// - Throws: ``DBusError/connectionLost(reason:)``
-    public func withdraw(_ path: ObjectPath) throws(DBusError) {
+    package func withdraw(_ path: ObjectPath) throws(DBusError) {
         let (object, managers) = try router.changeObjects { table throws(DBusError) in
             (table.remove(path), table.managers(above: path))
         }
@@ -44,7 +44,7 @@ extension Connection {
     ///
     /// - Throws: ``DBusError/invalidExport(path:problem:)`` when there is no such object, interface or property;
     ///   ``DBusError/connectionLost(reason:)``
-    public func announceChange(
+    package func announceChange(
         of names: [MemberName], in interface: InterfaceName, at path: ObjectPath
     ) throws(DBusError) {
         guard let exported = router.objects.objects[path]?.interface(interface) else {

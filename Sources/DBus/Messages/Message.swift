@@ -1,9 +1,9 @@
 /// One message of the D-Bus protocol (D-Bus Specification, “Message Protocol”).
 ///
 /// ``Content-swift.enum`` has the mandatory header fields of each kind, so no message lacks them.
-public struct Message: Sendable, Hashable {
+package struct Message: Sendable, Hashable {
     /// The kind of a message, with its mandatory header fields.
-    public enum Content: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         case call(path: ObjectPath, interface: InterfaceName?, member: MemberName)
         case reply(to: UInt32)
         case error(name: ErrorName, replyTo: UInt32)
@@ -11,38 +11,38 @@ public struct Message: Sendable, Hashable {
     }
 
     /// The flags of a message; unknown bits are preserved.
-    public struct Flags: OptionSet, Sendable, Hashable {
-        public let rawValue: UInt8
+    package struct Flags: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt8
 
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// The sender wants no reply, not even an error.
-        public static let noReplyExpected = Flags(rawValue: 1)
+        package static let noReplyExpected = Flags(rawValue: 1)
         /// The bus must not start a service for the destination.
-        public static let noAutoStart = Flags(rawValue: 2)
+        package static let noAutoStart = Flags(rawValue: 2)
         /// The receiver may ask the user for authorization.
-        public static let allowInteractiveAuthorization = Flags(rawValue: 4)
+        package static let allowInteractiveAuthorization = Flags(rawValue: 4)
     }
 
     /// The serial number on the sender's connection, not zero.
-    public var serial: UInt32
-    public var flags: Flags
-    public var content: Content
+    package var serial: UInt32
+    package var flags: Flags
+    package var content: Content
     /// The recipient; nil for a broadcast.
-    public var destination: BusName?
+    package var destination: BusName?
     /// The sender. The bus sets it, so it can be trusted.
-    public var sender: BusName?
+    package var sender: BusName?
     /// The number of attached file descriptors. A ``Connection`` never negotiates any.
-    public var descriptorCount: UInt32
+    package var descriptorCount: UInt32
     /// The arguments.
-    public var body: [Value]
+    package var body: [Value]
 
     /// The maximum length of a message in bytes (“Message Format”): 128 MiB.
-    public static let maximumLength = 1 << 27
+    package static let maximumLength = 1 << 27
 
-    public init(
+    package init(
         _ content: Content, serial: UInt32, flags: Flags = [], destination: BusName? = nil, body: [Value] = []
     ) {
         self.content = content

@@ -5,7 +5,7 @@ extension Message {
     ///
     /// - Returns: nil for a message of an unknown type, which must be ignored (“Message Format”).
     /// - Throws: ``DBusError/malformed(offset:problem:)``
-    public init?(decoding bytes: [UInt8]) throws(DBusError) {
+    package init?(decoding bytes: [UInt8]) throws(DBusError) {
         let header = try HeaderReader(bytes)
         guard header.totalLength == bytes.count else {
             throw .malformed(offset: bytes.count, problem: "the lengths in the header do not match the message")

@@ -3,7 +3,7 @@ extension Message {
     ///
     /// - Throws: ``DBusError/unsendable(problem:)``, ``DBusError/tooLarge(what:limit:)`` or
     ///   ``DBusError/invalidSignature(text:problem:)`` when the arguments cannot be written.
-    public func encoded() throws(DBusError) -> [UInt8] {
+    package func encoded() throws(DBusError) -> [UInt8] {
         guard serial != 0 else { throw .unsendable(problem: "its serial number is zero") }
         let signature = try body.signature
         var bodyEncoder = ValueEncoder()

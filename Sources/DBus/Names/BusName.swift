@@ -1,12 +1,12 @@
 /// The name of a connection on a bus: a unique name such as `:1.42`, or a well-known one such as `org.bluez` (D-Bus Specification,
 /// “Valid Bus Names”).
-public struct BusName: CheckedName {
-    public let text: String
+package struct BusName: CheckedName {
+    package let text: String
 
     /// The bus itself.
-    public static let bus: BusName = "org.freedesktop.DBus"
+    package static let bus: BusName = "org.freedesktop.DBus"
 
-    public init(_ text: String) throws(DBusError) {
+    package init(_ text: String) throws(DBusError) {
         let isUnique = text.utf8.first == UInt8(ascii: ":")
         let problem = NameRule.problem(
             ofDotted: isUnique ? text.dropFirst() : text[...], mayStartWithDigit: isUnique, mayHaveHyphen: true)
@@ -17,7 +17,7 @@ public struct BusName: CheckedName {
     }
 
     /// Whether the bus assigned this name to one connection, for the life of that connection.
-    public var isUnique: Bool {
+    package var isUnique: Bool {
         text.utf8.first == UInt8(ascii: ":")
     }
 

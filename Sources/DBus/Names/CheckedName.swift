@@ -2,7 +2,7 @@
 ///
 /// A value of a conforming type is always valid. An invalid literal is a programming error and stops the program; untrusted
 /// texts go through ``init(_:)``, which throws.
-public protocol CheckedName: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral
+package protocol CheckedName: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral
 where StringLiteralType == StaticString {
     /// The valid text.
     var text: String { get }
@@ -14,9 +14,9 @@ where StringLiteralType == StaticString {
 }
 
 extension CheckedName {
-    public var description: String { text }
+    package var description: String { text }
 
-    public init(stringLiteral literal: StaticString) {
+    package init(stringLiteral literal: StaticString) {
         do {
             try self.init(literal.description)
         } catch {
@@ -25,7 +25,7 @@ extension CheckedName {
         }
     }
 
-    public static func < (left: Self, right: Self) -> Bool {
+    package static func < (left: Self, right: Self) -> Bool {
         left.text < right.text
     }
 }

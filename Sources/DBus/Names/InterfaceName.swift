@@ -1,8 +1,8 @@
 /// The name of an interface, such as `org.bluez.Adapter1` (D-Bus Specification, “Valid Interface Names”).
-public struct InterfaceName: CheckedName {
-    public let text: String
+package struct InterfaceName: CheckedName {
+    package let text: String
 
-    public init(_ text: String) throws(DBusError) {
+    package init(_ text: String) throws(DBusError) {
         if let problem = NameRule.problem(ofDotted: text, mayStartWithDigit: false, mayHaveHyphen: false) {
             throw .invalidName(kind: "interface name", text: text, problem: problem)
         }

@@ -1,8 +1,8 @@
 /// The name of a method, signal or property, such as `StartDiscovery` (D-Bus Specification, “Valid Member Names”).
-public struct MemberName: CheckedName {
-    public let text: String
+package struct MemberName: CheckedName {
+    package let text: String
 
-    public init(_ text: String) throws(DBusError) {
+    package init(_ text: String) throws(DBusError) {
         guard text.utf8.count <= NameRule.maximumLength else {
             throw .invalidName(kind: "member name", text: text, problem: "it is longer than 255 bytes")
         }

@@ -1,11 +1,11 @@
 /// The path of an object, such as `/org/bluez/hci0` (D-Bus Specification, “Valid Object Paths”).
-public struct ObjectPath: CheckedName {
-    public let text: String
+package struct ObjectPath: CheckedName {
+    package let text: String
 
     /// The path `/`.
-    public static let root: ObjectPath = "/"
+    package static let root: ObjectPath = "/"
 
-    public init(_ text: String) throws(DBusError) {
+    package init(_ text: String) throws(DBusError) {
         if let problem = Self.problem(of: text.utf8) {
             throw .invalidName(kind: "object path", text: text, problem: problem)
         }
@@ -13,14 +13,14 @@ public struct ObjectPath: CheckedName {
     }
 
     /// Whether `other` is below this path; a path is not below itself.
-    public func contains(_ other: ObjectPath) -> Bool {
+    package func contains(_ other: ObjectPath) -> Bool {
         text == "/" ? other.text != "/" : other.text.utf8.starts(with: (text + "/").utf8)
     }
 
     /// The path of a child.
     ///
     /// - Throws: ``DBusError/invalidName(kind:text:problem:)`` when `element` is not a single path element.
-    public func appending(_ element: String) throws(DBusError) -> ObjectPath {
+    package func appending(_ element: String) throws(DBusError) -> ObjectPath {
         guard !element.isEmpty, !element.utf8.contains(UInt8(ascii: "/")) else {
             throw .invalidName(
                 kind: "element of an object path", text: element, problem: "it is empty or has a slash")
@@ -29,7 +29,7 @@ public struct ObjectPath: CheckedName {
     }
 
     /// The elements from the root.
-    public var elements: [Substring] {
+    package var elements: [Substring] {
         text.split(separator: "/")
     }
 

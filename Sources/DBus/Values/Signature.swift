@@ -2,14 +2,14 @@
 ///
 /// Always valid: at most 255 bytes, at most 32 nested arrays and 32 nested structures, no empty structure, dictionary
 /// entries only in arrays and with basic keys.
-public struct Signature: CheckedName {
+package struct Signature: CheckedName {
     /// The types in order.
-    public let types: [ValueType]
+    package let types: [ValueType]
     /// The type codes, such as `a{sv}as`.
-    public let text: String
+    package let text: String
 
     /// The empty signature.
-    public static let empty: Signature = ""
+    package static let empty: Signature = ""
 
     static let maximumLength = 255
     static let maximumArrayDepth = 32
@@ -18,7 +18,7 @@ public struct Signature: CheckedName {
     /// Parses type codes.
     ///
     /// - Throws: ``DBusError/invalidSignature(text:problem:)``
-    public init(_ text: String) throws(DBusError) {
+    package init(_ text: String) throws(DBusError) {
         var parser = SignatureParser(text)
         types = try parser.parse()
         self.text = text
@@ -28,7 +28,7 @@ public struct Signature: CheckedName {
     ///
     /// - Throws: ``DBusError/invalidSignature(text:problem:)`` when they are too many or nested too deep, a structure has no
     ///   field or a key is not basic.
-    public init(_ types: [ValueType]) throws(DBusError) {
+    package init(_ types: [ValueType]) throws(DBusError) {
         try self.init(types.map(\.code).joined())
     }
 }

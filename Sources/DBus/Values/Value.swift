@@ -2,7 +2,7 @@
 ///
 /// Literals create common types: `true`, `"text"`; numbers name their type: `.uint32(5)`. Read a value with
 /// ``read(_:)``: `try value.read(Int16.self)`.
-public indirect enum Value: Sendable, Hashable {
+package indirect enum Value: Sendable, Hashable {
     case byte(UInt8)
     case boolean(Bool)
     case int16(Int16)
@@ -29,11 +29,11 @@ public indirect enum Value: Sendable, Hashable {
     case variant(Value)
 
     /// One entry of a dictionary.
-    public struct Entry: Sendable, Hashable {
-        public let key: Value
-        public let value: Value
+    package struct Entry: Sendable, Hashable {
+        package let key: Value
+        package let value: Value
 
-        public init(_ key: Value, _ value: Value) {
+        package init(_ key: Value, _ value: Value) {
             self.key = key
             self.value = value
         }
@@ -42,7 +42,7 @@ public indirect enum Value: Sendable, Hashable {
 
 extension Value {
     /// The declared type.
-    public var type: ValueType {
+    package var type: ValueType {
         switch self {
         case .byte: .byte
         case .boolean: .boolean
@@ -66,12 +66,12 @@ extension Value {
     }
 
     /// An array of strings (`as`).
-    public static func strings(_ texts: [String]) -> Value {
+    package static func strings(_ texts: [String]) -> Value {
         texts.value
     }
 
     /// A dictionary of names and values of any type (`a{sv}`), sorted by name.
-    public static func properties(_ properties: [String: Value]) -> Value {
+    package static func properties(_ properties: [String: Value]) -> Value {
         properties.value
     }
 
@@ -79,7 +79,7 @@ extension Value {
     ///
     /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when it has another type; there is no conversion between
     ///   types.
-    public func read<Result: ValueConvertible>(_ type: Result.Type = Result.self) throws(DBusError) -> Result {
+    package func read<Result: ValueConvertible>(_ type: Result.Type = Result.self) throws(DBusError) -> Result {
         guard let result = Result(reading: self) else {
             throw .unexpectedType(expected: Result.valueType.code, found: self.type.code)
         }
@@ -99,11 +99,11 @@ extension Value {
 }
 
 extension Value: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral {
-    public init(stringLiteral text: String) {
+    package init(stringLiteral text: String) {
         self = .string(text)
     }
 
-    public init(booleanLiteral value: Bool) {
+    package init(booleanLiteral value: Bool) {
         self = .boolean(value)
     }
 }
@@ -114,7 +114,7 @@ extension [Value] {
     /// Extra arguments are ignored, because a later version of the peer may send more.
     ///
     /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when one is missing or has another type.
-    public func read<each Result: ValueConvertible>(
+    package func read<each Result: ValueConvertible>(
         _ type: repeat (each Result).Type
     ) throws(DBusError) -> (repeat each Result) {
         var index = 0
@@ -138,7 +138,7 @@ extension [String: Value] {
     /// The property of this name, or nil when it is missing.
     ///
     /// - Throws: ``DBusError/unexpectedType(expected:found:)`` when it has another type.
-    public func read<Result: ValueConvertible>(
+    package func read<Result: ValueConvertible>(
         _ name: String, as type: Result.Type = Result.self
     ) throws(DBusError) -> Result? {
         guard let value = self[name] else { return nil }

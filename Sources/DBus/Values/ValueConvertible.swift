@@ -1,5 +1,5 @@
 /// A Swift type that maps to exactly one D-Bus type.
-public protocol ValueConvertible: Sendable {
+package protocol ValueConvertible: Sendable {
     /// The D-Bus type.
     static var valueType: ValueType { get }
 
@@ -11,108 +11,108 @@ public protocol ValueConvertible: Sendable {
 }
 
 extension UInt8: ValueConvertible {
-    public static var valueType: ValueType { .byte }
-    public var value: Value { .byte(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .byte }
+    package var value: Value { .byte(self) }
+    package init?(reading value: Value) {
         guard case .byte(let number) = value else { return nil }
         self = number
     }
 }
 
 extension Bool: ValueConvertible {
-    public static var valueType: ValueType { .boolean }
-    public var value: Value { .boolean(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .boolean }
+    package var value: Value { .boolean(self) }
+    package init?(reading value: Value) {
         guard case .boolean(let flag) = value else { return nil }
         self = flag
     }
 }
 
 extension Int16: ValueConvertible {
-    public static var valueType: ValueType { .int16 }
-    public var value: Value { .int16(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .int16 }
+    package var value: Value { .int16(self) }
+    package init?(reading value: Value) {
         guard case .int16(let number) = value else { return nil }
         self = number
     }
 }
 
 extension UInt16: ValueConvertible {
-    public static var valueType: ValueType { .uint16 }
-    public var value: Value { .uint16(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .uint16 }
+    package var value: Value { .uint16(self) }
+    package init?(reading value: Value) {
         guard case .uint16(let number) = value else { return nil }
         self = number
     }
 }
 
 extension Int32: ValueConvertible {
-    public static var valueType: ValueType { .int32 }
-    public var value: Value { .int32(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .int32 }
+    package var value: Value { .int32(self) }
+    package init?(reading value: Value) {
         guard case .int32(let number) = value else { return nil }
         self = number
     }
 }
 
 extension UInt32: ValueConvertible {
-    public static var valueType: ValueType { .uint32 }
-    public var value: Value { .uint32(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .uint32 }
+    package var value: Value { .uint32(self) }
+    package init?(reading value: Value) {
         guard case .uint32(let number) = value else { return nil }
         self = number
     }
 }
 
 extension Int64: ValueConvertible {
-    public static var valueType: ValueType { .int64 }
-    public var value: Value { .int64(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .int64 }
+    package var value: Value { .int64(self) }
+    package init?(reading value: Value) {
         guard case .int64(let number) = value else { return nil }
         self = number
     }
 }
 
 extension UInt64: ValueConvertible {
-    public static var valueType: ValueType { .uint64 }
-    public var value: Value { .uint64(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .uint64 }
+    package var value: Value { .uint64(self) }
+    package init?(reading value: Value) {
         guard case .uint64(let number) = value else { return nil }
         self = number
     }
 }
 
 extension Double: ValueConvertible {
-    public static var valueType: ValueType { .double }
-    public var value: Value { .double(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .double }
+    package var value: Value { .double(self) }
+    package init?(reading value: Value) {
         guard case .double(let number) = value else { return nil }
         self = number
     }
 }
 
 extension String: ValueConvertible {
-    public static var valueType: ValueType { .string }
-    public var value: Value { .string(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .string }
+    package var value: Value { .string(self) }
+    package init?(reading value: Value) {
         guard case .string(let text) = value else { return nil }
         self = text
     }
 }
 
 extension ObjectPath: ValueConvertible {
-    public static var valueType: ValueType { .objectPath }
-    public var value: Value { .objectPath(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .objectPath }
+    package var value: Value { .objectPath(self) }
+    package init?(reading value: Value) {
         guard case .objectPath(let path) = value else { return nil }
         self = path
     }
 }
 
 extension Signature: ValueConvertible {
-    public static var valueType: ValueType { .signature }
-    public var value: Value { .signature(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .signature }
+    package var value: Value { .signature(self) }
+    package init?(reading value: Value) {
         guard case .signature(let signature) = value else { return nil }
         self = signature
     }
@@ -120,24 +120,24 @@ extension Signature: ValueConvertible {
 
 /// A value of any type maps to a variant that contains it.
 extension Value: ValueConvertible {
-    public static var valueType: ValueType { .variant }
-    public var value: Value { .variant(self) }
-    public init?(reading value: Value) {
+    package static var valueType: ValueType { .variant }
+    package var value: Value { .variant(self) }
+    package init?(reading value: Value) {
         guard case .variant(let inner) = value else { return nil }
         self = inner
     }
 }
 
 extension Array: ValueConvertible where Element: ValueConvertible {
-    public static var valueType: ValueType { .array(Element.valueType) }
+    package static var valueType: ValueType { .array(Element.valueType) }
 
-    public var value: Value {
+    package var value: Value {
         // An empty array casts to an array of anything, so its own type is checked first.
         if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
         return .array(map(\.value), of: Element.valueType)
     }
 
-    public init?(reading value: Value) {
+    package init?(reading value: Value) {
         switch value {
         case .bytes(let bytes):
             guard Element.self == UInt8.self, let elements = bytes as? [Element] else { return nil }
@@ -156,15 +156,15 @@ extension Array: ValueConvertible where Element: ValueConvertible {
 
 /// Of entries with duplicate keys, the last one counts; the specification does not define it.
 extension Dictionary: ValueConvertible where Key: ValueConvertible & Comparable, Value: ValueConvertible {
-    public static var valueType: ValueType { .dictionary(key: Key.valueType, value: Value.valueType) }
+    package static var valueType: ValueType { .dictionary(key: Key.valueType, value: Value.valueType) }
 
-    public var value: DBus.Value {
+    package var value: DBus.Value {
         .dictionary(
             sorted { $0.key < $1.key }.map { .init($0.key.value, $0.value.value) }, key: Key.valueType,
             value: Value.valueType)
     }
 
-    public init?(reading value: DBus.Value) {
+    package init?(reading value: DBus.Value) {
         guard case .dictionary(let entries, Key.valueType, Value.valueType) = value else { return nil }
         self = [:]
         for entry in entries {

@@ -1,5 +1,5 @@
 /// One complete type (D-Bus Specification, “Type System”).
-public indirect enum ValueType: Sendable, Hashable {
+package indirect enum ValueType: Sendable, Hashable {
     case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
     case string, objectPath, signature
     /// An index into the file descriptors of a message.
@@ -14,7 +14,7 @@ public indirect enum ValueType: Sendable, Hashable {
 
 extension ValueType {
     /// The type codes, such as `a{sv}`.
-    public var code: String {
+    package var code: String {
         switch self {
         case .byte: "y"
         case .boolean: "b"
@@ -37,7 +37,7 @@ extension ValueType {
     }
 
     /// Whether it can be the type of a dictionary's keys.
-    public var isBasic: Bool {
+    package var isBasic: Bool {
         switch self {
         case .variant, .array, .structure, .dictionary: false
         default: true

@@ -1,6 +1,5 @@
 #if CommandLine
 import ArgumentParser
-import DBus
 import Foundation
 import Handshake
 import Nearby
@@ -21,12 +20,11 @@ enum AlertPlace: String, ExpressibleByArgument, CaseIterable {
         case .desktop:
             #if Desktop && os(Linux)
             let environment = ProcessInfo.processInfo.environment
-            guard let addresses = try? Address.session(environment: environment) else { return terminal }
             // Programs read the alert in the JSON output.
             let fallback: any Alerts = Output.isJSON ? NoAlerts() : terminal
-            let desktop = DesktopAlerts(on: addresses, application: "Handshake", fallback: fallback) { page in
+            let desktop = DesktopAlerts(environment: environment, application: "Handshake", fallback: fallback) {
                 // Watching goes on when a page cannot be opened.
-                guard let address = try? EndpointURL(page, security: .allowingInsecureLoopback) else { return }
+                guard let address = try? EndpointURL($0, security: .allowingInsecureLoopback) else { return }
                 try? SystemBrowser(environment: environment).open(address)
             }
             return BothAlerts(first: desktop, second: Output.isJSON ? terminal : nil)

@@ -1,6 +1,6 @@
 #if Desktop && os(Linux)
 import Beacons
-public import DBus
+package import DBus
 import DesktopServices
 import OAuth
 
@@ -35,12 +35,21 @@ public actor DesktopAlerts: Alerts {
     /// Creates the alerts; connects to the bus at the first alert.
     ///
     /// - Parameters:
-    ///   - addresses: the session bus.
+    ///   - environment: names the session bus: `DBUS_SESSION_BUS_ADDRESS`, otherwise `bus` in `XDG_RUNTIME_DIR`. Without
+    ///     either, there is no desktop.
     ///   - application: the program's name as users know it.
-    ///   - options: how to connect to the bus.
     ///   - fallback: receives alerts when there is no desktop.
     ///   - open: opens a person's page after a click.
     public init(
+        environment: [String: String], application: String, fallback: any Alerts,
+        open: @escaping @Sendable (String) async -> Void
+    ) {
+        let addresses = (try? Address.session(environment: environment)) ?? []
+        self.init(on: addresses, application: application, fallback: fallback, open: open)
+    }
+
+    /// Creates the alerts on the bus at one of these addresses, with options of the connection.
+    package init(
         on addresses: [Address], application: String, options: Connection.Options = .init(), fallback: any Alerts,
         open: @escaping @Sendable (String) async -> Void
     ) {

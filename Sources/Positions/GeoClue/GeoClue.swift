@@ -1,5 +1,5 @@
 #if Desktop && os(Linux)
-public import DBus
+import DBus
 import FoundationEssentials
 import Geofences
 
@@ -15,11 +15,18 @@ public struct GeoClue: PositionSource {
 
     /// - Parameters:
     ///   - desktopID: the app's desktop file without `.desktop`.
-    ///   - addresses: the system bus: `Address.system(environment:)`.
+    ///   - environment: names the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, otherwise the well-known socket.
     ///   - clock: measures the waits.
-    public init(desktopID: String, addresses: [Address], clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Throws: ``PositionsError/unreachable(source:reason:)`` when the variable is invalid.
+    public init(
+        desktopID: String, environment: [String: String], clock: any Clock<Duration> = ContinuousClock()
+    ) throws(PositionsError) {
+        do throws(DBusError) {
+            addresses = try Address.system(environment: environment)
+        } catch {
+            throw .unreachable(source: "the system bus", reason: error.description)
+        }
         self.desktopID = desktopID
-        self.addresses = addresses
         self.clock = clock
     }
 

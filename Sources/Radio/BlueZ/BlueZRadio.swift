@@ -1,7 +1,7 @@
 #if Desktop && os(Linux)
 import AsyncSupport
 public import Beacons
-public import DBus
+package import DBus
 
 /// The adapters of a Linux machine, through BlueZ's daemon (dossier 7.2).
 ///
@@ -22,20 +22,18 @@ public struct BlueZRadio: Radio {
         /// The current time, and the clock of delays.
         public var time: ScanTime
         /// The delays between attempts.
-        public var backOff: ReconnectingConnection.BackOff
+        package var backOff = ReconnectingConnection.BackOff()
         /// The kernel's state of blocked adapters.
-        package var rfkill: RFKill
+        package var rfkill = RFKill()
 
         public init(
             adapter: String? = nil, switchesOn: Bool = false, methods: [ScanMethod] = bluezMethods,
-            time: ScanTime = .system, backOff: ReconnectingConnection.BackOff = .init()
+            time: ScanTime = .system
         ) {
             self.adapter = adapter
             self.switchesOn = switchesOn
             self.methods = methods
             self.time = time
-            self.backOff = backOff
-            rfkill = RFKill()
         }
 
         /// BlueZ's scan methods, in the dossier's order.
@@ -46,7 +44,7 @@ public struct BlueZRadio: Radio {
     let options: Options
 
     /// Creates a radio on the bus at one of these addresses.
-    public init(_ addresses: [Address], options: Options = Options()) {
+    package init(_ addresses: [Address], options: Options = Options()) {
         self.addresses = addresses
         self.options = options
     }

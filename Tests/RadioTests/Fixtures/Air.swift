@@ -83,9 +83,8 @@ final class Air: Sendable {
         clock: any Clock<Duration> = ContinuousClock()
     ) throws -> BlueZRadio {
         let time = ScanTime(now: { Air.now }, clock: clock)
-        let options = BlueZRadio.Options(
-            adapter: adapter, switchesOn: switchesOn, methods: methods, time: time,
-            backOff: .init(first: .milliseconds(1), longest: .milliseconds(20)))
+        var options = BlueZRadio.Options(adapter: adapter, switchesOn: switchesOn, methods: methods, time: time)
+        options.backOff = .init(first: .milliseconds(1), longest: .milliseconds(20))
         return try BlueZRadio(environment: ["DBUS_SYSTEM_BUS_ADDRESS": address], options: options)
     }
     #endif

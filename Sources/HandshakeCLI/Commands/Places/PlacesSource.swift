@@ -3,10 +3,6 @@ import Foundation
 import OAuth
 import Positions
 
-#if Desktop && os(Linux)
-import DBus
-#endif
-
 /// The source that a command line names.
 enum PlacesSource {
     static func open(_ text: String, speed: TrackReplay.Speed) throws -> any PositionSource {
@@ -26,8 +22,7 @@ enum PlacesSource {
 
     private static func geoClue() throws -> any PositionSource {
         #if Desktop && os(Linux)
-        return GeoClue(
-            desktopID: "handshake", addresses: try Address.system(environment: ProcessInfo.processInfo.environment))
+        return try GeoClue(desktopID: "handshake", environment: ProcessInfo.processInfo.environment)
         #else
         throw CommandError.usage("GeoClue is a service of Linux desktops. Use another source")
         #endif
