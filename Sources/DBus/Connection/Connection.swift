@@ -165,11 +165,4 @@ extension Connection {
         // 1: now the owner; 4: already the owner.
         return code == 1 || code == 4
     }
-
-    /// Releases a well-known name. One that this connection does not own is no error.
-    ///
-    /// - Throws: As ``call(_:timeout:)``.
-    package func releaseName(_ name: BusName) async throws {
-        try await call(.bus("ReleaseName", [name.text.value]))
-    }
 }

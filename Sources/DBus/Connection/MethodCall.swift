@@ -6,8 +6,6 @@ package struct MethodCall: Sendable, Hashable {
     package var interface: InterfaceName
     package var member: MemberName
     package var arguments: [Value]
-    /// Whether the bus may start a service that owns ``destination``.
-    package var startsService = true
 
     package init(
         _ member: MemberName, in interface: InterfaceName, of path: ObjectPath, at destination: BusName,
@@ -27,8 +25,8 @@ package struct MethodCall: Sendable, Hashable {
 
     func message(flags: Message.Flags = []) -> Message {
         Message(
-            .call(path: path, interface: interface, member: member), serial: 0,
-            flags: startsService ? flags : flags.union(.noAutoStart), destination: destination, body: arguments)
+            .call(path: path, interface: interface, member: member), serial: 0, flags: flags,
+            destination: destination, body: arguments)
     }
 }
 
