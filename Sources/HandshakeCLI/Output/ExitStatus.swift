@@ -1,4 +1,5 @@
 #if CommandLine
+import Foundation
 import Handshake
 import OAuth
 
@@ -71,7 +72,26 @@ struct CommandError: Error, Sendable {
     static func unreadable(_ path: String) -> CommandError {
         CommandError(
             status: .usage, code: "file_unreadable",
-            message: "“\(quoted(path, limit: 200))” cannot be read. Check that it exists and that you may read it.")
+            message: path == "-"
+                ? "Standard input cannot be read."
+                : "\(GivenFile.name(path)) cannot be read. Check that it exists and that you may read it.")
+    }
+
+    /// A file that the user wants written.
+    static func unwritable(_ path: String) -> CommandError {
+        let absolute = Settings.absolute(path)
+        let folder = absolute.lastIndex(of: "/").map { String(absolute[..<$0]) } ?? ""
+        var isFolder: ObjCBool = false
+        let reason =
+            if !folder.isEmpty, !FileManager.default.fileExists(atPath: folder) {
+                "the folder “\(quoted(folder, limit: 200))” does not exist."
+            } else if FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder), isFolder.boolValue {
+                "it is a folder. Name a file in it."
+            } else {
+                "check that you may write there and that space is left."
+            }
+        return CommandError(
+            status: .usage, code: "file_unwritable", message: "\(GivenFile.name(path)) cannot be written: \(reason)")
     }
 
     /// The command line asks for something that this version does not have.

@@ -4,6 +4,11 @@ import OAuth
 
 /// A file that the user names on the command line; `-` is standard input.
 enum GivenFile {
+    /// What a sentence calls the file at its beginning.
+    static func name(_ path: String) -> String {
+        path == "-" ? "Standard input" : "“\(quoted(path, limit: 200))”"
+    }
+
     /// The contents, of at most `limit` bytes.
     ///
     /// - Throws: ``CommandError`` for a file that cannot be read or is longer; `CancellationError`.
@@ -17,7 +22,7 @@ enum GivenFile {
         guard let contents else {
             throw CommandError(
                 status: .usage, code: "file_too_long",
-                message: "“\(quoted(path, limit: 200))” is longer than \(limit) bytes. Split it.")
+                message: "\(name(path)) is longer than \(limit) bytes. Split it.")
         }
         return contents
     }

@@ -94,9 +94,7 @@ struct PlacesMap: BoundedCommand {
             let svg = GeofenceMap(regions: regions, track: fixes, events: events).svg
             guard output != "-" else { return Output.result(bytes: Array(svg.utf8)) }
             do { try Data(svg.utf8).write(to: URL(filePath: output), options: .atomic) } catch {
-                throw CommandError(
-                    status: .usage, code: "file_unwritable",
-                    message: "“\(quoted(output, limit: 200))” cannot be written: \(error.localizedDescription)")
+                throw CommandError.unwritable(output)
             }
             Output.note("Wrote “\(quoted(output, limit: 200))”.")
         }

@@ -1,0 +1,25 @@
+"""What the command says of a mistake: the mistake, in the user's own words, and what to do now."""
+
+from pathlib import Path
+
+import pytest
+
+from command import Finished, Handshake, secret_file
+
+KEY = ["--service-key-file", "-", "--user", "ada", "aB3dE5fG"]
+
+
+def says(done: Finished, status: int, *texts: str) -> None:
+    assert done.status == status, done
+    for text in texts:
+        assert text in done.stderr, done
+    assert "CommandError" not in done.stderr and "at byte" not in done.stderr
+
+
+def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handshake, tmp_path: Path) -> None:
+    areas = tmp_path / "areas"
+    areas.write_text('{"type": "FeatureCollection", "features": []}')
+    path = tmp_path / "none" / "x.svg"
+    says(handshake.run("places", "map", "--regions", str(areas), "--output", str(path)), 64,
+         f"“{path}” cannot be written: the folder “{path.parent}” does not exist.")
+    says(handshake.run("places", "map", "--regions", str(areas), "--output", str(tmp_path)), 64, "it is a folder")
