@@ -16,6 +16,11 @@ def says(done: Finished, status: int, *texts: str) -> None:
     assert "CommandError" not in done.stderr and "at byte" not in done.stderr
 
 
+def test_a_field_that_is_no_json_is_quoted(handshake: Handshake) -> None:
+    says(handshake.run("ifttt", "run", *KEY, "a.b", "--field-json", "a={", stdin="key\n"), 64,
+         "--field-json “a”: “{” is not valid JSON.")
+
+
 def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handshake, tmp_path: Path) -> None:
     areas = tmp_path / "areas"
     areas.write_text('{"type": "FeatureCollection", "features": []}')

@@ -47,8 +47,9 @@ struct IFTTTRunOptions: ParsableArguments {
             return try FieldValue(written: try JSONValue(parsing: Array(text.utf8)), at: field)
         } catch let error as ConnectError {
             throw CommandError.usage("--field-json \(error)")
-        } catch let error as JSONValue.SyntaxError {
-            throw CommandError.usage("--field-json “\(quoted(field, limit: 80))” is not valid JSON: \(error)")
+        } catch is JSONValue.SyntaxError {
+            throw CommandError.usage(
+                "--field-json “\(quoted(field, limit: 80))”: “\(quoted(text, limit: 80))” is not valid JSON.")
         }
     }
 }

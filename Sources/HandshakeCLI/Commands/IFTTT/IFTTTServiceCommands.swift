@@ -116,9 +116,9 @@ struct IFTTTUpdate: BoundedCommand {
             return try UserConnection(document: try JSONValue(parsing: try await content()))
         } catch let error as ConnectError {
             throw CommandError.usage(
-                "“\(quoted(configuration, limit: 200))”: \(error). See the format with: handshake help ifttt update")
+                "\(GivenFile.name(configuration)): \(error). See the format with: handshake help ifttt update")
         } catch let error as JSONValue.SyntaxError {
-            throw CommandError.usage("“\(quoted(configuration, limit: 200))” is not valid JSON: \(error)")
+            throw CommandError.usage("\(GivenFile.name(configuration)) is not valid JSON: \(error.problem).")
         }
     }
 
