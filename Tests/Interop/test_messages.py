@@ -16,6 +16,15 @@ def says(done: Finished, status: int, *texts: str) -> None:
     assert "CommandError" not in done.stderr and "at byte" not in done.stderr
 
 
+@pytest.mark.parametrize(("command", "text"), [
+    ("run", "“xy” is not an action. Write SERVICE.ACTION, for example lumen_garden.start_drip."),
+    ("perform", "“xy” is not a query. Write SERVICE.QUERY, for example lumen_garden.list_plants."),
+    ("test", "“xy” is not a trigger. Write SERVICE.TRIGGER, for example location.exit_region_location."),
+])
+def test_a_component_without_its_service_is_shown_by_example(handshake: Handshake, command: str, text: str) -> None:
+    says(handshake.run("ifttt", command, *KEY, "xy", stdin="key\n"), 64, f"handshake: {text}")
+
+
 def test_a_field_that_is_no_json_is_quoted(handshake: Handshake) -> None:
     says(handshake.run("ifttt", "run", *KEY, "a.b", "--field-json", "a={", stdin="key\n"), 64,
          "--field-json “a”: “{” is not valid JSON.")

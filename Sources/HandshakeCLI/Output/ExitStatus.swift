@@ -109,4 +109,9 @@ struct CommandError: Error, Sendable {
             message: "\(what) Check the network, or run the command again with \(retry)")
     }
 }
+
+/// The argument parser prints what a transformation throws.
+extension CommandError: CustomStringConvertible {
+    var description: String { message }
+}
 #endif

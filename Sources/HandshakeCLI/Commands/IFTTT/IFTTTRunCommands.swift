@@ -64,10 +64,11 @@ struct IFTTTRun: BoundedCommand {
     @OptionGroup var run: IFTTTRunOptions
 
     // After the connection, which the option group declares.
-    @Argument(help: "The action, as in lumen_garden.start_drip.", transform: { try ComponentSlug(argument: $0) })
-    var action: ComponentSlug
+    @Argument(help: "The action, as in lumen_garden.start_drip.")
+    var action: String
 
     func run() async throws {
+        let action = try ComponentSlug(action, of: .action)
         let options = try run.options()
         try await IFTTTFailure.reported {
             try await run.service.service().run(action, in: run.service.options.connection, options)
@@ -100,10 +101,11 @@ struct IFTTTPerform: BoundedCommand {
     @OptionGroup var run: IFTTTRunOptions
 
     // After the connection, which the option group declares.
-    @Argument(help: "The query, as in lumen_garden.list_plants.", transform: { try ComponentSlug(argument: $0) })
-    var query: ComponentSlug
+    @Argument(help: "The query, as in lumen_garden.list_plants.")
+    var query: String
 
     func run() async throws {
+        let query = try ComponentSlug(query, of: .query)
         guard limit.map({ $0 > 0 }) ?? true else { throw CommandError.usage("--limit takes a number of 1 or more.") }
         let options = try run.options()
         try await IFTTTFailure.reported {
@@ -156,11 +158,11 @@ struct IFTTTTest: BoundedCommand {
     @OptionGroup var service: IFTTTServiceOptions
 
     // After the connection, which the option group declares.
-    @Argument(
-        help: "The trigger, as in location.exit_region_location.", transform: { try ComponentSlug(argument: $0) })
-    var trigger: ComponentSlug
+    @Argument(help: "The trigger, as in location.exit_region_location.")
+    var trigger: String
 
     func run() async throws {
+        let trigger = try ComponentSlug(trigger, of: .trigger)
         try await IFTTTFailure.reported {
             try await service.service().test(
                 trigger, in: service.options.connection, RunOptions(for: service.user, userFeatureID: userFeature))

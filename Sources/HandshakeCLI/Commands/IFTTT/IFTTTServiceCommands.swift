@@ -48,9 +48,9 @@ struct IFTTTFieldOptions: BoundedCommand {
 
     private func owner() throws -> FieldOwner {
         let parts: [FieldOwner] = [
-            try trigger.map { .trigger(try ComponentSlug(argument: $0), feature: feature) },
-            try query.map { .query(try ComponentSlug(argument: $0), feature: feature) },
-            try action.map { .action(try ComponentSlug(argument: $0), feature: feature) },
+            try trigger.map { .trigger(try ComponentSlug($0, of: .trigger), feature: feature) },
+            try query.map { .query(try ComponentSlug($0, of: .query), feature: feature) },
+            try action.map { .action(try ComponentSlug($0, of: .action), feature: feature) },
         ].compactMap(\.self)
         guard parts.count <= 1, let owner = parts.first ?? feature.map(FieldOwner.feature) else {
             throw CommandError.usage("Give one of --trigger, --query and --action, or --feature, or both.")
@@ -129,11 +129,28 @@ struct IFTTTUpdate: BoundedCommand {
 }
 
 extension ComponentSlug {
+    /// The component that a command line names.
+    enum Kind: String {
+        case trigger, query, action
+
+        var example: String {
+            switch self {
+            case .trigger: "location.exit_region_location"
+            case .query: "lumen_garden.list_plants"
+            case .action: "lumen_garden.start_drip"
+            }
+        }
+    }
+
     /// `service.name` from the command line.
-    init(argument text: String) throws {
+    ///
+    /// - Throws: ``CommandError``.
+    init(_ text: String, of kind: Kind) throws(CommandError) {
         guard let slug = ComponentSlug(text) else {
+            let article = kind == .action ? "an" : "a"
             throw CommandError.usage(
-                "“\(quoted(text, limit: 80))” is not SERVICE.NAME, for example lumen_garden.start_drip.")
+                "“\(quoted(text, limit: 80))” is not \(article) \(kind.rawValue). Write SERVICE.\(kind.rawValue.uppercased()), for example \(kind.example)."
+            )
         }
         self = slug
     }
