@@ -30,6 +30,17 @@ def test_a_field_that_is_no_json_is_quoted(handshake: Handshake) -> None:
          "--field-json “a”: “{” is not valid JSON.")
 
 
+def test_what_is_no_file_cannot_hold_a_secret(handshake: Handshake, tmp_path: Path) -> None:
+    def login(path: object) -> Finished:
+        return handshake.run("login", "github", "--token-file", str(path))
+
+    says(login(tmp_path), 64, f"“{tmp_path}” is a folder. Give a file with the token, or - for standard input.")
+    says(login("/dev/null"), 64, "“/dev/null” is not a file.")
+    link = tmp_path / "link"
+    link.symlink_to(secret_file(tmp_path / "token", "secret"))
+    says(login(link), 7, "symbolic links are not followed", "… | handshake … --token-file -")
+
+
 def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handshake, tmp_path: Path) -> None:
     areas = tmp_path / "areas"
     areas.write_text('{"type": "FeatureCollection", "features": []}')

@@ -103,7 +103,7 @@ struct IFTTTOptions: ParsableArguments {
     /// The secret in `--invite-code-file`. Read once per command, because standard input has the line once.
     func inviteCode() async throws -> Secret? {
         guard let inviteCodeFile else { return nil }
-        return try await SecretLine.read(inviteCodeFile, what: "invite code")
+        return try await SecretLine.read(inviteCodeFile, what: "invite code", option: "--invite-code-file")
     }
 
     /// The API for a user; without a token, anonymous.
@@ -122,7 +122,9 @@ struct IFTTTKeyOptions: ParsableArguments {
     var serviceKeyFile: String
 
     func service(at hosts: Hosts) async throws -> ConnectService {
-        ConnectService(key: try await SecretLine.read(serviceKeyFile, what: "service key"), at: hosts)
+        ConnectService(
+            key: try await SecretLine.read(serviceKeyFile, what: "service key", option: "--service-key-file"), at: hosts
+        )
     }
 }
 

@@ -243,9 +243,11 @@ struct IFTTTToken: BoundedCommand {
         case (let key?, let user?, let access?):
             // In this order, when both come on standard input.
             let service = ConnectService(
-                key: try await SecretLine.read(key, what: "service key"), at: try options.host.hosts())
+                key: try await SecretLine.read(key, what: "service key", option: "--service-key-file"),
+                at: try options.host.hosts())
             return try await service.userToken(
-                for: user, accessToken: try await SecretLine.read(access, what: "access token"))
+                for: user,
+                accessToken: try await SecretLine.read(access, what: "access token", option: "--access-token-file"))
         default:
             throw CommandError.usage("--service-key-file, --user and --access-token-file have to be given together.")
         }

@@ -72,8 +72,10 @@ struct IFTTTURL: BoundedCommand {
         case (nil, nil): return nil
         case (let key?, let code?):
             // In this order, when both come on standard input.
-            let service = ConnectService(key: try await SecretLine.read(key, what: "service key"), at: hosts)
-            return try await service.provisionalCode(for: try await SecretLine.read(code, what: "OAuth code"))
+            let service = ConnectService(
+                key: try await SecretLine.read(key, what: "service key", option: "--service-key-file"), at: hosts)
+            return try await service.provisionalCode(
+                for: try await SecretLine.read(code, what: "OAuth code", option: "--oauth-code-file"))
         default: throw CommandError.usage("--service-key-file and --oauth-code-file have to be given together.")
         }
     }

@@ -43,7 +43,7 @@ struct SequencingConnect: BoundedCommand {
                 "--client-secret-file is missing. Give a file with the secret of your app at Sequencing.com.")
         }
         let files = try file.map { try Self.file($0, .geneticData) } + report.map { try Self.file($0, .report) }
-        let secret = try await SecretLine.read(path, what: "client secret")
+        let secret = try await SecretLine.read(path, what: "client secret", option: "--client-secret-file")
         try await SequencingFailure.reported {
             let request = try ConnectRequest(email: Sequencing.EmailAddress(email), files: files)
             let link = try LegacyConnectCodec(secret: secret).link(request, at: try options.hosts())

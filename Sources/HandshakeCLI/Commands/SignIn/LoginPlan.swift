@@ -29,9 +29,9 @@ struct LoginPlan {
         }
         let secretFile = settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile)
         let secret: Secret? =
-            if let secretFile { try await SecretLine.read(secretFile, what: "client secret") } else {
-                previous?.credential?.secret
-            }
+            if let secretFile {
+                try await SecretLine.read(secretFile, what: "client secret", option: "--client-secret-file")
+            } else { previous?.credential?.secret }
         let authentication = settings.choose(options.auth?.rawValue, "AUTH", table.auth)
         let method =
             authentication == nil && secretFile == nil

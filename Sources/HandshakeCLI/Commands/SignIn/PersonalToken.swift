@@ -12,7 +12,7 @@ struct PersonalToken {
 
     /// Reads one line of a file, or of standard input for `-`.
     init(from path: String) async throws {
-        token = try await SecretLine.read(path, what: "token")
+        token = try await SecretLine.read(path, what: "token", option: "--token-file")
     }
 
     /// Makes the account after the service has accepted the token.
