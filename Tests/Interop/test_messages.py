@@ -48,3 +48,50 @@ def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handsh
     says(handshake.run("places", "map", "--regions", str(areas), "--output", str(path)), 64,
          f"“{path}” cannot be written: the folder “{path.parent}” does not exist.")
     says(handshake.run("places", "map", "--regions", str(areas), "--output", str(tmp_path)), 64, "it is a folder")
+
+
+@pytest.mark.parametrize(("options", "text"), [
+    (["--redirect", "foo"], "--redirect takes loopback, loopback:PORT or a redirect URI, such as com.example.app:/callback, "
+                            "not “foo”."),
+    (["--redirect", "loopback:0"], "--redirect takes loopback:PORT with a port from 1 to 65535, not “loopback:0”."),
+    (["--base-url", "foo"], "--base-url takes an https address, such as https://id.example.com, not “foo”."),
+    (["--resource", "foo"], "--resource takes an https address"), (["--api-origin", "foo"], "--api-origin takes an https address"),
+])
+def test_a_wrong_option_is_named_as_the_user_wrote_it(handshake: Handshake, options: list[str], text: str) -> None:
+    done = handshake.run("login", "github", "--client-id", "app", *options)
+    says(done, 64, text)
+    assert "The configuration of" not in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--issuer", "--token-url", "--authorize-url"])
+def test_a_wrong_address_of_a_server_is_named(handshake: Handshake, option: str) -> None:
+    rest = ["--token-url", "https://id.example"] if option == "--authorize-url" else []
+    says(handshake.run("login", "work", "--client-id", "app", option, "https://a b", *rest), 64,
+         f"{option} takes an https address, such as https://id.example.com, not “https://a b”: the address has a space")
+
+
+@pytest.mark.parametrize(("variable", "value", "text"), [
+    ("HANDSHAKE_VAULT", "zip", "HANDSHAKE_VAULT takes memory, files:DIR or secret-service, not “zip”."),
+    ("HANDSHAKE_AUTH", "bad", "HANDSHAKE_AUTH takes none, basic or post, not “bad”."),
+    ("HANDSHAKE_BROWSER_CHOICE", "bad", "HANDSHAKE_BROWSER_CHOICE takes system or print, not “bad”."),
+    ("HANDSHAKE_REDIRECT", "bad", "HANDSHAKE_REDIRECT takes loopback"),
+    ("HANDSHAKE_BASE_URL", "bad", "HANDSHAKE_BASE_URL takes an https address"),
+])
+def test_a_wrong_variable_is_named(handshake: Handshake, variable: str, value: str, text: str) -> None:
+    says(handshake.run("login", "github", "--client-id", "app", **{variable: value}), 64, text)
+
+
+def test_a_client_without_a_secret_is_told_the_option(handshake: Handshake) -> None:
+    says(handshake.run("login", "work", "--issuer", "https://id.example", "--client-id", "app", "--grant", "client-credentials"),
+         64, "--grant client-credentials needs --client-secret-file FILE.")
+
+
+@pytest.mark.parametrize(("files", "text"), [
+    (["x"], "--file takes NAME=URL, not “x”."), (["x=zzz://y"], "--file “x=zzz://y”: the url must be an http, https or ftp URL."),
+])
+def test_a_file_to_copy_is_named_with_its_option(handshake: Handshake, files: list[str], text: str) -> None:
+    says(handshake.run("sequencing", "connect", "a@b.example", "--client-secret-file", "-", "--file", *files, stdin="s\n"), 64, text)
+
+
+def test_an_app_is_registered_at_the_recurse_center(handshake: Handshake) -> None:
+    says(handshake.run("login", "recurse-center"), 64, "Register an app at the Recurse Center and")

@@ -1,5 +1,6 @@
 #if CommandLine
 import Foundation
+import OAuth
 
 /// What the command knows before its options: the home folder, `config.toml` there, and the `HANDSHAKE_…` variables.
 struct Settings {
@@ -23,11 +24,9 @@ struct Settings {
     static func load(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Settings {
         let home = absolute(
             environment["HANDSHAKE_HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? platformHome(environment))
-        let path = home + "/config.toml"
-        guard let bytes = try UserFile.settings(path) else {
-            return Settings(home: home, environment: environment, file: File())
-        }
-        return Settings(home: home, environment: environment, file: try File(bytes, path: path))
+        let settings = Settings(home: home, environment: environment, file: File())
+        guard let bytes = try UserFile.settings(settings.path) else { return settings }
+        return Settings(home: home, environment: environment, file: try File(bytes, path: settings.path))
     }
 
     /// The settings for one service: its table in the file.
@@ -35,9 +34,32 @@ struct Settings {
         file.services?[name] ?? ServiceSettings()
     }
 
+    /// The settings file, which may be missing.
+    var path: String { home + "/config.toml" }
+
     /// The first that is set: the option, the variable `HANDSHAKE_NAME`, the file.
     func choose(_ option: String?, _ variable: String, _ setting: String?) -> String? {
         option ?? environment["HANDSHAKE_\(variable)"].flatMap { $0.isEmpty ? nil : $0 } ?? setting
+    }
+
+    /// As ``choose(_:_:_:)``, with the place where the user wrote the value.
+    ///
+    /// - Parameters:
+    ///   - name: the option without its hyphens, which is the setting's name too.
+    ///   - variable: the variable without `HANDSHAKE_`.
+    ///   - service: the service in whose table the setting is; nil above the tables.
+    func stated(
+        _ option: String?, _ name: String, _ variable: String, _ setting: String?, of service: String? = nil
+    ) -> StatedValue? {
+        if let option { return StatedValue(value: option, name: "--\(name)") }
+        if let value = choose(nil, variable, nil) { return StatedValue(value: value, name: "HANDSHAKE_\(variable)") }
+        return setting.map { stated($0, name, of: service) }
+    }
+
+    /// A value of the settings file.
+    func stated(_ value: String, _ name: String, of service: String?) -> StatedValue {
+        let table = service.map { " of [services.\(quoted($0, limit: 80))]" } ?? ""
+        return StatedValue(value: value, name: "“\(name)”\(table) in “\(quoted(path, limit: 4096))”")
     }
 
     private static func platformHome(_ environment: [String: String]) -> String {

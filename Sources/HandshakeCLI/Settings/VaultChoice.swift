@@ -39,11 +39,11 @@ struct VaultChoice {
     /// - Parameter option: the value of `--vault`.
     init(_ option: String?, settings: Settings) throws {
         self.settings = settings
-        guard let choice = settings.choose(option, "VAULT", settings.file.vault) else {
+        guard let choice = settings.stated(option, "vault", "VAULT", settings.file.vault) else {
             kind = .unstated(settings.home + "/vault")
             return
         }
-        let parts = choice.split(separator: ":", maxSplits: 1).map(String.init)
+        let parts = choice.value.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first, parts.count) {
         case ("memory", 1): kind = .memory
         case ("files", 2): kind = .files(Settings.absolute(parts[1]))
@@ -51,10 +51,10 @@ struct VaultChoice {
             kind = .secretService(
                 parts.count == 2 ? Settings.absolute(parts[1]) : settings.home + "/vault-secret-service")
         case ("keychain", _), ("sqlite", _), ("postgres", _):
-            throw CommandError.notBuilt("--vault \(parts[0])")
+            throw CommandError.notBuilt("the vault “\(parts[0])” (\(choice.name))")
         default:
             throw CommandError.usage(
-                "--vault takes memory, files:DIR or secret-service, not “\(quoted(choice, limit: 80))”")
+                "\(choice.name) takes memory, files:DIR or secret-service, not “\(quoted(choice.value, limit: 80))”.")
         }
     }
 

@@ -31,8 +31,9 @@ struct IFTTTHostOptions: ParsableArguments {
     /// The service, at its own address or at the one that the command line or the settings name.
     func service() throws -> Service {
         let settings = try Settings.load()
-        guard let url = settings.choose(baseURL, "BASE_URL", settings.service("ifttt").baseURL) else { return .ifttt }
-        return .ifttt.at(try EndpointURL(url, security: .allowingInsecureLoopback, member: "base-url"))
+        let stated = settings.stated(
+            baseURL, "base-url", "BASE_URL", settings.service("ifttt").baseURL, of: "ifttt")
+        return try stated.map { .ifttt.at(try $0.endpoint()) } ?? .ifttt
     }
 
     func hosts() throws -> Hosts { Hosts(of: try service()) }

@@ -55,8 +55,7 @@ struct SequencingHostOptions: ParsableArguments {
 
     func hosts() throws -> Sequencing.Hosts {
         guard let baseURL else { return .production }
-        return Sequencing.Hosts(
-            allAt: try EndpointURL(baseURL, security: .allowingInsecureLoopback, member: "base-url"))
+        return Sequencing.Hosts(allAt: try StatedValue(value: baseURL, name: "--base-url").endpoint())
     }
 }
 

@@ -68,12 +68,15 @@ struct SequencingConnect: BoundedCommand {
     }
 
     private static func file(_ text: String, _ kind: ConnectRequest.File.Kind) throws -> ConnectRequest.File {
+        let option = kind == .report ? "--report" : "--file"
         guard let separator = text.firstIndex(of: "=") else {
-            throw CommandError.usage("A file is NAME=URL, not “\(quoted(text, limit: 200))”.")
+            throw CommandError.usage("\(option) takes NAME=URL, not “\(quoted(text, limit: 200))”.")
         }
         do {
             return try ConnectRequest.File(
                 name: String(text[..<separator]), kind: kind, url: String(text[text.index(after: separator)...]))
+        } catch .input(let member, let problem) {
+            throw CommandError.usage("\(option) “\(quoted(text, limit: 200))”: the \(member) \(problem).")
         } catch { throw SequencingFailure.commandError(error) }
     }
 }

@@ -95,8 +95,7 @@ struct Services: ParsableCommand {
             let settings = try Settings.load()
             let known = try Services.known(service, settings)
             let values = try ServiceChoice.values(set, tenant: nil, table: settings.service(service))
-            let security = ServiceChoice.security(for: baseURL)
-            let base = try baseURL.map { try EndpointURL($0, security: security, member: "base-url") }
+            let base = try baseURL.map { try StatedValue(value: $0, name: "--base-url").endpoint() }
             let drift = try await known.drift(values, at: base)
             try report(drift, title: known.title)
         }

@@ -23,7 +23,7 @@ struct LoginPlan {
         let known = stated ?? previous?.id
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             throw CommandError.usage(
-                "--client-id is missing. Register an app at \(service.displayName) and give its identifier with --client-id ID"
+                "--client-id is missing. Register an app at \(Self.registrar(service)) and give its identifier with --client-id ID"
                     + ServiceChoice.registrationAdvice(name)
             )
         }
@@ -32,20 +32,21 @@ struct LoginPlan {
             if let secretFile {
                 try await SecretLine.read(secretFile, what: "client secret", option: "--client-secret-file")
             } else { previous?.credential?.secret }
-        let authentication = settings.choose(options.auth?.rawValue, "AUTH", table.auth)
+        guard secret != nil || options.grant == .authorizationCode else {
+            throw CommandError.usage("--grant client-credentials needs --client-secret-file FILE.")
+        }
+        let authentication = settings.stated(options.auth?.rawValue, "auth", "AUTH", table.auth, of: name)
         let method =
             authentication == nil && secretFile == nil
             ? previous?.credential?.method : try Self.authentication(authentication, hasSecret: secret != nil)
         let redirect =
-            try settings.choose(options.redirect, "REDIRECT", table.redirect).map(Self.redirect) ?? previous?.redirect
-            ?? .loopback
+            try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
+            ?? previous?.redirect ?? .loopback
         let scopes =
             options.scope.isEmpty
             ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
         let resources =
-            try (options.resource.isEmpty ? table.resource : options.resource)?.map {
-                try EndpointURL($0, security: ServiceChoice.security(for: $0), member: "resource")
-            } ?? previous?.resources ?? []
+            try Self.resources(options.resource, settings, of: name, table.resource) ?? previous?.resources ?? []
         let parameters =
             options.param.isEmpty
             ? previous?.parameters ?? [:] : try Self.pairs(options.param, option: "--param")
@@ -65,15 +66,31 @@ struct LoginPlan {
         }
         grant = options.grant
         tokenFile = options.tokenFile
-        browser = try Self.browser(settings.choose(options.browser?.rawValue, "BROWSER_CHOICE", table.browser))
+        browser = try Self.browser(
+            settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
     }
 
-    private static func browser(_ text: String?) throws -> LoginOptions.BrowserChoice {
-        guard let text else { return .system }
-        guard let browser = LoginOptions.BrowserChoice(rawValue: text) else {
-            throw CommandError.usage("--browser takes system or print, not “\(quoted(text, limit: 80))”.")
+    /// The service in a sentence.
+    private static func registrar(_ service: Service) -> String {
+        (service.name == Service.recurseCenter.name ? "the " : "") + service.displayName
+    }
+
+    private static func browser(_ stated: StatedValue?) throws -> LoginOptions.BrowserChoice {
+        guard let stated else { return .system }
+        guard let browser = LoginOptions.BrowserChoice(rawValue: stated.value) else {
+            throw stated.wrong("system or print")
         }
         return browser
+    }
+
+    /// The APIs that the token is for: those of the options, or of the settings.
+    private static func resources(
+        _ options: [String], _ settings: Settings, of service: String, _ table: [String]?
+    ) throws -> [EndpointURL]? {
+        guard options.isEmpty else {
+            return try options.map { try StatedValue(value: $0, name: "--resource").endpoint() }
+        }
+        return try table?.map { try settings.stated($0, "resource", of: service).endpoint() }
     }
 
     /// The client of the last sign-in, unless this one is for another service or client, or by a personal token.
@@ -87,22 +104,34 @@ struct LoginPlan {
         return previous
     }
 
-    private static func authentication(_ text: String?, hasSecret: Bool) throws -> Client.AuthenticationMethod? {
-        guard let text else { return hasSecret ? .automatic : nil }
-        switch LoginOptions.AuthenticationChoice(rawValue: text) {
+    private static func authentication(
+        _ stated: StatedValue?, hasSecret: Bool
+    ) throws -> Client.AuthenticationMethod? {
+        guard let stated else { return hasSecret ? .automatic : nil }
+        switch LoginOptions.AuthenticationChoice(rawValue: stated.value) {
         case .some(.none): return nil
         case .basic where hasSecret: return .basic
         case .post where hasSecret: return .post
-        case .basic, .post: throw CommandError.usage("--auth \(text) needs the secret: --client-secret-file FILE")
-        case nil: throw CommandError.usage("--auth takes none, basic or post, not “\(quoted(text, limit: 80))”.")
+        case .basic, .post:
+            throw CommandError.usage("\(stated.name) \(stated.value) needs the secret: --client-secret-file FILE")
+        case nil: throw stated.wrong("none, basic or post")
         }
     }
 
-    private static func redirect(_ text: String) throws -> Client.Redirect {
+    private static func redirect(_ stated: StatedValue) throws -> Client.Redirect {
+        let text = stated.value
         guard text != "loopback" else { return .loopback }
-        guard text.hasPrefix("loopback:") else { return .uri(try RedirectURI(text)) }
+        guard text.hasPrefix("loopback:") else {
+            do {
+                return .uri(try RedirectURI(text))
+            } catch .configuration(_, let problem) {
+                throw stated.wrong(
+                    "loopback, loopback:PORT or a redirect URI, such as com.example.app:/callback",
+                    because: problem.hasPrefix("expected ") ? nil : problem)
+            }
+        }
         guard let port = UInt16(text.dropFirst("loopback:".count)), port > 0 else {
-            throw CommandError.usage("--redirect loopback:PORT takes a port from 1 to 65535.")
+            throw stated.wrong("loopback:PORT with a port from 1 to 65535")
         }
         return .loopback(port: port)
     }

@@ -41,7 +41,7 @@ struct ServiceChoice {
                 "IFTTT has no sign-in of its own. A connection provides the user token: handshake ifttt connect CONNECTION"
             )
         }
-        let baseURL = settings.choose(options.baseURL, "BASE_URL", table.baseURL)
+        let baseURL = settings.stated(options.baseURL, "base-url", "BASE_URL", table.baseURL, of: name)
         if let previous, !isStated { return try adding(previous) }
         if let service = Service.builtIn.first(where: { $0.name == name }) {
             guard [options.issuer, options.authorizeURL, options.tokenURL].allSatisfy({ $0 == nil })
@@ -53,9 +53,10 @@ struct ServiceChoice {
             return try adding(try Self.at(baseURL, service))
         }
         let addresses = (
-            issuer: settings.choose(options.issuer, "ISSUER", table.issuer),
-            authorize: settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL),
-            token: settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL)
+            issuer: settings.stated(options.issuer, "issuer", "ISSUER", table.issuer, of: name),
+            authorize: settings.stated(
+                options.authorizeURL, "authorize-url", "AUTHORIZE_URL", table.authorizeURL, of: name),
+            token: settings.stated(options.tokenURL, "token-url", "TOKEN_URL", table.tokenURL, of: name)
         )
         if addresses.issuer == nil, addresses.token == nil, let known = BuiltInService.named(name) {
             return try adding(try described(known, at: baseURL))
@@ -80,7 +81,7 @@ struct ServiceChoice {
     }
 
     /// A built-in service with its placeholders filled.
-    private func described(_ known: BuiltInService, at baseURL: String?) throws -> Service {
+    private func described(_ known: BuiltInService, at baseURL: StatedValue?) throws -> Service {
         if let reason = known.unsupportedReason {
             throw CommandError.usage("“\(name)” is known but not supported: \(reason).")
         }
@@ -97,9 +98,8 @@ struct ServiceChoice {
     }
 
     /// The service at the origin of `--base-url`; at its own where there is none.
-    private static func at(_ baseURL: String?, _ service: Service) throws -> Service {
-        guard let baseURL else { return service }
-        return service.at(try EndpointURL(baseURL, security: security(for: baseURL), member: "base-url"))
+    private static func at(_ baseURL: StatedValue?, _ service: Service) throws -> Service {
+        try baseURL.map { service.at(try $0.endpoint()) } ?? service
     }
 
     /// The values of placeholders: options before settings.
@@ -111,25 +111,27 @@ struct ServiceChoice {
         return values
     }
 
-    private func own(_ issuer: String?, authorize: String?, token: String?) throws -> Service {
+    private func own(
+        _ issuer: StatedValue?, authorize: StatedValue?, token: StatedValue?
+    ) throws -> Service {
         guard token != nil || (issuer != nil && authorize == nil) else {
             throw CommandError.usage(
                 "“\(quoted(name, limit: 80))” is not a built-in service. Give its server with --issuer URL, or with --authorize-url URL and --token-url URL."
             )
         }
-        let facts = table.description(issuer: issuer, authorize: authorize, token: token)
-        let security = Self.security(for: token ?? issuer)
+        _ = try issuer?.issuer()
+        _ = try authorize?.endpoint()
+        let tokenOrigin = try token?.endpoint().origin
+        let facts = table.description(issuer: issuer?.value, authorize: authorize?.value, token: token?.value)
+        let security = Self.security(for: (token ?? issuer)?.value)
         let service = try BuiltInService(name: name, facts: facts).service(security: security)
-        let tokenOrigin = try token.map {
-            try EndpointURL($0, security: security, member: "token-url").origin
-        }
         return try adding(service, tokenOrigin)
     }
 
     /// The service with the origins of `--api-origin` too.
     private func adding(_ service: Service, _ origin: Origin? = nil) throws -> Service {
         let origins = try options.apiOrigin.map {
-            try EndpointURL($0, security: Self.security(for: $0), member: "api-origin").origin
+            try StatedValue(value: $0, name: "--api-origin").endpoint().origin
         }
         return try Service(
             name: service.name, displayName: service.displayName,
