@@ -81,6 +81,20 @@ def test_a_wrong_variable_is_named(handshake: Handshake, variable: str, value: s
     says(handshake.run("login", "github", "--client-id", "app", **{variable: value}), 64, text)
 
 
+@pytest.mark.parametrize(("settings", "text"), [
+    ('vault = "zip"', "“vault” in “CONFIG” takes memory, files:DIR or secret-service, not “zip”."),
+    ('[services.github]\nauth = "bad"', "“auth” of [services.github] in “CONFIG” takes none, basic or post, not “bad”."),
+    ('[services.github]\nresource = ["bad"]', "“resource” of [services.github] in “CONFIG” takes an https address"),
+    ("[services.github]\nclient_id = 3", "“CONFIG”: in [services.github], “client_id” is not a setting. Did you mean “client-id”?"),
+    ("[services.github]\ncolour = 3", "“colour” is not a setting. The settings are the options of handshake login"),
+])
+def test_a_wrong_setting_is_named_with_its_file(handshake: Handshake, settings: str, text: str) -> None:
+    handshake.home.mkdir(mode=0o700, exist_ok=True)
+    config = handshake.home / "config.toml"
+    config.write_text(settings + "\n")
+    says(handshake.run("login", "github", "--client-id", "app"), 64, text.replace("CONFIG", str(config)))
+
+
 def test_a_client_without_a_secret_is_told_the_option(handshake: Handshake) -> None:
     says(handshake.run("login", "work", "--issuer", "https://id.example", "--client-id", "app", "--grant", "client-credentials"),
          64, "--grant client-credentials needs --client-secret-file FILE.")

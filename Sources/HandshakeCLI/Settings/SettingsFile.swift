@@ -123,14 +123,15 @@ extension Settings.File {
 
     /// A misspelt setting would otherwise be ignored without a word.
     private static func check(_ table: TOMLTable, path: String) throws(CommandError) {
-        func refuse(_ names: [String], known: [String], in place: String) throws(CommandError) {
+        func refuse(_ names: [String], known: [String], all: String, in place: String) throws(CommandError) {
             for name in names where !known.contains(name) {
+                let hyphenated = name.utf8.count <= 80 ? name.replacing("_", with: "-") : ""
+                let advice = known.contains(hyphenated) ? "Did you mean “\(hyphenated)”?" : "The settings are \(all)."
                 throw CommandError.usage(
-                    "“\(path)”: \(place)“\(quoted(name, limit: 80))” is not a setting. The settings are: "
-                        + known.joined(separator: ", "))
+                    "“\(path)”: \(place)“\(quoted(name, limit: 80))” is not a setting. \(advice)")
             }
         }
-        try refuse(table.keys, known: ["vault", "services"], in: "")
+        try refuse(table.keys, known: ["vault", "services"], all: "vault and services", in: "")
         guard let services = table["services"]?.table else { return }
         for name in services.keys {
             guard let service = services[name]?.table else {
@@ -140,7 +141,8 @@ extension Settings.File {
             }
             try refuse(
                 service.keys, known: Settings.ServiceSettings.CodingKeys.allCases.map(\.rawValue) + OwnService.members,
-                in: "in services.\(quoted(name, limit: 80)), ")
+                all: "the options of handshake login, and the members in Documentation/Services.md",
+                in: "in [services.\(quoted(name, limit: 80))], ")
         }
     }
 
