@@ -100,6 +100,12 @@ def test_a_client_without_a_secret_is_told_the_option(handshake: Handshake) -> N
          64, "--grant client-credentials needs --client-secret-file FILE.")
 
 
+def test_without_a_session_a_keyring_is_no_empty_list(handshake: Handshake) -> None:
+    nowhere = {"DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": ""}
+    done = handshake.run("accounts", "--vault", "secret-service", **nowhere)
+    says(done, 7, "there is no desktop session with a keyring. Use --vault files:DIR instead")
+
+
 @pytest.mark.parametrize(("files", "text"), [
     (["x"], "--file takes NAME=URL, not “x”."), (["x=zzz://y"], "--file “x=zzz://y”: the url must be an http, https or ftp URL."),
 ])

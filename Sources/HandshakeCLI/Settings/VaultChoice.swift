@@ -62,6 +62,7 @@ struct VaultChoice {
     func openExisting() async throws -> Opened {
         switch kind {
         case .memory: return try await open()
+        case .secretService where sessionBus == nil: throw Self.noSession
         case .files(let directory), .secretService(let directory), .unstated(let directory):
             return Self.isAbsent(directory) ? Opened(vault: MemoryVault(), key: .memory) : try await open()
         }
@@ -83,10 +84,7 @@ struct VaultChoice {
         case .memory: return Opened(vault: MemoryVault(), key: .memory)
         case .files(let directory): return try openFiles(directory)
         case .secretService(let directory):
-            guard let addresses = sessionBus else {
-                throw VaultError.unavailable(
-                    "there is no desktop session with a keyring. Use --vault files:DIR instead")
-            }
+            guard let addresses = sessionBus else { throw Self.noSession }
             return try await openWithKeyring(directory, on: addresses, prompts: true)
         case .unstated(let directory): return try await openUnstated(directory)
         }
@@ -147,6 +145,9 @@ struct VaultChoice {
             return error
         }
     }
+
+    private static let noSession = VaultError.unavailable(
+        "there is no desktop session with a keyring. Use --vault files:DIR instead")
 
     private var keys: KeyFolder { KeyFolder(path: settings.keyHome) }
 
