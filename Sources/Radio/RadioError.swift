@@ -35,6 +35,8 @@ public enum RadioError: Error, Sendable, Hashable {
     case file(name: String, reason: String)
     /// A recording is damaged, and damage is fatal.
     case damagedRecording(BeaconsError)
+    /// A recording without a line that can be read; the error is that of its first line.
+    case notARecording(BeaconsError)
     /// An argument is invalid.
     case input(member: String, problem: String)
 }
@@ -68,7 +70,7 @@ extension RadioError {
         case .lost: "lost"
         case .refused: "refused"
         case .file: "file"
-        case .damagedRecording: "damaged_recording"
+        case .damagedRecording, .notARecording: "damaged_recording"
         case .input: "invalid_input"
         }
     }
@@ -111,6 +113,8 @@ extension RadioError: CustomStringConvertible {
         case .refused(let operation, let reason): "\(operation) was refused: \(quoted(reason, limit: 300))"
         case .file(let name, let reason): "\(quoted(name, limit: 300)): \(reason)"
         case .damagedRecording(let error): error.description
+        case .notARecording(.recording(let line, let problem)): "this is not a recording: in line \(line), \(problem)"
+        case .notARecording(let error): "this is not a recording: \(error)"
         case .input(let member, let problem): "\(member): \(problem)"
         }
     }
@@ -130,7 +134,7 @@ extension RadioError: CustomStringConvertible {
         case .unsendable: "send one beacon frame at a time"
         case .noWayToScan(let attempts): attempts.lazy.compactMap(\.error.cure).first
         case .notSupported, .advertisementRejected, .refused: "check the adapter with: handshake doctor"
-        case .lost, .file, .damagedRecording, .input: nil
+        case .lost, .file, .damagedRecording, .notARecording, .input: nil
         }
     }
 }

@@ -41,6 +41,16 @@ def test_what_is_no_file_cannot_hold_a_secret(handshake: Handshake, tmp_path: Pa
     says(login(link), 7, "symbolic links are not followed", "… | handshake … --token-file -")
 
 
+@pytest.mark.parametrize("lines", [1, 250])
+def test_a_file_without_a_readable_line_is_no_recording(handshake: Handshake, tmp_path: Path, lines: int) -> None:
+    path = tmp_path / "rec"
+    path.write_text("garbage\n" * lines)
+    done = handshake.run("nearby", "replay", str(path), "--no-delay", "--me", "1")
+    says(done, 64, f"“{path}” is not a recording (line 1: it is not a JSON object). "
+                   "Make one with: handshake nearby watch --record FILE")
+    assert "Remove or repair" not in done.stderr
+
+
 def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handshake, tmp_path: Path) -> None:
     areas = tmp_path / "areas"
     areas.write_text('{"type": "FeatureCollection", "features": []}')

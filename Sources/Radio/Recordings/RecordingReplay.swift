@@ -45,7 +45,8 @@ public struct RecordingReplay: Radio {
 
     /// How invalid lines are handled.
     public enum Damage: Sendable, Hashable {
-        /// They are reported as ``ScanEvent/damage(_:)`` and skipped.
+        /// They are reported as ``ScanEvent/damage(_:)`` and skipped. When no line can be read, or none of the first 100, the
+        /// scan ends with ``RadioError/notARecording(_:)``.
         case skipped
         /// The first one ends the scan with ``RadioError/damagedRecording(_:)``.
         case fatal
@@ -108,6 +109,13 @@ private actor ReplayReading {
     private let lines: LineReader
     private var hasBegun = false
     private var last: Timestamp?
+    /// The packet that was read and not passed on yet.
+    private var found: Advertisement?
+    /// Whether any line could be read.
+    private var isRecording = false
+    /// The damage that was not reported yet.
+    private var damage: [BeaconsError] = []
+    private static let maximumDamage = 100
 
     init(replay: RecordingReplay, timeline: ReplayTimeline, interest: ScanInterest) {
         self.replay = replay
@@ -122,18 +130,29 @@ private actor ReplayReading {
             try await lines.open()
             return .status(.listening(.recording))
         }
-        while let line = try await lines.next() {
-            switch line.content {
-            case .failure(let error):
-                guard replay.damage == .skipped else { throw RadioError.damagedRecording(error) }
-                return .damage(error)
-            case .success(nil): continue
-            case .success(let advertisement?):
+        while true {
+            if isRecording, !damage.isEmpty { return .damage(damage.removeFirst()) }
+            if let advertisement = found {
+                found = nil
                 try await pass(to: advertisement.time)
                 if interest.wants(advertisement.data) { return .advertisement(advertisement) }
             }
+            guard let line = try await lines.next() else { break }
+            switch line.content {
+            case .failure(let error): try note(error)
+            case .success(let advertisement):
+                isRecording = isRecording || advertisement != nil
+                found = advertisement
+            }
         }
+        if let first = damage.first { throw RadioError.notARecording(first) }
         return nil
+    }
+
+    private func note(_ error: BeaconsError) throws(RadioError) {
+        guard replay.damage == .skipped else { throw .damagedRecording(error) }
+        damage.append(error)
+        guard isRecording || damage.count < Self.maximumDamage else { throw .notARecording(damage[0]) }
     }
 
     /// Advances the recording's time up to a packet. A packet older than the previous one is returned immediately.

@@ -64,6 +64,27 @@ struct RecordingReplayTests {
         #expect(events.filter { if case .advertisement = $0 { true } else { false } } == (try Self.packets()))
     }
 
+    @Test("damage before the first line that can be read keeps its place")
+    func earlyDamage() async throws {
+        let events = try await Self.events(Self.replay(["a", "", "b", Self.first, "c"]).scan())
+        let places = events.map { event -> Int? in
+            if case .damage(.recording(let line, _)) = event { line } else { nil }
+        }
+        // The first event is the status.
+        #expect(places == [nil, 1, 3, nil, 5])
+    }
+
+    @Test(
+        "a file without a line that can be read is no recording, and is not read to its end",
+        arguments: [1, 100, 100_000])
+    func noRecording(count: Int) async throws {
+        let error = await #expect(throws: RadioError.self) {
+            _ = try await Self.events(Self.replay([""] + Array(repeating: "nonsense", count: count)).scan())
+        }
+        #expect(error == .notARecording(.recording(line: 2, problem: "it is not a JSON object")))
+        #expect(try await Self.events(Self.replay([""]).scan()).count == 1)
+    }
+
     @Test("a strict replay ends at the first damaged line")
     func strict() async throws {
         let replay = Self.replay([Self.first, "nonsense", Self.second], damage: .fatal)

@@ -58,7 +58,7 @@ extension RadioError {
     /// Whether another command line would help: a file or an adapter does not exist.
     fileprivate var isOfTheCommandLine: Bool {
         switch self {
-        case .file, .input, .noAdapter(named: .some), .unsendable, .damagedRecording: true
+        case .file, .input, .noAdapter(named: .some), .unsendable, .damagedRecording, .notARecording: true
         default: false
         }
     }

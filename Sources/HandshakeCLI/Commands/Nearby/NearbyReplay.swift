@@ -44,6 +44,16 @@ struct NearbyReplay: AsyncParsableCommand {
         }
     }
 
+    private func notRecording(_ error: BeaconsError) -> CommandError {
+        var reason = "\(error)"
+        if case .recording(let line, let problem) = error { reason = "line \(line): \(problem)" }
+        return CommandError(
+            status: .usage, code: "damaged_recording",
+            message:
+                "\(GivenFile.name(file)) is not a recording (\(reason)). Make one with: handshake nearby watch --record FILE"
+        )
+    }
+
     func run() async throws {
         let settings = try Settings.load()
         guard file == "-" || FileManager.default.isReadableFile(atPath: Settings.absolute(file)) else {
@@ -67,9 +77,13 @@ struct NearbyReplay: AsyncParsableCommand {
             let people = PeopleNearby(
                 log: log, ignoring: circle.own, alerts: AlertPlace.terminal.open(reporter), pace: .recorded,
                 clock: time.clock, lookup: circle.lookup)
-            try await people.run(
-                over: replay, recognizing: circle.recognition, time: time, radioEvent: { reporter.note($0) },
-                report: { reporter.note($0) })
+            do {
+                try await people.run(
+                    over: replay, recognizing: circle.recognition, time: time, radioEvent: { reporter.note($0) },
+                    report: { reporter.note($0) })
+            } catch RadioError.notARecording(let error) {
+                throw notRecording(error)
+            }
         }
     }
 }
