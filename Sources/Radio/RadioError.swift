@@ -93,7 +93,7 @@ extension RadioError: CustomStringConvertible {
     /// What is wrong.
     public var fault: String {
         switch self {
-        case .noBus(let reason): "the system's message bus cannot be reached: \(quoted(reason, limit: 300))"
+        case .noBus(let reason): "Bluetooth is not available: \(quoted(reason, limit: 300))"
         case .noBlueZ: "BlueZ, the Bluetooth daemon, is not running"
         case .noAdapter(nil): "there is no Bluetooth adapter"
         case .noAdapter(let name?): "there is no Bluetooth adapter \(quoted(name, limit: 40))"
@@ -122,7 +122,7 @@ extension RadioError: CustomStringConvertible {
     /// What to do about it; nil when the fault says it, or when only waiting helps.
     public var cure: String? {
         switch self {
-        case .noBus: "start dbus, or set DBUS_SYSTEM_BUS_ADDRESS. In a container, mount the system bus's socket"
+        case .noBus: "start dbus; in a container, mount the system bus's socket"
         case .noBlueZ: "install the package bluez and start it: systemctl start bluetooth"
         case .noAdapter(nil): "plug one in, or load its driver. List adapters with: bluetoothctl list"
         case .noAdapter: "list adapters with: bluetoothctl list"

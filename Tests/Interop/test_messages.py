@@ -116,6 +116,13 @@ def test_without_a_session_a_keyring_is_no_empty_list(handshake: Handshake) -> N
     says(done, 7, "there is no desktop session with a keyring. Use --vault files:DIR instead")
 
 
+@pytest.mark.parametrize("command", ["watch", "scan"])
+def test_a_radio_without_a_bus_is_bluetooths_and_waited_for(handshake: Handshake, command: str) -> None:
+    done = handshake.run("nearby", command, "--duration", "0.5", DBUS_SYSTEM_BUS_ADDRESS="unix:path=/none")
+    says(done, 6, "Bluetooth is not available: D-Bus does not answer at unix:path=/none (No such file or directory). "
+                  "Waiting; stop with Ctrl-C. Start dbus")
+
+
 @pytest.mark.parametrize(("files", "text"), [
     (["x"], "--file takes NAME=URL, not “x”."), (["x=zzz://y"], "--file “x=zzz://y”: the url must be an http, https or ftp URL."),
 ])

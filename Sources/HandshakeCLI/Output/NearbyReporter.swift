@@ -148,7 +148,7 @@ private struct NearbyReport: ~Copyable, Sendable {
             list.draw(people, status: self.status)
         } else {
             if case .unavailable(let error) = status {
-                Output.note(quoted(error.description, limit: 400))
+                Output.note(quoted(error.waitingNote, limit: 600))
             } else {
                 Output.note(detail.map { "\(word): \($0)" } ?? word)
             }

@@ -1,5 +1,6 @@
 #if Desktop && os(Linux)
 import DBus
+import OAuth
 
 extension BusName {
     static let bluez: BusName = "org.bluez"
@@ -36,6 +37,15 @@ enum BlueZErrorName: String {
 }
 
 extension RadioError {
+    /// No bus.
+    init(noBus error: DBusError) {
+        guard case .unreachable(let address, let reason) = error else {
+            self = .noBus(reason: error.description)
+            return
+        }
+        self = .noBus(reason: "D-Bus does not answer at \(quoted(address, limit: 200)) (\(reason))")
+    }
+
     /// The meaning of an error of a call to BlueZ.
     ///
     /// - Parameters:
@@ -48,7 +58,7 @@ extension RadioError {
             switch error {
             case .timeout: self = .lost(reason: "BlueZ did not reply (\(operation))")
             case .connectionLost(let reason): self = .lost(reason: reason)
-            case .unreachable, .authentication, .wrongBus, .invalidAddress: self = .noBus(reason: error.description)
+            case .unreachable, .authentication, .wrongBus, .invalidAddress: self.init(noBus: error)
             default: self = .refused(operation: operation, reason: error.description)
             }
             return

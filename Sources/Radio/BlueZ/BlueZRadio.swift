@@ -56,7 +56,7 @@ public struct BlueZRadio: Radio {
         do throws(DBusError) {
             self.init(try Address.system(environment: environment), options: options)
         } catch {
-            throw .noBus(reason: error.description)
+            throw RadioError(noBus: error)
         }
     }
 

@@ -20,7 +20,7 @@ struct BlueZSession: Sendable {
         let progress = Progress()
         do {
             try await kept.run(
-                interrupted: { error, _ in status(.unavailable(.noBus(reason: error.description))) },
+                interrupted: { error, _ in status(.unavailable(RadioError(noBus: error))) },
                 { connection in
                     let presence = try await connection.presence(of: .bluez)
                     try await forNewest(of: presence) { presence in

@@ -63,6 +63,14 @@ extension RadioError {
         }
     }
 
+    /// The note of a radio that is waited for.
+    var waitingNote: String {
+        let text = fault.prefix(1).uppercased() + fault.dropFirst() + "."
+        guard isTransient else { return text + (cure.map { " \($0.prefix(1).uppercased() + $0.dropFirst())." } ?? "") }
+        let advice = cure.map { " " + $0.prefix(1).uppercased() + $0.dropFirst() } ?? ""
+        return "\(text) Waiting; stop with Ctrl-C.\(advice)"
+    }
+
     /// Whether the bus or the Bluetooth daemon does not answer.
     fileprivate var isUnreachable: Bool {
         switch self {

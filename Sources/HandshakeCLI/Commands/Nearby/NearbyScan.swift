@@ -53,7 +53,7 @@ struct NearbyScan: AsyncParsableCommand {
     private static func note(_ event: ScanEvent) {
         switch event {
         case .advertisement: break
-        case .status(.unavailable(let error)): Output.note(quoted(error.description, limit: 400))
+        case .status(.unavailable(let error)): Output.note(quoted(error.waitingNote, limit: 600))
         case .status(.listening(let method)): Output.note("listening: \(method.rawValue)")
         case .status: break
         case .damage(let error): Output.note(quoted("\(error)", limit: 400))
