@@ -123,6 +123,11 @@ def test_a_radio_without_a_bus_is_bluetooths_and_waited_for(handshake: Handshake
                   "Waiting; stop with Ctrl-C. Start dbus")
 
 
+def test_a_person_is_named_as_the_user_wrote_it(handshake: Handshake) -> None:
+    says(handshake.run("nearby", "show", "bob"), 64, "“bob” is not a profile number.")
+    says(handshake.run("nearby", "show", "12"), 64, "Nothing is stored about number 12.")
+
+
 @pytest.mark.parametrize(("files", "text"), [
     (["x"], "--file takes NAME=URL, not “x”."), (["x=zzz://y"], "--file “x=zzz://y”: the url must be an http, https or ftp URL."),
 ])

@@ -91,7 +91,9 @@ enum Now {
 enum PersonArgument {
     static func parse(_ text: String) throws -> UserNumber {
         guard let number = Int(text), let person = try? UserNumber(number) else {
-            throw ValidationError("A person is a number from 1 to 2147483647, not “\(quoted(text, limit: 40))”.")
+            throw ValidationError(
+                "“\(quoted(text, limit: 40))” is not a profile number. Give a number from 1 to 2147483647; those of people you met are in: handshake nearby log"
+            )
         }
         return person
     }

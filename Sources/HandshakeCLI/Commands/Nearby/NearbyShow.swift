@@ -32,7 +32,7 @@ struct NearbyShow: AsyncParsableCommand {
         guard history != nil || profile != nil || !days.isEmpty else {
             throw CommandError(
                 status: .usage, code: "unknown_person",
-                message: "This machine has no data about number \(person). People you met are in: handshake nearby log")
+                message: "Nothing is stored about number \(person). People you met are in: handshake nearby log")
         }
         let facts = PersonFacts(
             person: person, known: history?.known, profile: profile, encounters: history?.encounters ?? [],
