@@ -18,6 +18,8 @@ public enum GeofencesError: Error, Sendable, Hashable {
     indirect case region(number: Int, id: String?, reason: GeofencesError)
     /// A member of the file that is missing or of another type.
     case member(String, expected: String)
+    /// A value of another type: the file's own, or one in a list.
+    case value(expected: String)
     /// Text that is not JSON. `line` counts from 1.
     case notJSON(line: Int)
     /// More regions or positions than the limit.
@@ -36,7 +38,7 @@ extension GeofencesError: CustomStringConvertible {
         case .identifier: "invalid_identifier"
         case .duplicateIdentifier: "duplicate_identifier"
         case .region(_, _, let reason): reason.code
-        case .member: "invalid_member"
+        case .member, .value: "invalid_member"
         case .notJSON: "not_json"
         case .tooMany: "too_many"
         }
@@ -63,7 +65,8 @@ extension GeofencesError: CustomStringConvertible {
         case .region(let number, let id, let reason):
             "region \(number)" + (id.map { " (" + $0.quoted + ")" } ?? "") + ": \(reason)"
         case .member(let name, let expected): "\(name.quoted) is missing or of another type; it must be \(expected)"
-        case .notJSON(let line): "the text is not valid JSON (line \(line)); repair it there"
+        case .value(let expected): "expected \(expected)"
+        case .notJSON(let line): "line \(line) is not valid JSON"
         case .tooMany(let what, let limit): "there are more than \(limit) \(what); split the file"
         }
     }

@@ -18,6 +18,8 @@ public enum PositionsError: Error, Sendable, Hashable {
     case file(kind: String, line: Int, problem: String)
     /// A file without a single usable position.
     case noPositions(kind: String, reason: String)
+    /// A file whose format was to be told, and that is neither GPX nor NMEA.
+    case unknownFormat
     /// A file that cannot be opened or read.
     case unreadable(path: String, reason: String)
     /// The user or the system does not allow positions.
@@ -35,7 +37,7 @@ extension PositionsError: CustomStringConvertible {
         case .protocolVersion: "unsupported_protocol"
         case .address: "invalid_address"
         case .file: "invalid_track"
-        case .noPositions: "no_positions"
+        case .noPositions, .unknownFormat: "no_positions"
         case .unreadable: "file_unreadable"
         case .notAuthorized: "location_not_authorized"
         }
@@ -53,6 +55,7 @@ extension PositionsError: CustomStringConvertible {
         case .address(let text): "\(text.quoted) is not an address; use HOST or HOST:PORT"
         case .file(let kind, let line, let problem):
             "line \(line) of the \(kind) file cannot be read: \(problem); repair or remove it"
+        case .unknownFormat: "the file is neither GPX nor NMEA"
         case .noPositions(let kind, let reason): "the \(kind) file has no usable position: \(reason)"
         case .unreadable(let path, let reason):
             "\(path == "-" ? "standard input" : path.quoted) cannot be read (\(reason)); check that it exists and that you may read it"

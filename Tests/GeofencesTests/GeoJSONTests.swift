@@ -97,6 +97,12 @@ struct GeoJSONTests {
         #expect(error == .notJSON(line: 2))
     }
 
+    @Test("a value that is no object is named as what it should be", arguments: ["[1]", "3", "\"x\"", "null"])
+    func noObject(text: String) throws {
+        let error = #expect(throws: GeofencesError.self) { try Self.read(text) }
+        #expect(error == .value(expected: "an object, a FeatureCollection or a Feature"))
+    }
+
     @Test("endless nesting is refused")
     func nesting() throws {
         let deep = String(repeating: "[", count: 1_000_000)

@@ -51,6 +51,42 @@ def test_a_file_without_a_readable_line_is_no_recording(handshake: Handshake, tm
     assert "Remove or repair" not in done.stderr
 
 
+@pytest.mark.parametrize(("content", "reason"), [
+    ("garbage\n", "line 1 is not valid JSON."), ("[1]", "expected an object"), ("{}", '"type" is missing'),
+    ('{"type": "FeatureCollection", "features": [1]}', "region 1: expected an object."),
+])
+def test_areas_that_are_no_geojson_are_named(handshake: Handshake, tmp_path: Path, content: str, reason: str) -> None:
+    path = tmp_path / "areas"
+    path.write_text(content)
+    done = handshake.run("places", "list", "--regions", str(path))
+    says(done, 64, f"“{path}”", reason)
+    assert '"value"' not in done.stderr
+    says(handshake.run("places", "list", "--regions", "-", stdin=content), 64, "handshake: Standard input", reason)
+
+
+@pytest.mark.parametrize(("content", "text"), [
+    ("garbage\n", " is neither GPX nor NMEA."), ("", " is neither GPX nor NMEA."),
+    ("<gpx><trk><trkseg/></trk></gpx>", " has no usable position: its track has no points."),
+    ("<gpx></gpx>", " has no usable position: it has no track and no route."),
+    ("<html></html>", " is not valid GPX: "),
+])
+def test_a_track_that_cannot_be_used_is_named(handshake: Handshake, tmp_path: Path, content: str, text: str) -> None:
+    track, areas = tmp_path / "track", tmp_path / "areas"
+    track.write_text(content)
+    areas.write_text('{"type": "FeatureCollection", "features": []}')
+    for command in (["replay", str(track)], ["map", "--track", str(track), "--output", "-"],
+                    ["watch", "--source", f"gpx:{track}"]):
+        if command[0] == "watch" and not content.startswith("<"):
+            continue
+        says(handshake.run("places", *command, "--regions", str(areas)), 64, f"“{track}”{text}")
+
+
+def test_one_standard_input_is_one_file(handshake: Handshake) -> None:
+    for command in (["replay", "-"], ["map", "--track", "-", "--output", "-"], ["watch", "--source", "-"]):
+        says(handshake.run("places", *command, "--regions", "-", stdin="{}"), 64,
+             "The track and --regions cannot both be standard input.")
+
+
 def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handshake, tmp_path: Path) -> None:
     areas = tmp_path / "areas"
     areas.write_text('{"type": "FeatureCollection", "features": []}')

@@ -131,6 +131,10 @@ struct FileTests {
     func emptyTracks() throws {
         let none = #expect(throws: PositionsError.self) { try Self.fixes(gpx: "<gpx/>") }
         #expect(none == .noPositions(kind: "GPX", reason: "it has no track and no route"))
+        for empty in ["<trk/>", "<trk><trkseg></trkseg></trk>", "<rte></rte>"] {
+            let pointless = #expect(throws: PositionsError.self) { try Self.fixes(gpx: "<gpx>\(empty)</gpx>") }
+            #expect(pointless == .noPositions(kind: "GPX", reason: "its track has no points"))
+        }
         let timeless = #expect(throws: PositionsError.self) {
             try Self.fixes(gpx: "<gpx><trkpt lat='1' lon='1'/><trkpt lat='1' lon='2'></trkpt></gpx>")
         }

@@ -41,6 +41,7 @@ private struct GeoJSONReader {
     var visited: Int { scanner.visited }
 
     mutating func read() throws(GeofencesError) -> [Geofence] {
+        guard [UInt8(ascii: "{"), 0].contains(scanner.peek()) else { throw try notObject() }
         let start = scanner.offset
         var type: String?
         var features: Int?
@@ -74,6 +75,13 @@ private struct GeoJSONReader {
         default: throw .member("type", expected: "\"FeatureCollection\" or \"Feature\"")
         }
         return regions
+    }
+
+    /// Why a text is no object: text that is not JSON at all says so.
+    private mutating func notObject() throws(GeofencesError) -> GeofencesError {
+        try scanner.skip()
+        try mapped { () throws(JSONScanner.Failure) in try scanner.end() }
+        return .value(expected: "an object, a FeatureCollection or a Feature")
     }
 
     private mutating func readFeature(at start: Int) throws(GeofencesError) {

@@ -224,7 +224,7 @@ extension GeofencesError {
     init(_ failure: JSONScanner.Failure) {
         switch failure {
         case .notJSON(let line): self = .notJSON(line: line)
-        case .type(let expected): self = .member("value", expected: expected)
+        case .type(let expected): self = .value(expected: expected)
         }
     }
 }

@@ -51,6 +51,8 @@ struct GPXReader: TrackReader {
     private var isTrack = false
     private var passedOver = 0
     private var isGPX = false
+    /// Whether there is a track or a route, with points or without.
+    private var hasTrack = false
     /// How many bytes were looked at, those of an element's attributes more than once.
     private(set) var visited = 0
 
@@ -109,7 +111,8 @@ struct GPXReader: TrackReader {
         throw .noPositions(
             kind: "GPX",
             reason: passedOver > 0
-                ? "none of its \(passedOver) points has a valid position and a time" : "it has no track and no route")
+                ? "none of its \(passedOver) points has a valid position and a time"
+                : hasTrack ? "its track has no points" : "it has no track and no route")
     }
 
     private func failure(_ problem: String) -> PositionsError { .file(kind: "GPX", line: line, problem: problem) }
@@ -187,6 +190,7 @@ struct GPXReader: TrackReader {
         case "trkpt", "rtept":
             visited += 2 * tag.count
             point = Point(latitude: attribute("lat", of: tag[...]), longitude: attribute("lon", of: tag[...]))
+        case "trk", "rte": hasTrack = true
         case "time": field = .time
         case "hdop": field = .dilution
         case "speed": field = .speed

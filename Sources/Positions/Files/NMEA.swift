@@ -35,6 +35,8 @@ struct NMEAReader: TrackReader {
     /// The sentence from its `$` on; nil until one begins.
     private var sentence: [UInt8]?
     private var sentences = 0
+    /// Whether any sentence was valid.
+    var hasSentences: Bool { sentences > 0 }
     private var hasFix = false
     private var dilution: (time: [UInt8], accuracy: Double)?
     private var date: (year: Int, month: Int, day: Int)?

@@ -5,6 +5,8 @@ import Geofences
 actor TrackFile {
     private let path: String
     private var format: TrackFormat?
+    /// Whether the caller named the format.
+    private let isNamed: Bool
     private var reader: (any TrackReader)?
     private var file: InputFile?
     private var fixes: ArraySlice<Fix> = []
@@ -13,6 +15,7 @@ actor TrackFile {
     init(_ path: String, as format: TrackFormat?) {
         self.path = path
         self.format = format
+        isNamed = format != nil
     }
 
     func next() async throws -> Fix? {
@@ -44,6 +47,7 @@ actor TrackFile {
         }
         guard piece.isEmpty else { return try reader?.read(piece[...], into: &found) ?? () }
         isAtEnd = true
+        if !isNamed, let reader = reader as? NMEAReader, !reader.hasSentences { throw .unknownFormat }
         try reader?.end(into: &found)
     }
 

@@ -31,8 +31,21 @@ struct PlacesRegionOptions: ParsableArguments {
         guard let regions else { return nil }
         let bytes = try await GivenFile.read(regions, limit: 1 << 28)
         do { return try GeoJSON.regions(in: bytes) } catch {
+            let isOther =
+                switch error {
+                case .notJSON, .value, .member: true
+                default: false
+                }
             throw CommandError(
-                status: .usage, code: error.code, message: "“\(quoted(regions, limit: 200))”: \(error)")
+                status: .usage, code: error.code,
+                message: "\(GivenFile.name(regions))\(isOther ? " is not GeoJSON" : ""): \(error).")
+        }
+    }
+
+    /// Refuses two files on one standard input.
+    func requireOne(_ track: String?) throws(CommandError) {
+        guard regions != "-" || track != "-" else {
+            throw .usage("The track and --regions cannot both be standard input. Name a file for one of them.")
         }
     }
 }
@@ -43,10 +56,35 @@ enum PlacesFailure {
         do {
             return try await IFTTTFailure.reported(body)
         } catch let error as GeofencesError {
-            throw CommandError(status: .usage, code: error.code, message: "\(error)")
+            throw CommandError(status: .usage, code: error.code, message: sentence("\(error)"))
         } catch let error as PositionsError {
-            throw CommandError(status: status(error), code: error.code, message: "\(error)")
+            throw CommandError(status: status(error), code: error.code, message: sentence("\(error)"))
         }
+    }
+
+    /// Names the track in its errors.
+    static func named<Result>(_ track: String, _ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as PositionsError {
+            let name = GivenFile.name(track)
+            let message: String
+            switch error {
+            case .file(let kind, let line, let problem):
+                message = "Line \(line) of \(track == "-" ? "standard input" : name) is not valid \(kind): \(problem)."
+            case .noPositions(_, let reason): message = "\(name) has no usable position: \(reason)."
+            case .unknownFormat: message = "\(name) is neither GPX nor NMEA."
+            case .unreadable: throw CommandError.unreadable(track)
+            default: throw error
+            }
+            throw CommandError(status: status(error), code: error.code, message: message)
+        }
+    }
+
+    /// A library's text as a sentence.
+    static func sentence(_ text: String) -> String {
+        let isName = text.hasPrefix("gpsd")
+        return (isName ? "g" : text.prefix(1).uppercased()) + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
     }
 
     private static func status(_ error: PositionsError) -> ExitStatus {
@@ -54,7 +92,7 @@ enum PlacesFailure {
         case .unreachable, .lost, .noReceiver, .noFix: .network
         case .protocolVersion: .refused
         case .notAuthorized: .abandoned
-        case .address, .file, .noPositions, .unreadable: .usage
+        case .address, .file, .noPositions, .unknownFormat, .unreadable: .usage
         }
     }
 }

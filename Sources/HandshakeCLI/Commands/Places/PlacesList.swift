@@ -81,9 +81,12 @@ struct PlacesMap: BoundedCommand {
 
     func run() async throws {
         try await PlacesFailure.reported {
+            try regionOptions.requireOne(track)
             var fixes: [Fix] = []
             if let track {
-                for try await fix in TrackReplay(file: track, speed: .maximum).fixes() { fixes.append(fix) }
+                try await PlacesFailure.named(track) {
+                    for try await fix in TrackReplay(file: track, speed: .maximum).fixes() { fixes.append(fix) }
+                }
             }
             let regions =
                 if let regions = try await regionOptions.load() { regions } else {

@@ -20,6 +20,13 @@ enum PlacesSource {
         }
     }
 
+    /// The file that a source names; nil for a receiver.
+    static func file(_ text: String) -> String? {
+        if text == "-" { return text }
+        return ["gpx:", "nmea:"].contains { text.hasPrefix($0) }
+            ? String(text[text.index(after: text.firstIndex(of: ":") ?? text.startIndex)...]) : nil
+    }
+
     private static func geoClue() throws -> any PositionSource {
         #if Desktop && os(Linux)
         return try GeoClue(desktopID: "handshake", environment: ProcessInfo.processInfo.environment)

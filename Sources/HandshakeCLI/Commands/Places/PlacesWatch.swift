@@ -24,19 +24,23 @@ struct PlacesWatch: AsyncParsableCommand {
 
     func run() async throws {
         try await PlacesFailure.reported {
+            let track = PlacesSource.file(source)
+            try regionOptions.requireOne(track)
             let source = try PlacesSource.open(source, speed: speed.value)
             let run = try await PlacesRun(
                 regionOptions, accountOptions, uploads: true, isLive: !(source is TrackReplay))
             // A receiver without a position says so several times a second; the user is told once.
             var told: String?
-            for try await update in source.updates() {
-                switch update {
-                case .fix(let fix):
-                    told = nil
-                    try await run.take(fix)
-                case .unavailable(let error):
-                    if told != "\(error)" { Output.note("Waiting: \(error)") }
-                    told = "\(error)"
+            try await PlacesFailure.named(track ?? "") {
+                for try await update in source.updates() {
+                    switch update {
+                    case .fix(let fix):
+                        told = nil
+                        try await run.take(fix)
+                    case .unavailable(let error):
+                        if told != "\(error)" { Output.note("Waiting: \(error).") }
+                        told = "\(error)"
+                    }
                 }
             }
             try await run.finish()
@@ -69,8 +73,11 @@ struct PlacesReplay: AsyncParsableCommand {
 
     func run() async throws {
         try await PlacesFailure.reported {
+            try regionOptions.requireOne(file)
             let run = try await PlacesRun(regionOptions, accountOptions, uploads: upload, isLive: false)
-            for try await fix in TrackReplay(file: file, speed: speed.value).fixes() { try await run.take(fix) }
+            try await PlacesFailure.named(file) {
+                for try await fix in TrackReplay(file: file, speed: speed.value).fixes() { try await run.take(fix) }
+            }
             try await run.finish()
         }
     }
