@@ -46,8 +46,7 @@ extension PositionsError: CustomStringConvertible {
     /// What happened and what to do.
     public var description: String {
         switch self {
-        case .unreachable(let source, let reason):
-            "\(source) cannot be reached (\(reason)); check that it runs"
+        case .unreachable(let source, let reason): "\(source) cannot be reached: \(reason)"
         case .lost(let source, let reason): "the connection to \(source) ended (\(reason)); trying again"
         case .noReceiver: "gpsd has no receiver; connect one, or start gpsd with its device"
         case .noFix: "the receiver has no position yet; give it a view of the sky"
@@ -55,8 +54,8 @@ extension PositionsError: CustomStringConvertible {
         case .address(let text): "\(text.quoted) is not an address; use HOST or HOST:PORT"
         case .file(let kind, let line, let problem):
             "line \(line) of the \(kind) file cannot be read: \(problem); repair or remove it"
-        case .unknownFormat: "the file is neither GPX nor NMEA"
         case .noPositions(let kind, let reason): "the \(kind) file has no usable position: \(reason)"
+        case .unknownFormat: "the file is neither GPX nor NMEA"
         case .unreadable(let path, let reason):
             "\(path == "-" ? "standard input" : path.quoted) cannot be read (\(reason)); check that it exists and that you may read it"
         case .notAuthorized(let reason): "positions are not allowed: \(reason)"

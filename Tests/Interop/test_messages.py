@@ -1,5 +1,6 @@
 """What the command says of a mistake: the mistake, in the user's own words, and what to do now."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,18 @@ def test_a_file_to_copy_is_named_with_its_option(handshake: Handshake, files: li
 
 def test_an_app_is_registered_at_the_recurse_center(handshake: Handshake) -> None:
     says(handshake.run("login", "recurse-center"), 64, "Register an app at the Recurse Center and")
+
+
+def test_a_position_source_is_waited_for_with_one_piece_of_advice(handshake: Handshake, tmp_path: Path) -> None:
+    areas = tmp_path / "areas"
+    areas.write_text('{"type": "FeatureCollection", "features": []}')
+    for source, text in (("gpsd:none.invalid", "Waiting: gpsd at none.invalid:2947 cannot be reached: the host “none.invalid” is "
+                                               "unknown. Check its spelling and the network."),
+                         ("geoclue", "Check that dbus-daemon is running.")):
+        watching = handshake.start("places", "watch", "--source", source, "--regions", str(areas),
+                                   DBUS_SYSTEM_BUS_ADDRESS="unix:path=/none")
+        end = time.monotonic() + 20
+        while not watching.lines["stderr"] and time.monotonic() < end:
+            time.sleep(0.05)
+        watching.end()
+        assert text in watching.lines["stderr"][0] and "check that it runs" not in watching.lines["stderr"][0]

@@ -41,6 +41,12 @@ struct LineConnection: Sendable {
         .unreachable(source: "gpsd at \(host):\(port)", reason: reason)
     }
 
+    /// Why a name has no address, and what to do.
+    private func reason(of status: CInt) -> String {
+        guard status == EAI_NONAME else { return String(cString: gai_strerror(status)) }
+        return "the host “\(host)” is unknown. Check its spelling and the network"
+    }
+
     private func lost(_ reason: String) -> PositionsError { .lost(source: "gpsd at \(host):\(port)", reason: reason) }
 
     private func connect(_ isCancelled: CancellationFlag) throws(PositionsError) -> CInt {
@@ -53,7 +59,7 @@ struct LineConnection: Sendable {
         #endif
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, "\(port)", &hints, &list)
-        guard status == 0 else { throw unreachable(String(cString: gai_strerror(status))) }
+        guard status == 0 else { throw unreachable(reason(of: status)) }
         defer { freeaddrinfo(list) }
         var reason = "no address"
         var next = list
@@ -67,7 +73,7 @@ struct LineConnection: Sendable {
             }
             _ = systemClose(descriptor)
         }
-        throw unreachable(reason)
+        throw unreachable("\(reason). Check that gpsd runs there")
     }
 
     /// Connects without blocking.

@@ -60,7 +60,10 @@ public struct GeoClue: PositionSource {
                     throw PositionsError.notAuthorized(
                         reason: "GeoClue refused; allow location services in the desktop's privacy settings")
                 }
-                report(.unavailable(.unreachable(source: "GeoClue", reason: error.description)))
+                report(
+                    .unavailable(
+                        .unreachable(
+                            source: "GeoClue", reason: "\(error.description). Check that GeoClue is installed")))
             }
             failures += 1
             try await clock.sleep(for: min(.milliseconds(500) * (1 << min(failures - 1, 10)), .seconds(30)))
