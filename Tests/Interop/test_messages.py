@@ -88,6 +88,13 @@ def test_one_standard_input_is_one_file(handshake: Handshake) -> None:
              "The track and --regions cannot both be standard input.")
 
 
+@pytest.mark.parametrize("arguments", [["sync"], ["queue"], ["list"]], ids=" ".join)
+def test_only_a_command_with_regions_advises_them(handshake: Handshake, arguments: list[str]) -> None:
+    done = handshake.run("places", *arguments)
+    says(done, 3, "handshake ifttt connect CONNECTION")
+    assert ("--regions" in done.stderr) == (arguments == ["list"])
+
+
 def test_a_map_that_cannot_be_written_names_the_missing_folder(handshake: Handshake, tmp_path: Path) -> None:
     areas = tmp_path / "areas"
     areas.write_text('{"type": "FeatureCollection", "features": []}')

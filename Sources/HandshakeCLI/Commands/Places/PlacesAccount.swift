@@ -21,8 +21,9 @@ struct PlacesAccountOptions: ParsableArguments {
 
     /// The synchronizer of the account, without asking the service.
     ///
+    /// - Parameter takesRegions: whether the command can do without the account, by `--regions`.
     /// - Throws: `CommandError` when there is no such account.
-    func synchronizer() async throws -> PlacesSynchronizer {
+    func synchronizer(takesRegions: Bool = false) async throws -> PlacesSynchronizer {
         let vault = try await host.common.openVault(try Settings.load())
         let tokens = try await KnownAccount.naming(account) { () -> UserTokens? in
             guard let client = try await Registrations(in: vault).client(named: account),
@@ -33,8 +34,9 @@ struct PlacesAccountOptions: ParsableArguments {
         guard let tokens else {
             throw CommandError(
                 status: .signInNeeded, code: "sign_in_required",
-                message: "No IFTTT user is signed in as “\(account)”. Connect with: handshake ifttt connect ID, "
-                    + "or name the areas with --regions FILE.")
+                message: "No IFTTT user is signed in as “\(account)”. "
+                    + (takesRegions ? "Name the areas with --regions FILE, or connect" : "Connect")
+                    + " with: handshake ifttt connect CONNECTION")
         }
         let api = ConnectAPI(.stored(tokens), at: try host.hosts())
         return PlacesSynchronizer(of: account, api: api, vault: vault)
@@ -62,7 +64,7 @@ struct PlacesAccountOptions: ParsableArguments {
                 status: .signInNeeded, code: "sign_in_required",
                 message:
                     "IFTTT rejected the user token of “\(account)”. Pending crossings stay stored. Connect again with: "
-                    + "handshake ifttt connect ID")
+                    + "handshake ifttt connect CONNECTION")
         }
         if let failure { throw IFTTTFailure.commandError(failure) }
         if outcome == .failed {
@@ -111,7 +113,7 @@ struct PlacesAccountOptions: ParsableArguments {
         case .connections: "no connection is watched; name one with --connection ID."
         case .areas: "no watched connection has an area; set one on its page at IFTTT."
         case .permission: "positions are not allowed."
-        case .signIn: "sign-in is required; connect with: handshake ifttt connect ID"
+        case .signIn: "sign-in is required; connect with: handshake ifttt connect CONNECTION"
         }
     }
 }

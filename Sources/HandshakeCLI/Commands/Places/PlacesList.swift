@@ -38,7 +38,7 @@ struct PlacesList: BoundedCommand {
 
     private func regions() async throws -> ([Geofence], String) {
         if let regions = try await regionOptions.load() { return (regions, "file") }
-        let synchronizer = try await accountOptions.synchronizer()
+        let synchronizer = try await accountOptions.synchronizer(takesRegions: true)
         if !accountOptions.connections.isEmpty { try await synchronizer.activate(accountOptions.connections) }
         return (try await synchronizer.regions, "ifttt")
     }
@@ -90,7 +90,7 @@ struct PlacesMap: BoundedCommand {
             }
             let regions =
                 if let regions = try await regionOptions.load() { regions } else {
-                    try await accountOptions.synchronizer().regions
+                    try await accountOptions.synchronizer(takesRegions: true).regions
                 }
             var monitor = try GeofenceMonitor(regions)
             let events = fixes.flatMap { monitor.receive($0).events }

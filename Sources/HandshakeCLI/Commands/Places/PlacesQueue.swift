@@ -56,7 +56,7 @@ struct PlacesQueue: AsyncParsableCommand {
                     "\(crossings.count) crossings are pending. Upload them now with: handshake places sync --once")
             } else {
                 Output.note(
-                    "\(crossings.count) crossings are pending until you sign in. Connect with: handshake ifttt connect ID"
+                    "\(crossings.count) crossings are pending until you sign in. Connect with: handshake ifttt connect CONNECTION"
                 )
             }
         }

@@ -127,7 +127,7 @@ private final class PlacesRun {
             (synchronizer, stores) = (nil, false)
             monitor = try GeofenceMonitor(regions)
         } else {
-            let synchronizer = try await options.synchronizer()
+            let synchronizer = try await options.synchronizer(takesRegions: true)
             if try await synchronizer.regions.isEmpty || !options.connections.isEmpty {
                 try await synchronizer.activate(options.connections)
             }
