@@ -154,6 +154,12 @@ def test_a_client_without_a_secret_is_told_the_option(handshake: Handshake) -> N
          64, "--grant client-credentials needs --client-secret-file FILE.")
 
 
+def test_a_server_that_cannot_be_reached_has_a_next_step(handshake: Handshake) -> None:
+    for host, step in (("127.0.0.1:1", "Check the address and that the server runs."),
+                       ("none.invalid", "Check the network and the spelling of the host name.")):
+        says(handshake.run("login", "work", "--issuer", f"https://{host}", "--client-id", "app"), 6, step)
+
+
 def test_without_a_session_a_keyring_is_no_empty_list(handshake: Handshake) -> None:
     nowhere = {"DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": ""}
     done = handshake.run("accounts", "--vault", "secret-service", **nowhere)

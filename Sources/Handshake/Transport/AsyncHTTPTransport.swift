@@ -163,7 +163,7 @@ public final class AsyncHTTPTransport: Transport {
         if let failure = error.connectionErrors.first {
             return (failure.error as? IOError).map { systemReason($0.errnoCode) } ?? "\(type(of: failure.error))"
         }
-        return error.dnsAError == nil && error.dnsAAAAError == nil ? "no address answers" : "the name is unknown"
+        return error.dnsAError == nil && error.dnsAAAAError == nil ? "no address answers" : TransportError.unknownName
     }
 
     private static func systemReason(_ code: CInt) -> String {

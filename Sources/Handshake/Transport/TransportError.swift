@@ -13,6 +13,12 @@ public enum TransportError: Error, Sendable, Hashable {
     /// The response is longer than what was to be read.
     case tooLarge(host: String, limit: Int)
 
+    /// The reason when no address was found for the host.
+    static let unknownName = "the name is unknown"
+    /// The reason when the package was built without a transport; it says what to do.
+    static let missingTransport =
+        "this program was built without the package trait “AsyncHTTPClient”; turn the trait on, or pass a Transport of your own"
+
     /// Whether the peer may have processed the request: true for everything that went wrong after sending.
     public var mayHaveArrived: Bool {
         switch self {
@@ -37,7 +43,14 @@ extension TransportError: CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .unreachable(let host, let reason): "\(host) cannot be reached: \(reason)."
+        case .unreachable(let host, let reason):
+            switch reason {
+            case Self.unknownName:
+                "\(host) cannot be reached: \(reason). Check the network and the spelling of the host name."
+            // Says what to do itself.
+            case Self.missingTransport: "\(host) cannot be reached: \(reason)."
+            default: "\(host) cannot be reached: \(reason). Check the address and that the server runs."
+            }
         case .insecure(let host, let reason): "The TLS connection to \(host) is not secure: \(reason)."
         case .timedOut(let host): "\(host) did not respond in time."
         case .cut(let host, let reason): "The connection to \(host) was lost: \(reason)."
