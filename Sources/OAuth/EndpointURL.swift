@@ -56,7 +56,9 @@ public struct EndpointURL: Sendable, Hashable {
         }
         guard scheme == .https || (security == .allowingInsecureLoopback && origin.isLoopback) else {
             throw .refused(
-                Refusal(.insecureTransport, expected: "https for \(member)", found: "http://\(origin.authority)"))
+                Refusal(
+                    .insecureTransport, expected: member == "url" ? "https" : "https for \(member)",
+                    found: "http://\(origin.authority)"))
         }
         let target = rest[authorityEnd...]
         let mark = target.firstIndex(of: "?")

@@ -131,7 +131,7 @@ extension OAuthError: CustomStringConvertible {
         case .unmatchedRedirect(let problem):
             "Ignored a redirect that belongs to no sign-in in progress: \(problem)."
         case .refused(let refusal):
-            "\(refusal.check.problem) Expected \(refusal.expected), found \(refusal.found)."
+            refusal.description
         case .server(let error):
             error.description
         case .malformed(let step, let member, let expected, let found):
@@ -139,6 +139,19 @@ extension OAuthError: CustomStringConvertible {
         case .redirected(let step, let status):
             "The service answered the \(step.rawValue) request with a redirect (status \(status)), which is never followed. "
                 + "Check the endpoint's URL."
+        }
+    }
+}
+
+extension Refusal: CustomStringConvertible {
+    /// What was found, what was expected instead, and what to do.
+    public var description: String {
+        switch check {
+        case .insecureTransport: "\(found) is not encrypted, so nothing was sent to it. Use \(expected)."
+        case .foreignOrigin:
+            "The token was not sent to \(found), because "
+                + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
+        default: "\(check.problem) Expected \(expected), found \(found)."
         }
     }
 }

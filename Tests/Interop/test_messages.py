@@ -149,6 +149,19 @@ def test_a_wrong_setting_is_named_with_its_file(handshake: Handshake, settings: 
     says(handshake.run("login", "github", "--client-id", "app"), 64, text.replace("CONFIG", str(config)))
 
 
+def test_a_path_without_an_api_is_answered_with_a_command(handshake: Handshake, tmp_path: Path) -> None:
+    handshake.run("login", "work", "--authorize-url", "https://id.example/a", "--token-url", "https://id.example/t",
+                  "--token-file", str(secret_file(tmp_path / "token", "secret"))).ok()
+    says(handshake.run("request", "GET", "x", "--account", "work"), 64,
+         "handshake: “work” has no API address, so “x” cannot be completed. Write the whole URL: "
+         "handshake request GET https://… --account work")
+    says(handshake.run("request", "GET", "http://example.com", "--account", "work"), 5,
+         "http://example.com is not encrypted, so nothing was sent to it. Use https.")
+    says(handshake.run("request", "GET", "https://a b", "--account", "work"), 64, "“https://a b” is not an address.")
+    says(handshake.run("request", "GET", "https://other.example/", "--account", "work"), 5,
+         "The token was not sent to https://other.example, because it is for https://id.example alone.")
+
+
 def test_a_client_without_a_secret_is_told_the_option(handshake: Handshake) -> None:
     says(handshake.run("login", "work", "--issuer", "https://id.example", "--client-id", "app", "--grant", "client-credentials"),
          64, "--grant client-credentials needs --client-secret-file FILE.")

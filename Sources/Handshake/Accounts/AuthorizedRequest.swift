@@ -68,7 +68,9 @@ extension Account {
             guard let root = client.service.apiRoot ?? client.resources.first else {
                 throw HandshakeError.configuration(
                     member: "url",
-                    problem: "the service “\(client.service.displayName)” has no API root. Write an absolute URL")
+                    problem:
+                        "“\(client.service.displayName)” has no API address, so “\(quoted(address, limit: 80))” cannot be completed. Write the whole URL"
+                )
             }
             let base =
                 if address.hasPrefix("/") { root.origin.description } else {

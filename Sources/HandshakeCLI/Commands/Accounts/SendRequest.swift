@@ -50,12 +50,24 @@ struct SendRequest: BoundedCommand {
         if content != nil, headers[.contentType] == nil {
             headers[.contentType] = "application/x-www-form-urlencoded"
         }
-        let response = try await known.use { [headers] account in
-            try await account.send(
-                method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
-                limits: TransferLimits(maximumContentLength: maxSize, timeout: .seconds(timeout)))
+        do {
+            let response = try await known.use { [headers] account in
+                try await account.send(
+                    method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
+                    limits: TransferLimits(maximumContentLength: maxSize, timeout: .seconds(timeout)))
+            }
+            try print(response)
+        } catch HandshakeError.configuration(let member, let problem) where member == "url" {
+            throw CommandError(
+                status: .usage, code: "invalid_configuration",
+                message: "\(problem): handshake request \(method) https://… --account \(account)")
+        } catch HandshakeError.exchange(.configuration(let member, _)) where member == "url" {
+            throw CommandError(
+                status: .usage, code: "invalid_configuration",
+                message:
+                    "“\(quoted(url, limit: 200))” is not an address. Write an https URL, or a path below the service's API."
+            )
         }
-        try print(response)
     }
 
     private func print(_ response: ResponseMessage) throws {
