@@ -149,6 +149,13 @@ def test_a_wrong_setting_is_named_with_its_file(handshake: Handshake, settings: 
     says(handshake.run("login", "github", "--client-id", "app"), 64, text.replace("CONFIG", str(config)))
 
 
+def test_a_token_that_was_not_checked_is_not_called_a_sign_in(handshake: Handshake, tmp_path: Path) -> None:
+    done = handshake.run("login", "work", "--authorize-url", "https://id.example/a", "--token-url", "https://id.example/t",
+                         "--token-file", str(secret_file(tmp_path / "token", "secret")))
+    says(done, 0, "Stored the token as “work”. It was not checked: the service has no userinfo URL.")
+    assert "Signed in" not in done.stderr
+
+
 def test_a_path_without_an_api_is_answered_with_a_command(handshake: Handshake, tmp_path: Path) -> None:
     handshake.run("login", "work", "--authorize-url", "https://id.example/a", "--token-url", "https://id.example/t",
                   "--token-file", str(secret_file(tmp_path / "token", "secret"))).ok()

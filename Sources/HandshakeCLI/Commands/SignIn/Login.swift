@@ -75,7 +75,10 @@ struct Login: AsyncParsableCommand {
         } else {
             let who = user.greeting.map { " as \(quoted($0, limit: 200))" } ?? ""
             let name = plan.account == plan.client.service.name ? "" : " The account is called “\(plan.account)”."
-            Output.note("Signed in to \(plan.client.service.displayName)\(who).\(name)")
+            Output.note(
+                plan.tokenFile == nil || plan.client.service.identityEndpoint != nil
+                    ? "Signed in to \(plan.client.service.displayName)\(who).\(name)"
+                    : "Stored the token as “\(plan.account)”. It was not checked: the service has no userinfo URL.")
         }
     }
 
