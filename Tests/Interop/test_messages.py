@@ -186,6 +186,22 @@ def test_without_a_session_a_keyring_is_no_empty_list(handshake: Handshake) -> N
     says(done, 7, "there is no desktop session with a keyring. Use --vault files:DIR instead")
 
 
+def test_the_doctor_prints_a_whole_cure(handshake: Handshake) -> None:
+    handshake.run("doctor").ok()
+    key = next((handshake.home.parent / ".config/handshake/keys").glob("*.key"))
+    key.write_bytes(b"short")
+    done = handshake.run("doctor")
+    says(done, 7, "Restore it from a backup. Without it the accounts cannot be read: move "
+                  f"“{handshake.home}/vault” away and sign in again. It was not changed. No account was deleted.")
+    assert "vault_" not in done.stdout + done.stderr and "…" not in done.stdout + done.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_named(handshake: Handshake) -> None:
+    says(handshake.run("accounts", "--vault", "files:/proc/none/vault", HANDSHAKE_KEY_HOME="/proc/none"), 0)
+    says(handshake.run("doctor", "--vault", "files:/proc/none/vault", HANDSHAKE_KEY_HOME="/proc/none"), 7,
+         "the folder “/proc/none” cannot be created")
+
+
 @pytest.mark.parametrize("command", ["watch", "scan"])
 def test_a_radio_without_a_bus_is_bluetooths_and_waited_for(handshake: Handshake, command: str) -> None:
     done = handshake.run("nearby", command, "--duration", "0.5", DBUS_SYSTEM_BUS_ADDRESS="unix:path=/none")

@@ -112,6 +112,7 @@ struct Folder: ~Copyable, Sendable {
         do throws(SystemFailure) {
             _ = try uninterrupted { mkdirat(descriptor.number, name, 0o700) }
         } catch {
+            if error.code == ENOENT { throw .unavailable("the folder “\(path(of: name))” cannot be created") }
             guard error.code == EEXIST else { throw error.vaultError(at: path(of: name)) }
         }
         try synchronize()

@@ -55,7 +55,9 @@ struct KeyFile: Sendable {
         guard bytes.count == Self.length else {
             throw .damaged(
                 what: path,
-                reason: "a key has \(Self.length) bytes and this file has \(bytes.count); put the right one back")
+                reason:
+                    "a key has \(Self.length) bytes and this file has \(bytes.count). Restore it from a backup. Without it the accounts cannot be read: move “\(vault.path)” away and sign in again"
+            )
         }
         return SymmetricKey(data: bytes)
     }

@@ -75,11 +75,11 @@ struct Doctor: AsyncParsableCommand {
             }
             return findings
         } catch {
-            let (code, text) = (error as? VaultError).map { ($0.code, $0.description) } ?? ("vault", "\(error)")
+            let text = Failure.report(of: error)?.message ?? "\(error)"
             return [
                 Finding(
-                    name: "vault", verdict: .broken, detail: "\(code): \(text)",
-                    cure: "see the reason; no account was deleted")
+                    name: "vault", verdict: .broken, detail: "cannot be used; see below",
+                    cure: "\(text)\(text.hasSuffix(".") ? "" : ".") No account was deleted.")
             ]
         }
     }
@@ -209,7 +209,7 @@ struct Doctor: AsyncParsableCommand {
         }
         for line in Table.lines(findings.map { [$0.name, $0.verdict.rawValue, $0.detail] }) { Output.result(line) }
         for finding in findings {
-            if let cure = finding.cure { Output.note("\(finding.name): \(quoted(cure))") }
+            if let cure = finding.cure { Output.note("\(finding.name): \(quoted(cure, limit: 4096))") }
         }
     }
 }
