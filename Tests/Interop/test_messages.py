@@ -196,6 +196,14 @@ def test_the_doctor_prints_a_whole_cure(handshake: Handshake) -> None:
     assert "vault_" not in done.stdout + done.stderr and "…" not in done.stdout + done.stderr
 
 
+def test_the_doctor_says_whether_there_are_settings(handshake: Handshake) -> None:
+    config = handshake.home / "config.toml"
+    assert f"no file; optional: {config}" in handshake.run("doctor").ok().stdout
+    config.write_text('vault = "memory"\n')
+    shown = handshake.run("doctor").ok().stdout
+    assert str(config) in shown and "no file" not in shown
+
+
 def test_a_folder_that_cannot_be_made_is_named(handshake: Handshake) -> None:
     says(handshake.run("accounts", "--vault", "files:/proc/none/vault", HANDSHAKE_KEY_HOME="/proc/none"), 0)
     says(handshake.run("doctor", "--vault", "files:/proc/none/vault", HANDSHAKE_KEY_HOME="/proc/none"), 7,

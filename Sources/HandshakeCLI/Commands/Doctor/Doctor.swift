@@ -30,7 +30,11 @@ struct Doctor: AsyncParsableCommand {
         var findings: [Finding] = []
         do {
             let settings = try Settings.load()
-            findings.append(Finding(name: "settings", verdict: .works, detail: settings.home))
+            let isThere = FileManager.default.fileExists(atPath: settings.path)
+            findings.append(
+                Finding(
+                    name: "settings", verdict: .works,
+                    detail: isThere ? settings.path : "no file; optional: \(settings.path)"))
             findings += await vault(settings)
         } catch let error as CommandError {
             findings.append(
