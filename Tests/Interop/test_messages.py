@@ -233,6 +233,12 @@ def test_an_app_is_registered_at_the_recurse_center(handshake: Handshake) -> Non
     says(handshake.run("login", "recurse-center"), 64, "Register an app at the Recurse Center and")
 
 
+def test_a_fault_rule_is_quoted_as_everything_is(handshake: Handshake) -> None:
+    says(handshake.run("sandbox", "--fault", "foo"), 64,
+         "A fault rule reads “[SERVICE] [METHOD] PATH => ACTION [#N] [xN]”, and “foo” has no “=>”.")
+    assert "[#N]" in handshake.run("sandbox", "--help").ok().stdout
+
+
 def test_a_position_source_is_waited_for_with_one_piece_of_advice(handshake: Handshake, tmp_path: Path) -> None:
     areas = tmp_path / "areas"
     areas.write_text('{"type": "FeatureCollection", "features": []}')

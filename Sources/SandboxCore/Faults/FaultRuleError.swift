@@ -20,20 +20,20 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .arrowMissing(let rule):
-            "A fault rule reads '[SERVICE] [METHOD] PATH => ACTION [#N] [xN]'; there is no '=>' in '\(rule)'."
+            "A fault rule reads “[SERVICE] [METHOD] PATH => ACTION [#N] [xN]”, and “\(rule)” has no “=>”."
         case .routeUnclear(let found):
-            "Before '=>' expected '[SERVICE] [METHOD] PATH', found '\(found)'."
+            "Before “=>” expected “[SERVICE] [METHOD] PATH”, found “\(found)”."
         case .serviceUnknown(let found, let known):
-            "Expected a service (\(known.joined(separator: ", "))), found '\(found)'."
+            "Expected a service (\(known.joined(separator: ", "))), found “\(found)”."
         case .methodUnclear(let found, let services):
-            "Expected a service (\(services.joined(separator: ", "))) or a method in capital letters, found '\(found)'."
+            "Expected a service (\(services.joined(separator: ", "))) or a method in capital letters, found “\(found)”."
         case .pathUnclear(let found):
-            "Expected a path that begins with '/' and may end in '*', found '\(found)'."
+            "Expected a path that begins with “/” and may end in “*”, found “\(found)”."
         case .actionUnknown(let found):
             "Expected an action (delay, status, cut, garbage, drop, redirect, endless, huge, header, body, empty, malformed, "
-                + "numbers-as-strings, strings-as-numbers, without, null), found '\(found)'."
+                + "numbers-as-strings, strings-as-numbers, without, null), found “\(found)”."
         case .argumentUnclear(let action, let found, let expected):
-            "The action '\(action)' expects \(expected), found '\(found)'."
+            "The action “\(action)” expects \(expected), found “\(found)”."
         }
     }
 }

@@ -7,9 +7,10 @@ struct RunSandbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sandbox", abstract: "Run the local stand-ins of every service until interrupted.",
         discussion: """
-            A fault RULE is [SERVICE] [METHOD] PATH => ACTION [xN], as in 'recurse-center POST /oauth/token => status 503 x1'. \
+            A fault RULE is [SERVICE] [METHOD] PATH => ACTION [#N] [xN], as in 'recurse-center POST /oauth/token => status 503 x1'. \
+            #N: the Nth request alone; xN: N times. \
             Actions: delay SECONDS, status CODE [BODY], cut BYTES, garbage, drop, redirect URL [STATUS], endless, huge BYTES, \
-            header NAME VALUE, body JSON.
+            header NAME VALUE, body JSON, empty, malformed, numbers-as-strings, strings-as-numbers, without NAME, null NAME.
             """)
 
     @Option(help: "The first of four ports; 0 lets the kernel choose.")
