@@ -28,6 +28,20 @@ struct ServicesPageTests {
         #expect(try String(contentsOf: Self.page, encoding: .utf8) == expected)
     }
 
+    @Test("agrees with the other pages about how many services there are")
+    func count() throws {
+        let supported = BuiltInService.all.filter { $0.unsupportedReason == nil }.map(\.name)
+        let (lines, number) = (supported.count, Set(supported + Service.builtIn.map(\.name)).count)
+        for (page, text) in [
+            ("README.md", "the \(number) services"), ("CHANGELOG.md", "* \(number) services"),
+            ("Documentation/Services.md", "knows \(number) services"),
+            ("Documentation/Services.md", "the \(lines) below"),
+        ] {
+            let words = try String(contentsOf: Repository.root.appending(path: page), encoding: .utf8)
+            #expect(words.contains(text), "\(page): \(text)")
+        }
+    }
+
     @Test("explains every member that a line has")
     func members() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from command import Finished, Handshake, secret_file
+from strangers import REPOSITORY
 
 KEY = ["--service-key-file", "-", "--user", "ada", "aB3dE5fG"]
 
@@ -227,6 +228,11 @@ def test_a_person_is_named_as_the_user_wrote_it(handshake: Handshake) -> None:
 ])
 def test_a_file_to_copy_is_named_with_its_option(handshake: Handshake, files: list[str], text: str) -> None:
     says(handshake.run("sequencing", "connect", "a@b.example", "--client-secret-file", "-", "--file", *files, stdin="s\n"), 64, text)
+
+
+def test_the_services_are_as_many_as_the_pages_say(handshake: Handshake) -> None:
+    services = handshake.run("services", "--json").ok().json["services"]
+    assert f"the {len(services)} services" in (REPOSITORY / "README.md").read_text()
 
 
 def test_an_app_is_registered_at_the_recurse_center(handshake: Handshake) -> None:
