@@ -50,7 +50,7 @@ struct PeopleNearbyTests {
     func nameTimeout() async throws {
         let scene = Scene()
         try await scene.run((0..<10).map { ($0, [ada]) }) { tick in
-            if tick == 5 { await scene.wait { $0.alerts.count == 1 } }
+            if tick == 5 { await scene.wait { !$0.alerts.isEmpty } }
         } lookup: { [known] _ in
             await scene.wait { !$0.alerts.isEmpty }
             return .known(known)
