@@ -22,7 +22,7 @@ import requests
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 CACHE = Path(os.environ.get("HANDSHAKE_INTEROP_DIR") or REPOSITORY / ".build/interop")
-LIFE_SECONDS = 900
+LIFE_SECONDS = 2400  # longer than the suite may take on a busy machine
 START_SECONDS = 60
 
 PACKAGES = {
