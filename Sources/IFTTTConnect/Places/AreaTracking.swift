@@ -25,7 +25,7 @@ extension PlacesSynchronizer {
     /// - Parameters:
     ///   - fix: the position.
     ///   - now: the present, for the check of the fix's age; nil for a recording, which after a launch may be read from its
-    ///     start: fixes that were taken before are ignored as ``IgnoredFix/outOfOrder``.
+    ///     start: fixes that were taken before are ignored as `IgnoredFix.outOfOrder`.
     /// - Returns: what the areas' monitor made of the fix, and the crossings that were recorded.
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used. Report the fix again: it counts once.
     @discardableResult
