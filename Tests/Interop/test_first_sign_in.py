@@ -33,11 +33,11 @@ def test_the_first_program_signs_in_once_and_finds_the_account_at_the_next_start
         redirect = formlogin.walk((tmp_path / "page").read_text(), user["name"], user["password"])
         assert http().get(redirect, timeout=10).status_code == 200
         printed, problem = first.communicate(timeout=30)
-        assert (first.returncode, printed) == (0, "Signed in as Ada Lovelace\n"), problem
+        assert (first.returncode, printed) == (0, "Signed in as Ada Example\n"), problem
     finally:
         first.kill()
         first.wait()
     (tmp_path / "page").unlink()
     again = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=30)
-    assert (again.returncode, again.stdout) == (0, "Signed in as Ada Lovelace\n"), again.stderr
+    assert (again.returncode, again.stdout) == (0, "Signed in as Ada Example\n"), again.stderr
     assert not (tmp_path / "page").exists(), "the second start opened a browser"

@@ -78,9 +78,9 @@ def test_a_token_file_without_a_token_is_a_wrong_command_line(handshake: Handsha
 def test_a_token_file_that_is_no_file_or_that_others_can_read_is_refused(handshake: Handshake, tmp_path: Path) -> None:
     shared = secret_file(tmp_path / "shared", TOKEN + "\n")
     shared.chmod(0o644)
-    for file in ("/dev/null", str(shared)):
+    for file, status, code in (("/dev/null", 64, "usage"), (str(shared), 7, "secret_file_denied")):
         done = handshake.run("login", "recurse-center", "--token-file", file, "--json")
-        assert done.status == 7 and done.error["code"] == "secret_file_denied" and TOKEN not in done.stderr
+        assert (done.status, done.error["code"]) == (status, code) and TOKEN not in done.stderr
 
 
 def test_a_code_from_the_page_signs_in(hub: Hub) -> None:
