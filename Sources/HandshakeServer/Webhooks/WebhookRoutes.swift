@@ -33,7 +33,7 @@ import Foundation
 /// receive it concurrently, when the handler is slow, and when the service key is rotated. A repeated one is answered with
 /// 200, and with 503 while the handler runs. It is delivered **again** when
 ///
-/// * the handler threw, or exceeded ``WebhookLimits/handling``: the answer is 500, and IFTTT may deliver it again. A handler
+/// * the handler threw, or exceeded ``WebhookLimits/handlerTimeout``: the answer is 500, and IFTTT may deliver it again. A handler
 ///   that exceeds the limit is cancelled; if it ignores that, it may still run when the webhook comes again;
 /// * the process died, or was suspended for a minute, after the handler began and before the vault recorded its end;
 /// * the vault could not be written after the handler returned, and another process receives the webhook a minute later. The
