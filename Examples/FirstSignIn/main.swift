@@ -12,12 +12,27 @@ let client = Client(service: Service.recurseCenter.at(sandbox), id: "recurse-pub
 let vault = try FileVault(directory: "first-sign-in/vault", keyFile: "first-sign-in/key")
 let handshake = try Handshake(client, vault: vault)
 
-let account: Account
-if let known = try await handshake.account() {
-    account = known
-} else {
-    account = try await handshake.signIn(through: .systemBrowser)
+func signIn() async throws -> Account {
+    let browser = PrintingBrowser {
+        print("Open this address in a browser: \($0.url)")
+    } readRedirect: { _ in
+        nil
+    }
+    return try await handshake.signIn(through: browser)
 }
 
-let profile: Profile = try await account.send(.get, "profiles/me")
-print("Signed in as \(profile.name)")
+func greet(_ account: Account) async throws {
+    let profile: Profile = try await account.send(.get, "profiles/me")
+    print("Signed in as \(profile.name)")
+}
+
+do {
+    if let account = try await handshake.account() {
+        try await greet(account)
+    } else {
+        try await greet(signIn())
+    }
+} catch HandshakeError.signInRequired {
+    // The session has ended: the sandbox forgets everything when it stops.
+    try await greet(signIn())
+}
