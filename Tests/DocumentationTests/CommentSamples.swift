@@ -133,20 +133,3 @@ private enum CommentSamples {
         }
     }
 }
-
-enum CaffeineAnswer {
-    case fast, slow
-    case other(String)
-}
-
-extension AppChain where Answer == CaffeineAnswer {
-    static var caffeine: AppChain {
-        AppChain(88, property: "result") { word in
-            switch word.lowercased() {
-            case "fast": .fast
-            case "slow": .slow
-            default: .other(word)
-            }
-        }
-    }
-}

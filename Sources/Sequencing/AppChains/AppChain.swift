@@ -3,17 +3,17 @@
 /// An app declares its own in a few lines:
 ///
 /// ```swift
-/// enum CaffeineAnswer {
+/// enum Caffeine: Equatable {
 ///     case fast, slow
 ///     case other(String)
 /// }
 ///
-/// extension AppChain where Answer == CaffeineAnswer {
+/// extension AppChain where Answer == Caffeine {
 ///     static var caffeine: AppChain {
-///         AppChain(88, property: "result") { word in
+///         AppChain(11, property: "result") { word in
 ///             switch word.lowercased() {
-///             case "fast": .fast
-///             case "slow": .slow
+///             case "yes": .fast
+///             case "no": .slow
 ///             default: .other(word)
 ///             }
 ///         }
