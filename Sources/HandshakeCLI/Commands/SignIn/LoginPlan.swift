@@ -23,7 +23,7 @@ struct LoginPlan {
         let known = stated ?? previous?.id
         guard let clientID = options.tokenFile == nil ? known : options.clientID ?? PersonalToken.clientID else {
             throw CommandError.usage(
-                "--client-id is missing. Register an app at \(Self.registrar(service)) and give its identifier with --client-id ID"
+                "--client-id is missing. Register an app with “\(service.displayName)” and give its identifier with --client-id ID"
                     + ServiceChoice.registrationAdvice(name)
             )
         }
@@ -68,11 +68,6 @@ struct LoginPlan {
         tokenFile = options.tokenFile
         browser = try Self.browser(
             settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
-    }
-
-    /// The service in a sentence.
-    private static func registrar(_ service: Service) -> String {
-        (service.name == Service.recurseCenter.name ? "the " : "") + service.displayName
     }
 
     private static func browser(_ stated: StatedValue?) throws -> LoginOptions.BrowserChoice {
