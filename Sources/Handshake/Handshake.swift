@@ -52,7 +52,7 @@ public final class Handshake: Sendable {
         }
         #if os(Linux) && !AsyncHTTPClient
         guard !(transport is MissingTransport) else {
-            throw .configuration(member: "transport", problem: MissingTransport.advice)
+            throw .configuration(member: "transport", problem: TransportError.missingTransportCure)
         }
         #endif
         self.clients = clients

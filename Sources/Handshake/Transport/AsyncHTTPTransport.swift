@@ -148,8 +148,7 @@ public final class AsyncHTTPTransport: Transport {
             .insecure(host: host, reason: tlsReason(error))
         case is NIOSSLExtraError:
             .insecure(host: host, reason: "the certificate does not fit the host name")
-        case let error as NIOConnectionError:
-            .unreachable(host: host, reason: connectionReason(error))
+        case let error as NIOConnectionError: connectionFailure(error, host: host)
         case let error as IOError where [ECONNREFUSED, ENETUNREACH, EHOSTUNREACH].contains(error.errnoCode):
             .unreachable(host: host, reason: systemReason(error.errnoCode))
         case let error as IOError:
@@ -159,11 +158,13 @@ public final class AsyncHTTPTransport: Transport {
         }
     }
 
-    private static func connectionReason(_ error: NIOConnectionError) -> String {
+    private static func connectionFailure(_ error: NIOConnectionError, host: String) -> TransportError {
         if let failure = error.connectionErrors.first {
-            return (failure.error as? IOError).map { systemReason($0.errnoCode) } ?? "\(type(of: failure.error))"
+            let reason = (failure.error as? IOError).map { systemReason($0.errnoCode) } ?? "\(type(of: failure.error))"
+            return .unreachable(host: host, reason: reason)
         }
-        return error.dnsAError == nil && error.dnsAAAAError == nil ? "no address answers" : TransportError.unknownName
+        return error.dnsAError == nil && error.dnsAAAAError == nil
+            ? .unreachable(host: host, reason: "no address answers") : .unknownHost(host: host)
     }
 
     private static func systemReason(_ code: CInt) -> String {

@@ -6,11 +6,8 @@ public import OAuth
 ///
 /// `Handshake` refuses it when it is created.
 public struct MissingTransport: Transport {
-    /// What to do about it, for every error that this transport causes.
-    static let advice = TransportError.missingTransport
-
     public func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
-        throw TransportError.unreachable(host: request.head.authority ?? "the server", reason: Self.advice)
+        throw TransportError.missingTransport
     }
 }
 #endif

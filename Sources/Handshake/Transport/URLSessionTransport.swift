@@ -133,9 +133,8 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
 
     private static func describe(_ error: URLError, host: String) -> TransportError {
         switch error.code {
-        case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .notConnectedToInternet,
-            .internationalRoamingOff,
-            .dataNotAllowed:
+        case .cannotFindHost, .dnsLookupFailed: .unknownHost(host: host)
+        case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed:
             .unreachable(host: host, reason: error.localizedDescription)
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
             .serverCertificateNotYetValid, .serverCertificateUntrusted, .clientCertificateRejected,

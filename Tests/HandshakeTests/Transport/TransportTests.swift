@@ -83,6 +83,15 @@ struct TransportTests {
         #expect(!error.mayHaveArrived)
     }
 
+    @Test("a host without an address is told from one that does not answer")
+    func unknownHost() async throws {
+        // A label of more than 63 characters cannot be looked up (RFC 1035, section 2.3.4), so no name server is asked.
+        let host = String(repeating: "a", count: 64) + ".example"
+        let error = try #require(await failure(RequestMessage(.get, try EndpointURL("https://\(host)/"))))
+        #expect(error == .unknownHost(host: host))
+        #expect(!error.mayHaveArrived)
+    }
+
     @Test("cancelling ends an exchange immediately")
     func cancellation() async throws {
         let sandbox = try await Sandbox.start()
