@@ -51,7 +51,7 @@ struct Failure: Error, CustomStringConvertible {
 enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
-        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .activation, .webhooks,
+        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .activation, .webhooks, .crossings,
     ]
 
     /// The longest that one benchmark may take, in seconds.
