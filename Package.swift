@@ -199,7 +199,8 @@ let package = Package(
         .target(
             name: "Radio", dependencies: ["Beacons", "AsyncSupport", "OAuth", desktop("DBus")], swiftSettings: strict),
         .testTarget(
-            name: "RadioTests", dependencies: ["Radio", "Beacons", "DBus", "BusFixtures", "TestFixtures"],
+            name: "RadioTests",
+            dependencies: ["AsyncSupport", "Radio", "Beacons", "DBus", "BusFixtures", "TestFixtures"],
             swiftSettings: strict),
 
         // Floor 2: a vault whose key the desktop keeps.

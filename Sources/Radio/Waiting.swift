@@ -1,13 +1,5 @@
 import Synchronization
 
-/// Suspends until the task is cancelled.
-///
-/// - Throws: `CancellationError`, always.
-func suspendUntilCancelled() async throws {
-    for await _ in AsyncStream<Never>.makeStream().stream {}
-    try Task.checkCancellation()
-}
-
 /// Runs `body` for the newest element of `source`: when the next one arrives, cancels `body`, awaits it and runs it again.
 ///
 /// - Throws: What `source` or `body` throws; `CancellationError`. It returns when `source` ends.

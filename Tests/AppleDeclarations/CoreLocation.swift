@@ -30,9 +30,11 @@ public protocol CLLocationManagerDelegate: NSObjectProtocol {
     func locationManager(
         _ manager: CLLocationManager, didFailRangingFor beaconConstraint: CLBeaconIdentityConstraint,
         error: any Error)
+    func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit)
 }
 
 extension CLLocationManagerDelegate {
+    public func locationManager(_ manager: CLLocationManager, didVisit visit: CLVisit) {}
     public func locationManagerDidChangeAuthorization(_ manager: CLLocationManager) {}
     public func locationManager(
         _ manager: CLLocationManager, didRange beacons: [CLBeacon],
@@ -51,6 +53,15 @@ open class CLLocationManager: NSObject {
     open func requestWhenInUseAuthorization() {}
     open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {}
     open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {}
+    open func startMonitoringVisits() {}
+    open func stopMonitoringVisits() {}
+}
+
+open class CLVisit: NSObject {
+    open var arrivalDate: Date { .distantPast }
+    open var departureDate: Date { .distantFuture }
+    open var coordinate: CLLocationCoordinate2D { CLLocationCoordinate2D(latitude: 0, longitude: 0) }
+    open var horizontalAccuracy: Double { 0 }
 }
 
 public struct CLLocationCoordinate2D: Sendable {

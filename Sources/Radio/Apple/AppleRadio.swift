@@ -1,4 +1,5 @@
 #if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS))
+import AsyncSupport
 public import Beacons
 import CoreLocation
 

@@ -1,4 +1,5 @@
 #if canImport(CoreBluetooth) && canImport(CoreLocation) && (os(iOS) || os(macOS))
+import AsyncSupport
 import Beacons
 import CoreLocation
 import Foundation

@@ -1,4 +1,5 @@
 #if Desktop && os(Linux)
+import AsyncSupport
 import Beacons
 import DBus
 
