@@ -10,12 +10,15 @@ enum Fixtures {
 
     private static let redirects = [PendingAuthorization.outOfBand, "secrethandshake://oauth"] + SharedRedirects.all
 
+    /// What the README's server registers, at any port.
+    private static let server = ["http://127.0.0.1/connect/recurse-center/callback"]
+
     static let clients = [
         SandboxClient(
             id: "recurse-public", secret: nil, kind: .public, redirectURIs: redirects,
             grantTypes: ["authorization_code", "refresh_token"], note: "PKCE with S256 demanded, no secret"),
         SandboxClient(
-            id: "recurse-app", secret: "recurse-app-secret", kind: .confidential, redirectURIs: redirects,
+            id: "recurse-app", secret: "recurse-app-secret", kind: .confidential, redirectURIs: redirects + server,
             grantTypes: ["authorization_code", "refresh_token"], note: "client_secret in the body, as Rails apps do"),
     ]
 

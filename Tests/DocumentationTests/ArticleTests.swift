@@ -124,6 +124,16 @@ private enum SignInOnAServer {
         await handshake.finishRefreshes()
     }
 
+    static func sandbox() throws -> Client {
+        let sandbox = try EndpointURL("http://127.0.0.1:8081", security: .allowingInsecureLoopback)
+        let address = try PublicAddress("http://127.0.0.1:8090/connect")
+        let redirect = try RedirectURI("\(address)/recurse-center/callback")
+        let client = Client.confidential(
+            service: .recurseCenter.at(sandbox), id: "recurse-app", secret: Secret("recurse-app-secret"),
+            redirect: .uri(redirect))
+        return client
+    }
+
     static func use(_ handshake: Handshake, userID: String) async throws -> ResponseMessage? {
         guard let account = try await handshake.account(userID) else { return nil }
         let response = try await account.send(.get, "profiles/me")

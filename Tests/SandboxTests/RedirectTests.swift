@@ -20,6 +20,16 @@ struct RedirectTests {
         ("com.example.app://callback", false), ("", false),
     ]
 
+    @Test("the server of the README may come back at any port")
+    func server() async throws {
+        try await withSandbox { sandbox in
+            let steps = try OAuthSteps(sandbox, sandbox.recurseCenter)
+            let redirect = "http://127.0.0.1:8090/connect/recurse-center/callback"
+            let target = steps.authorizationTarget(["client_id": "recurse-app", "redirect_uri": redirect])
+            #expect(try await steps.wire.send("GET", target).status == 200)
+        }
+    }
+
     @Test("only the port of a loopback redirect is free", arguments: cases)
     func matching(_ uri: String, _ isAccepted: Bool) async throws {
         try await withSandbox { sandbox in
