@@ -27,12 +27,16 @@ func greet(_ account: Account) async throws {
 }
 
 do {
-    if let account = try await handshake.account() {
-        try await greet(account)
-    } else {
+    do {
+        if let account = try await handshake.account() {
+            try await greet(account)
+        } else {
+            try await greet(signIn())
+        }
+    } catch HandshakeError.signInRequired {
+        // The session has ended: the sandbox forgets everything when it stops.
         try await greet(signIn())
     }
-} catch HandshakeError.signInRequired {
-    // The session has ended: the sandbox forgets everything when it stops.
-    try await greet(signIn())
+} catch {
+    print(error)
 }

@@ -21,20 +21,35 @@ def start(folder: Path, origin: str) -> Terminal:
     return Terminal(["/bin/sh", "-c", command], os.environ, columns=2000)
 
 
-def sign_in(running: Terminal, user: tuple[str, str]) -> None:
+def answer(running: Terminal, user: tuple[str, str], *, consent: bool = True) -> None:
     running.wait_for(lambda text: re.search(r"browser: http\S+\n", text) is not None, "an address")
     found = re.search(r"browser: (http\S+)\n", running.text)
     assert found
-    redirect = formlogin.walk(found[1], *user)
+    redirect = formlogin.walk(found[1], *user, consent=consent)
     assert http().get(redirect, timeout=10).status_code == 200
+
+
+def sign_in(running: Terminal, user: tuple[str, str]) -> None:
+    answer(running, user)
     running.expect("Signed in as Ada Example\n")
+    assert running.finish() == 0
+
+
+def ada(genome: StandIn) -> tuple[str, str]:
+    return next((user["name"], user["password"]) for user in genome.other["users"] if user["name"].startswith("ada@"))
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="FirstSignIn is not built: run `swift build`")
+def test_a_user_who_declines_is_told_so(genome: StandIn, tmp_path: Path) -> None:
+    running = start(tmp_path, genome.other["origin"])
+    answer(running, ada(genome), consent=False)
+    running.expect("The user declined access at the service.\n")
     assert running.finish() == 0
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="FirstSignIn is not built: run `swift build`")
 def test_the_first_program_signs_in_once_and_again_when_its_session_has_ended(genome: StandIn, tmp_path: Path) -> None:
-    user = next((user["name"], user["password"]) for user in genome.other["users"] if user["name"].startswith("ada@"))
-    origin = genome.other["origin"]
+    user, origin = ada(genome), genome.other["origin"]
     sign_in(start(tmp_path, origin), user)
     again = start(tmp_path, origin)
     assert again.finish() == 0
