@@ -27,8 +27,9 @@ struct ServiceChoice {
 
     /// Where an app is registered, as a sentence to append.
     static func registrationAdvice(_ name: String) -> String {
-        if name == "recurse-center" {
-            return ". Apps are registered at https://www.recurse.com/settings/apps"
+        if name == Service.recurseCenter.name {
+            return
+                ". Apps are registered at https://www.recurse.com/settings/apps. To try it without one, run: handshake sandbox"
         }
         return BuiltInService.named(name)?.facts["documentation"]?.string.map {
             ". Its documentation: \($0)"
