@@ -56,33 +56,3 @@ enum SignInSample {
         await handshake.finishRefreshes()
     }
 }
-
-struct Profile: Decodable {
-    let name: String
-}
-
-struct SignInView: View {
-    let handshake: Handshake
-    @State private var greeting = "Not signed in"
-
-    var body: some View {
-        Text(greeting)
-        Button("Sign in") { Task { await signIn() } }
-    }
-
-    private func signIn() async {
-        do {
-            let account = try await handshake.signIn(through: WebAuthenticationBrowser { Self.window })
-            let profile: Profile = try await account.send(.get, "profiles/me")
-            greeting = "Hello, \(profile.name)"
-        } catch HandshakeError.signInAbandoned {
-            greeting = "Not signed in"
-        } catch {
-            greeting = "\(error)"
-        }
-    }
-
-    private static var window: UIWindow {
-        UIApplication.shared.connectedScenes.lazy.compactMap { ($0 as? UIWindowScene)?.keyWindow }.first ?? UIWindow()
-    }
-}
