@@ -321,8 +321,8 @@ let package = Package(
         .executableTarget(
             name: "GroceryExpress",
             dependencies: [
-                "HandshakeServer", "ConnectButton", "Handshake", "IFTTTConnect", "OAuth", "Sandbox", httpTypes, logging,
-                hummingbird, nio("NIOCore"), mustache,
+                "HandshakeServer", "ConnectButton", "Geofences", "Handshake", "IFTTTConnect", "OAuth", "Sandbox",
+                httpTypes, logging, hummingbird, nio("NIOCore"), mustache,
             ],
             path: "Examples/GroceryExpress", swiftSettings: strict),
 

@@ -15,6 +15,7 @@ struct Shop: Sendable {
     let sandbox: Sandbox
     let visits = Visits()
     let described = Described()
+    let phones = Phones()
     let service: ConnectService
     let hosts: Hosts
     /// Counts for IFTTT what customers do to the buttons, those who agreed.
@@ -68,7 +69,10 @@ struct Shop: Sendable {
                 })
         }
         (own, hosted) = (routes[0], routes[1])
-        webhooks = try WebhookRoutes(serviceKey: Secret(partner.serviceKey), vault: vault) { [routes] webhook in
+        webhooks = try WebhookRoutes(serviceKey: Secret(partner.serviceKey), vault: vault) { [routes, phones] webhook in
+            if case .fired(let trigger) = webhook.event {
+                phones[webhook.user, webhook.connection]?.hear(trigger, at: TimeSource.system.now())
+            }
             // Whatever it says, an open page hears how it stands. IFTTT names customers as the shop does.
             for buttons in routes where Self.connections.contains(webhook.connection.rawValue) {
                 try await buttons.refresh(webhook.connection, for: try ConnectButtonUser(id: webhook.user))
@@ -102,12 +106,24 @@ struct Shop: Sendable {
         }
         settings.tokenDelivery = { customer in
             .redirectOrPartnerServer {
-                guard visits.wantsToken(customer), let user = partnerUser(customer, sandbox),
-                    let token = user.accessToken
-                else { return nil }
-                return try await service.userToken(for: customer, accessToken: token)
+                try await fetchedToken(of: customer, sandbox, visits, service)
             }
         }
+    }
+
+    /// The user token that the shop's server fetches with its service key, of a customer for whom it does.
+    private static func fetchedToken(
+        of customer: String, _ sandbox: Sandbox, _ visits: Visits, _ service: ConnectService
+    ) async throws -> UserToken? {
+        guard visits.wantsToken(customer), let user = partnerUser(customer, sandbox), let token = user.accessToken
+        else { return nil }
+        return try await service.userToken(for: customer, accessToken: token)
+    }
+
+    /// A customer's user token: the one that came with the connection, otherwise the one that the shop fetches.
+    func userToken(of customer: String) async throws -> UserToken? {
+        if let token = try await own.userTokens(for: try ConnectButtonUser(id: customer)).token() { return token }
+        return try await Self.fetchedToken(of: customer, sandbox, visits, service)
     }
 
     private static func partnerUser(_ customer: String, _ sandbox: Sandbox) -> PartnerUser? {
@@ -158,7 +174,7 @@ struct Shop: Sendable {
     }
 
     /// How long a page waits for IFTTT before it shows what is known.
-    private static let deadline = Duration.seconds(2)
+    static let deadline = Duration.seconds(2)
 
     /// An answer if it comes soon. The work continues all the same, for the next page.
     func soon<Answer: Sendable>(_ work: @escaping @Sendable () async -> Answer?) async -> Answer? {

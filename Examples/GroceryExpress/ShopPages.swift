@@ -2,6 +2,7 @@
 import ConnectButton
 import Foundation
 import HTTPTypes
+import Handshake
 import Hummingbird
 import IFTTTConnect
 import Mustache
@@ -55,6 +56,9 @@ struct ShopPages: Sendable {
         {{#configurable}}
         <p id="configure" hidden><a href="/connections/{{id}}/configure">Choose where and what</a></p>
         {{/configurable}}
+        {{#walkable}}
+        <p id="walk" hidden><a href="/connections/{{id}}/walk">Take a walk</a></p>
+        {{/walkable}}
         {{#asks}}
         <form method="post" action="/counting" class="question" aria-labelledby="counting">
         <input type="hidden" name="form_token" value="{{token}}"><input type="hidden" name="return_to" value="/connections/{{id}}">
@@ -166,7 +170,8 @@ struct ShopPages: Sendable {
             "customer": visit.customer, "asks": asks ? "yes" : nil, "token": visit.formToken,
             "locale": visit.locale.isEmpty ? nil : visit.locale,
             "answer": answer.flatMap { try? $0.body() }.map(Self.inside),
-            "configurable": visit.usesOwnConfiguration ? "yes" : nil, "features": features,
+            "configurable": visit.usesOwnConfiguration ? "yes" : nil,
+            "walkable": connection?.monitorsAreas == true ? "yes" : nil, "features": features,
         ]
         return page(
             connection?.name ?? "Your groceries, by themselves", Self.connection?.render(Self.present(content)), visit,
@@ -192,6 +197,13 @@ struct ShopPages: Sendable {
             ConfigurationPage(screen: screen, entry: entry).render(token: visit.formToken), visit,
             path: "/connections/\(screen.connection.id)/configure",
             status: entry.problem == nil ? .ok : .unprocessableContent)
+    }
+
+    func walk(_ id: ConnectionID, _ areas: [Area], _ diary: Diary, _ visit: Visit) -> Response {
+        let walk = WalkPage(
+            id: id, areas: areas, diary: diary, isConfigurable: visit.usesOwnConfiguration,
+            now: TimeSource.system.now())
+        return page("Take a walk", walk.render(token: visit.formToken), visit, path: "/connections/\(id)/walk")
     }
 
     /// - Parameter done: what the last form has done; nil for a page without one.
@@ -253,6 +265,13 @@ struct ShopPages: Sendable {
         Response(
             status: .ok, headers: [.contentType: "\(type); charset=utf-8", .xContentTypeOptions: "nosniff"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}
+
+extension Connection {
+    /// Whether a trigger of it asks for an area.
+    fileprivate var monitorsAreas: Bool {
+        features.flatMap(\.triggers).flatMap(\.fields).contains { $0.type.crossing != nil }
     }
 }
 #endif

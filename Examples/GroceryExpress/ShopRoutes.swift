@@ -10,7 +10,7 @@ import Sandbox
 /// The shop's own pages.
 struct ShopRoutes: Sendable {
     let shop: Shop
-    private let pages = ShopPages()
+    let pages = ShopPages()
 
     func add(to router: Router<BasicRequestContext>) {
         router.get("shop.css") { _, _ in ShopPages.file(ShopStyle.css, type: "text/css") }
@@ -28,6 +28,7 @@ struct ShopRoutes: Sendable {
             let id = context.parameters.get("id")
             return await submitting(request) { form, visit in try await configure(id, form, visit) }
         }
+        addWalks(to: router)
         router.get("**") { request, _ in await answering(request) { pages.missing($0) } }
         router.get("settings") { request, _ in
             let done = request.uri.queryParameters["done"].flatMap { Self.done[String($0)] }
@@ -123,7 +124,7 @@ struct ShopRoutes: Sendable {
             shop.sandbox.ifttt.users.map { ($0.subject, $0.displayName) }, visit, isCounted: isCounted, done: done)
     }
 
-    private func known(_ id: String?) -> ConnectionID? {
+    func known(_ id: String?) -> ConnectionID? {
         id.flatMap { Shop.connections.contains($0) ? ConnectionID(rawValue: $0) : nil }
     }
 
@@ -186,6 +187,7 @@ struct ShopRoutes: Sendable {
     private func forget(_ visit: Visit) async throws -> Response {
         if let customer = visit.customer {
             shop.visits.logOut(customer)
+            shop.phones.forget(customer)
             for buttons in [shop.own, shop.hosted] { try await buttons.forget(try ConnectButtonUser(id: customer)) }
         }
         return .seeOther("/settings?done=forgotten")
@@ -218,7 +220,7 @@ struct ShopRoutes: Sendable {
 
     // MARK: Around every page
 
-    private func answering(_ request: Request, _ body: (Visit) async throws -> Response) async -> Response {
+    func answering(_ request: Request, _ body: (Visit) async throws -> Response) async -> Response {
         let (_, visit, cookie) = shop.visits.visit(of: request)
         var response: Response
         do {
@@ -231,7 +233,7 @@ struct ShopRoutes: Sendable {
     }
 
     /// A form counts from the page that was made for this browser.
-    private func submitting(
+    func submitting(
         _ request: Request, _ body: ([String: String], Visit) async throws -> Response
     ) async -> Response {
         // A form makes no visit: whose page it comes from has one.

@@ -50,7 +50,7 @@ enum ShopStyle {
             .search input{min-inline-size:0}
             .search button{flex:none}
             .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,11rem),1fr));gap:0 1rem;max-inline-size:26rem}
-            #configure{text-align:center}
+            #configure,#walk{text-align:center}
             #notice:empty{display:none}
             #notice{color:var(--quiet);text-align:center;text-wrap:balance;margin-block:-.5rem 1.5rem}
             .problem{color:var(--bad);font-weight:600}
@@ -58,6 +58,25 @@ enum ShopStyle {
             .question h2{margin:0 0 .25rem}
             .question p{text-wrap:pretty}
             .question p:last-child{margin:0}
+            .areas,.crossings{display:grid;gap:.75rem;margin:0;padding:0;list-style:none}
+            .areas li,.crossings li{background:var(--card);border:1px solid var(--line);border-radius:.75rem;padding:.75rem 1rem}
+            .areas,form:has(+h2){margin-block-end:1.25rem}
+            .crossings time{color:var(--quiet);font-variant-numeric:tabular-nums}
+            .map{--entered:light-dark(#1a7f4f,#5fd39a);--left:light-dark(#c01c28,#ff8f88);margin:0 0 1rem;max-inline-size:32rem}
+            .map svg{display:block;inline-size:100%;border:1px solid var(--line);border-radius:.75rem;pointer-events:none}
+            .map rect{fill:var(--card)}
+            .map text{fill:var(--ink)}
+            .map .label{stroke:var(--card)}
+            .map circle{fill:light-dark(#1a5fb4,#8fc1ff);stroke:light-dark(#1a5fb4,#8fc1ff)}
+            .map .accuracy{fill:var(--quiet);stroke:var(--quiet)}
+            .map [fill=none]{stroke:var(--ink)}
+            .map [stroke=white]{stroke:var(--card)}
+            .map [fill="#26a269"],.map .enter{fill:var(--entered);color:var(--entered)}
+            .map [fill="#c01c28"],.map .exit{fill:var(--left);color:var(--left)}
+            /* The caption says it larger. */
+            .map .scale+text~*{display:none}
+            .map figcaption{color:var(--quiet);padding-block-start:.25rem}
+            @media(max-width:30rem){.map text{font-size:36px}}
 
             """
 
@@ -79,14 +98,19 @@ enum ShopStyle {
         }
         const notice = document.getElementById('notice')
         const configure = document.getElementById('configure')
+        const walk = document.getElementById('walk')
         for (const button of document.querySelectorAll('connect-button')) {
           button.addEventListener('failure', ({ detail }) => { notice.textContent = WORDS[detail.kind] ?? '' })
           button.addEventListener('change', ({ detail }) => {
             notice.textContent = ''
             if (configure) configure.hidden = !detail.isOn
+            // A connection that is still to be configured has no areas.
+            if (walk) walk.hidden = !detail.isOn || detail.step === 'pending'
           })
           // The button may have been quicker than this script.
-          if (configure && ['connected', 'pending'].includes(button.answer?.state.step)) configure.hidden = false
+          const step = button.answer?.state.step
+          if (configure && ['connected', 'pending'].includes(step)) configure.hidden = false
+          if (walk && step === 'connected') walk.hidden = false
         }
 
         """
