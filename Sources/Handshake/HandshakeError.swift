@@ -32,6 +32,9 @@ public enum HandshakeError: Error, Sendable, Hashable {
     /// The API demands more than this account's token: further scopes, or a newer or stronger authentication.
     case demanded(ResourceDemand, status: Int)
 
+    /// The service redirected the request more often than is followed.
+    case tooManyRedirects(limit: Int)
+
     /// The token was refreshed, but the request's content was a stream, which exists only once: send a new request.
     case contentNotReplayable
 
@@ -81,6 +84,7 @@ extension HandshakeError: CustomStringConvertible {
         case .demanded(.scopes, _): "insufficient_scope"
         case .demanded(.stepUp, _): "insufficient_user_authentication"
         case .demanded(.freshToken, _): "invalid_token"
+        case .tooManyRedirects: "too_many_redirects"
         case .contentNotReplayable: "content_not_replayable"
         case .signInAbandoned(.denied): "access_denied"
         case .signInAbandoned(let how): how.rawValue
@@ -103,6 +107,8 @@ extension HandshakeError: CustomStringConvertible {
             "The response to the refresh of \(account) was lost. Try again: the session continues, or a sign-in is required."
                 + (error.map { " \($0)" } ?? "")
         case .demanded(let demand, let status): "\(demand.text) (status \(status))"
+        case .tooManyRedirects(let limit):
+            "The service redirected the request more than \(limit) times. Check the address."
         case .contentNotReplayable:
             "The token was refreshed, but the request's content cannot be sent a second time. Send the request again."
         case .signInAbandoned(.denied): "The user declined access at the service."

@@ -24,6 +24,7 @@ struct FailureTests {
             (HandshakeError.demanded(.scopes(["external"]), status: 403), 4, "insufficient_scope"),
             (HandshakeError.refreshUncertain(account, nil), 6, "refresh_uncertain"),
             (HandshakeError.contentNotReplayable, 1, "content_not_replayable"),
+            (HandshakeError.tooManyRedirects(limit: 5), 4, "too_many_redirects"),
             (OAuthError.unmatchedRedirect(problem: "p"), 5, "state_mismatch"),
             (VaultError.locked("l"), 7, "vault_locked"),
             (VaultError.denied(what: "w", reason: "r"), 7, "vault_denied"),

@@ -138,7 +138,7 @@ extension Account {
             }
             request = redirected(request, to: target, with: credential)
         }
-        throw HandshakeError.exchange(.redirected(step: .resource, status: 310))
+        throw HandshakeError.tooManyRedirects(limit: Self.maximumRedirects)
     }
 
     private static let maximumRedirects = 5

@@ -39,7 +39,7 @@ struct ExitStatus: Sendable, Hashable {
             case .network, .refreshUncertain: .network
             case .vault: .vault
             case .signInRequired: .signInNeeded
-            case .demanded, .rejected: .serviceError
+            case .demanded, .rejected, .tooManyRedirects: .serviceError
             case .contentNotReplayable: .defect
             case .signInAbandoned: .abandoned
             }
