@@ -214,7 +214,7 @@ struct BearerCredential: Sendable {
         switch service.deviations.authorization {
         case .bearer: (name, field) = (.authorization, "Bearer " + token.reveal())
         case .scheme(let scheme): (name, field) = (.authorization, scheme + " " + token.reveal())
-        case .field(let text): (name, field) = (HTTPField.Name(text) ?? .authorization, token.reveal())
+        case .field(let name): (self.name, field) = (name, token.reveal())
         }
     }
 }

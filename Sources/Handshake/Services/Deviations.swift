@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 public import OAuth
 
 extension Service {
@@ -47,7 +47,7 @@ extension Service {
         /// `Authorization: SCHEME TOKEN`.
         case scheme(String)
         /// The token alone in a field of this name.
-        case field(String)
+        case field(HTTPField.Name)
     }
 }
 

@@ -58,7 +58,7 @@ struct ServiceFacts {
         deviations.repeatsScope = try flag("repeats_scope")
         deviations.token = try tokenDeviations()
         if let scheme = try text("authorization_scheme") {
-            deviations.authorization = .scheme(try checked(scheme, "authorization_scheme"))
+            deviations.authorization = .scheme(try checked(scheme, "authorization_scheme").rawName)
         }
         if let field = try text("authorization_header") {
             deviations.authorization = .field(try checked(field, "authorization_header"))
@@ -162,12 +162,12 @@ extension ServiceFacts {
     }
 
     /// A name of a header field that does not belong to the protocol.
-    private func checked(_ name: String, _ member: String) throws(HandshakeError) -> String {
+    private func checked(_ name: String, _ member: String) throws(HandshakeError) -> HTTPField.Name {
         let own = ["authorization", "host", "content-length", "transfer-encoding", "cookie"]
         guard let field = HTTPField.Name(name), !own.contains(field.canonicalName) else {
             throw wrong(member, "“\(quoted(name, limit: 80))” cannot be used here")
         }
-        return name
+        return field
     }
 
     func endpoint(_ member: String) throws(HandshakeError) -> EndpointURL? {
