@@ -212,7 +212,7 @@ struct SignInTests {
         let account = try await scene.handshake.adopt(past, as: "ada", of: "standard")
         await #expect(throws: HandshakeError.self) { try await account.accessToken() }
         let state = try await scene.get("/standard")
-        #expect(state.text.contains(#""connected":false"#) && state.string("state") == "ended")
+        #expect(state.text.contains(#""connected":false"#) && state.string("state") == "sign_in_required")
         await scene.stop()
     }
 

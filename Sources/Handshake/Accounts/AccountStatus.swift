@@ -50,3 +50,15 @@ public struct AccountStatus: Sendable, Hashable {
         server = record.server
     }
 }
+
+extension AccountStatus.State {
+    /// A stable word for programs.
+    package var code: String {
+        switch self {
+        case .signedIn: "signed_in"
+        case .refreshUncertain: "refresh_uncertain"
+        case .ended: "sign_in_required"
+        case .signingOut: "signing_out"
+        }
+    }
+}

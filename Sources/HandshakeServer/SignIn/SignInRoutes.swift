@@ -25,7 +25,7 @@ import Foundation
 /// it. The browser is redirected to paths of the app only. Expired attempts are deleted once an hour, while new ones
 /// start.
 ///
-/// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`, `ended` (the user
+/// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`, `sign_in_required` (the user
 /// must connect again) or `signing_out`. The other two `GET` routes are navigations: errors appear as a page, or as JSON
 /// where `Accept` asks for it. A sign-in starts from a link on the app's own pages; links from other sites are
 /// refused.
@@ -144,7 +144,7 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let token = try await tokens.token(of: visitor.user, for: visitor.service.name)
         let body: JSONValue = .object([
             "service": .string(visitor.service.name), "connected": .bool(state?.isUsable ?? false),
-            "state": .string(state?.word ?? "absent"), "token": .string(token.reveal()),
+            "state": .string(state?.code ?? "absent"), "token": .string(token.reveal()),
         ])
         return .json(Data(body.json.utf8))
     }
@@ -255,15 +255,6 @@ extension AccountStatus.State {
         switch self {
         case .signedIn, .refreshUncertain: true
         case .ended, .signingOut: false
-        }
-    }
-
-    fileprivate var word: String {
-        switch self {
-        case .signedIn: "signed_in"
-        case .refreshUncertain: "refresh_uncertain"
-        case .ended: "ended"
-        case .signingOut: "signing_out"
         }
     }
 }

@@ -70,16 +70,6 @@ struct Accounts: AsyncParsableCommand {
 }
 
 extension AccountStatus.State {
-    /// A stable word for programs.
-    var code: String {
-        switch self {
-        case .signedIn: "signed_in"
-        case .refreshUncertain: "refresh_uncertain"
-        case .ended: "sign_in_required"
-        case .signingOut: "signing_out"
-        }
-    }
-
     /// The state for people.
     var text: String {
         switch self {
