@@ -123,14 +123,7 @@ extension Response {
 }
 
 extension HTTPField.Name {
-    static let referrerPolicy = known("Referrer-Policy")
-    static let secFetchSite = known("Sec-Fetch-Site")
-    static let serviceKey = known("IFTTT-Service-Key")
-    static let requestID = known("X-Request-ID")
-
-    /// A valid field name that is a constant of the code.
-    private static func known(_ name: StaticString) -> HTTPField.Name {
-        HTTPField.Name("\(name)") ?? .userAgent
-    }
+    static let referrerPolicy = HTTPField.Name(constant: "Referrer-Policy")
+    static let secFetchSite = HTTPField.Name(constant: "Sec-Fetch-Site")
 }
 #endif

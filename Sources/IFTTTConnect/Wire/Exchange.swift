@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import Handshake
 import OAuth
 
@@ -119,17 +119,12 @@ extension Members {
 }
 
 extension HTTPField.Name {
-    /// A field name that is a constant of the code, and valid. The default stands for none of them.
-    private static func known(_ name: StaticString) -> HTTPField.Name {
-        HTTPField.Name("\(name)") ?? .accept
-    }
-
-    static let inviteCode = known("IFTTT-Invite-Code")
-    static let sdkVersion = known("IFTTT-SDK-Version")
-    static let sdkPlatform = known("IFTTT-SDK-Platform")
-    static let sdkAnonymousID = known("IFTTT-SDK-Anonymous-Id")
-    static let serviceKey = known("IFTTT-Service-Key")
-    static let requestID = known("X-Request-ID")
+    static let inviteCode = HTTPField.Name(constant: "IFTTT-Invite-Code")
+    static let sdkVersion = HTTPField.Name(constant: "IFTTT-SDK-Version")
+    static let sdkPlatform = HTTPField.Name(constant: "IFTTT-SDK-Platform")
+    static let sdkAnonymousID = HTTPField.Name(constant: "IFTTT-SDK-Anonymous-Id")
+    package static let serviceKey = HTTPField.Name(constant: "IFTTT-Service-Key")
+    package static let requestID = HTTPField.Name(constant: "X-Request-ID")
 }
 
 extension Secret {
