@@ -333,7 +333,7 @@ let package = Package(
                 "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
                 "Positions", "Radio",
                 "RecurseCenter", "Sandbox", "SecretServiceVault", "Sequencing",
-                argumentParser, tomlKit,
+                argumentParser, httpTypes, tomlKit,
             ],
             swiftSettings: strict),
         .testTarget(
