@@ -38,13 +38,6 @@ public struct RequestMessage: Sendable {
             path: endpoint.requestTarget, headerFields: headers)
         self.content = content
     }
-
-    /// Puts an access token where it belongs, the `Authorization` field, and nowhere else (RFC 6750, section 2.1).
-    ///
-    /// A field that was there is replaced: one request has one way of authorization (RFC 6750, section 2).
-    public mutating func authorize(with accessToken: Secret) {
-        head.headerFields[.authorization] = "Bearer " + accessToken.reveal()
-    }
 }
 
 /// A response with its whole content (RFC 9110, section 6).

@@ -5,19 +5,6 @@ import Testing
 
 @Suite("Using access tokens")
 struct ResourceDemandTests {
-    @Test("F1: a token goes into the Authorization field, as in RFC 6750, section 2.1, and nowhere else")
-    func authorization() throws {
-        let endpoint = try EndpointURL("https://server.example.com/resource?page=1")
-        var message = RequestMessage(.get, endpoint, headers: [.authorization: "Basic x"])
-        message.authorize(with: Secret("mF_9.B5f-4.1JqM"))
-        #expect(message.head.headerFields[values: .authorization] == ["Bearer mF_9.B5f-4.1JqM"])
-        #expect(message.head.path == "/resource?page=1")
-        guard case .none = message.content else {
-            Issue.record("the request has content")
-            return
-        }
-    }
-
     @Test(
         "F5: a refusal is read as a typed demand",
         arguments: [

@@ -42,7 +42,7 @@ struct SecretTests {
         let answer = Example.response(200, content, fields: [.location: canary])
         let tokens = try refresh.response(from: answer, now: 0)
         var authorized = try refresh.message
-        authorized.authorize(with: secret)
+        authorized.head.headerFields[.authorization] = "Bearer " + secret.reveal()
         let validator = IDTokenValidator(
             issuer: server.issuer, clientID: Example.clientID, nonce: secret, accessToken: secret)
         let idToken = try SigningKeys.shared.get().token(
