@@ -170,11 +170,6 @@ extension FileSelector {
         tab = place.tab
         segments[place.tab] = place.segment
     }
-
-    /// Clears the selection.
-    public mutating func deselect() {
-        selection = nil
-    }
 }
 
 extension FileSelector {
