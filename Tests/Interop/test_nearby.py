@@ -219,7 +219,7 @@ def test_a_friend_is_recognised_by_the_keys_that_were_shared_and_nobody_else(
     replay = ("nearby", "replay", str(path), "--no-delay", "--json")
     assert [event["person"] for event in events(handshake.run(*replay), "arrived")] == [36]
     assert handshake.run("nearby", "unfriend", "36", "--json").ok().json == {"forgotten": True}
-    handshake.run("nearby", "share", "--me", "36", "--days", "1", "--renew").ok()
+    handshake.run("nearby", "share", "--me", "36", "--days", "1", "--revoke").ok()
     assert not events(handshake.run(*replay), "arrived")
 
 

@@ -12,7 +12,7 @@ struct NearbyShare: AsyncParsableCommand {
         abstract: "Print keys that let a friend recognise your rolling beacon on the next days.",
         discussion: """
             A person who has the keys recognises you on these days and can imitate your beacon: give them to friends only, over a \
-            private channel. They expire by themselves; --renew makes all keys that you have given out worthless.
+            private channel. They expire by themselves; --revoke ends all keys that you gave out before.
             """)
 
     @Option(help: "Your own number; otherwise the Recurse Center is asked.", transform: PersonArgument.parse)
@@ -21,8 +21,8 @@ struct NearbyShare: AsyncParsableCommand {
     @Option(help: ArgumentHelp("For how many days from today, 1 to 31.", valueName: "number"))
     var days = 7
 
-    @Flag(help: "Make a new secret first: keys that you gave out before no longer work.")
-    var renew = false
+    @Flag(help: "Revoke all keys that you gave out before; friends need new ones.")
+    var revoke = false
 
     @OptionGroup var options: NearbyOptions
 
@@ -37,7 +37,7 @@ struct NearbyShare: AsyncParsableCommand {
         let own = try await options.ownNumber(me, in: vault)
         let keys = RollingKeys(in: vault, community: NearbyCommand.community)
         let shared = try await NearbyFailure.reported {
-            if renew { try await keys.forgetSeed() }
+            if revoke { try await keys.forgetSeed() }
             return try await keys.share(own, days: days, from: Now.timestamp)
         }
         Output.result(String(decoding: try JSONEncoder().encode(shared), as: UTF8.self))
