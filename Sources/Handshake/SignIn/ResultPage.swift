@@ -17,7 +17,7 @@ package struct ResultPage: Sendable {
             mark: "✓", language: language)
     }
 
-    /// The user or the service said no.
+    /// The user or the service declined.
     package static func refused(service: String, language: Language) -> ResultPage {
         ResultPage(
             title: Words.pageRefusedTitle.text(in: language), text: Words.pageRefusedText.text(in: language, service),

@@ -75,7 +75,8 @@ extension Handshake {
             throw HandshakeError.configuration(
                 member: "redirect",
                 problem:
-                    "this browser cannot catch \(attempt.page.redirectURI); use one that can, or a loopback redirect")
+                    "this browser cannot receive the redirect to \(attempt.page.redirectURI); use another browser, or a loopback redirect"
+            )
         }
         do {
             return try outcome.get()
@@ -123,7 +124,8 @@ extension Handshake {
         do {
             try await environment.vault.update(PendingSignIn.vaultKey(state: attempt.request.state)) { locked in
                 guard await locked.contents != nil else {
-                    throw HandshakeError.exchange(.unmatchedRedirect(problem: "its sign-in is over"))
+                    throw HandshakeError.exchange(
+                        .unmatchedRedirect(problem: "its sign-in attempt has expired or is finished"))
                 }
                 try await locked.remove()
             }
@@ -148,7 +150,7 @@ extension Handshake {
                 }
                 let pending = try PendingSignIn(stored: bytes)
                 guard pending.account.name == name else {
-                    throw OAuthError.unmatchedRedirect(problem: "its sign-in was begun for another account name")
+                    throw OAuthError.unmatchedRedirect(problem: "its sign-in was started for another account name")
                 }
                 let outcome = Result { () throws(OAuthError) in try pending.request.code(from: response, now: now) }
                 if case .failure(.unmatchedRedirect(let problem)) = outcome {
@@ -177,7 +179,7 @@ extension Handshake {
     func finish(with code: AuthorizationCode, as id: AccountID) async throws -> Account {
         guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
             throw HandshakeError.configuration(
-                member: "clients", problem: "the sign-in was begun for \(id), which is none of this app's clients")
+                member: "clients", problem: "the sign-in was started for \(id), which no client of this app matches")
         }
         let request = code.request
         let now = environment.time.now()
