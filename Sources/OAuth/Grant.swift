@@ -53,9 +53,10 @@ public struct Grant: Sendable {
             identity: newIdentity ?? identity, idToken: newIdentity == nil ? idToken : response.idToken)
     }
 
-    /// Whether the access token can still be used at `now`, keeping `margin` seconds in reserve but never more than
-    /// half of its whole lifetime (`sequencing.md` 9.4). A token of unknown life counts as usable until a service says
-    /// otherwise.
+    /// Whether the access token can still be used at `now`.
+    ///
+    /// `margin` seconds are kept in reserve, but never more than half of its whole lifetime (`sequencing.md` 9.4). A token of
+    /// unknown life counts as usable until a service says otherwise.
     public func isFresh(at now: Double, margin: Double) -> Bool {
         guard let expiresAt else { return true }
         return now < expiresAt - min(margin, (expiresAt - issuedAt) / 2)

@@ -28,8 +28,9 @@ public struct RedirectURI: Sendable, Hashable {
         kind = .outOfBand
     }
 
-    /// The redirect of a sign-in that is not OAuth's, in which section 8.4 of RFC 8252 does not apply; the caller has
-    /// checked it by that service's own rules.
+    /// The redirect of a sign-in that is not OAuth's.
+    ///
+    /// Section 8.4 of RFC 8252 does not apply to it; the caller has checked it by that service's own rules.
     package init(checked string: String, kind: Kind) {
         self.string = string
         self.kind = kind

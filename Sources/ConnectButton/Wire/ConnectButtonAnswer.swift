@@ -4,10 +4,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The server's answer to `GET {base}/{connection}` and to `POST {base}/{connection}/events`, and the `data` of each
-/// server-sent event of `GET {base}/{connection}/changes`.
+/// What the server answers to the component.
 ///
-/// The component does not trust it: it opens ``open`` only if it is an `https` or loopback URL, and draws text as text.
+/// The answer to `GET {base}/{connection}` and to `POST {base}/{connection}/events`, and the `data` of each server-sent event of
+/// `GET {base}/{connection}/changes`. The component does not trust it: it opens ``open`` only if it is an `https` or loopback URL, and draws text as text.
 public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
     /// Counts the changes of this session's state; a message names the revision that it is about. A component ignores an older
     /// answer than the one it shows.

@@ -55,8 +55,9 @@ extension SIMD4<Float> {
 }
 
 extension Vector {
-    /// The place on a space-filling curve (Hilbert's, on the faces of a cube around the Earth), so that neighbours in a list of
-    /// points are neighbours on Earth.
+    /// The place on a space-filling curve: neighbours in the list are neighbours on Earth.
+    ///
+    /// Hilbert's curve, on the faces of a cube around the Earth.
     var curvePosition: UInt64 {
         let (large, face, u, v) =
             x.magnitude >= y.magnitude && x.magnitude >= z.magnitude

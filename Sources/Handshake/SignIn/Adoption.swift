@@ -1,10 +1,9 @@
 public import OAuth
 
 extension Handshake {
-    /// Makes an account of a token that the user brings instead of signing in, such as a personal access token from a
-    /// service's settings page (`recurse-center.md` 2.2).
+    /// Creates an account from a token that the user brings.
     ///
-    /// The token is sent as any other is. Without a refresh token the account cannot be refreshed: when the service refuses
+    /// For example a personal access token from a service's settings page (`recurse-center.md` 2.2). The token is sent as any other is. Without a refresh token the account cannot be refreshed: when the service refuses
     /// the token, the account says ``HandshakeError/signInRequired(_:_:)`` with
     /// ``HandshakeError/SignInReason/notRefreshable`` and stays, until another token is adopted under its name. Signing out
     /// forgets the token without revoking it, because it was not issued to this client. Nothing is asked of the

@@ -131,8 +131,9 @@ private struct Changes: AsyncSequence, Sendable {
             self.changes = changes
         }
 
-        /// The next answer, or a comment after a silence; nil at the end of the stream's lifetime, when its user has logged
-        /// out, or when the session has ended.
+        /// The next answer, or a comment after a silence.
+        ///
+        /// Nil at the end of the stream's lifetime, when its user has logged out, or when the session has ended.
         mutating func next() async throws -> ByteBuffer? {
             while true {
                 if let age {

@@ -16,8 +16,10 @@ extension ConnectActivation {
         case enable(Ticket)
         /// Turn off; answer with ``Answer/disabled(_:_:)``.
         case disable(Ticket)
-        /// Open the service's page or app; answer a failure with ``Answer/openingFailed(_:)``, a closed browser with
-        /// ``Answer/browserClosed(_:)``, and the redirect with ``Event/redirected(_:at:)``.
+        /// Open the service's page or app.
+        ///
+        /// Answer a failure with ``Answer/openingFailed(_:)``, a closed browser with ``Answer/browserClosed(_:)``, and the redirect
+        /// with ``Event/redirected(_:at:)``.
         case open(Ticket, Destination)
         /// Close the browser if it is open.
         case closeBrowser

@@ -1,5 +1,6 @@
-/// Opens the service in the system browser or the IFTTT app, never in a web view inside the app, which could read the
-/// password (RFC 8252, section 8.12) and has no existing session.
+/// Opens IFTTT in the system's browser or in its app.
+///
+/// Never in a web view inside the app, which could read the password (RFC 8252, section 8.12) and has no existing session.
 public protocol ConnectBrowser: Sendable {
     /// Opens a destination; replaces an open one.
     ///

@@ -22,8 +22,9 @@ public struct ConnectEnvironment: Sendable {
     /// retries loading. It is called after IFTTT could not be reached, and after a pause: if the network was available all the
     /// time, it may return immediately.
     public var connectivity: (@Sendable () async -> Void)?
-    /// Yields each time the app enters the background; nil where there is no background, or where the app sends
-    /// ``ConnectActivation/Event/enteredBackground`` itself.
+    /// Yields each time the app enters the background.
+    ///
+    /// Nil where there is no background, or where the app sends ``ConnectActivation/Event/enteredBackground`` itself.
     public var backgroundEntries: (@Sendable () -> AsyncStream<Void>)?
 
     /// Creates the environment of a device with a browser and no other apps; members can be set.

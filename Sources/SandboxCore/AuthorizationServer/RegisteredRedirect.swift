@@ -3,8 +3,9 @@
 package enum RegisteredRedirect {
     private static let loopbackOrigins = ["http://127.0.0.1", "http://[::1]"]
 
-    /// Exactly equal, character by character; only for a registered loopback address without a port may the request
-    /// name any port (RFC 8252 section 7.3, RFC 9700 section 2.1).
+    /// Whether a redirect URI is registered, compared character by character (RFC 9700, section 2.1).
+    ///
+    /// Of a registered loopback address without a port the request may name any port (RFC 8252, section 7.3).
     package static func matches(_ requested: String, registered: [String]) -> Bool {
         registered.contains { $0 == requested || portless(requested) == $0 }
     }

@@ -15,7 +15,7 @@ struct ConfigurationRoutes: Sendable {
                 answer: Access.answering(replace)),
             Route(
                 "POST", path: "/v2/connections/{id}/user_connection/refresh",
-                note: "renew the labels of choices; service key with user_id", answer: Access.answering(refresh)),
+                note: "refresh the labels of choices; service key with user_id", answer: Access.answering(refresh)),
             Route(
                 "POST", path: "/v2/connections/{id}", note: "deprecated update by services; service key or user token",
                 answer: Access.answering(updateServices)),
