@@ -1,11 +1,27 @@
+import Foundation
 import Geofences
 import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
 
 @Suite("Maps")
 struct MapTests {
     private func circle(_ id: String, _ longitude: Double, radius: Double = 100) throws -> Geofence {
         try Geofence(
             id: id, .circle(Circle(center: Coordinate(latitude: 50, longitude: longitude), radius: radius)))
+    }
+
+    private func fix(_ longitude: Double, _ seconds: Double) throws -> Fix {
+        try Fix(
+            Coordinate(latitude: 50, longitude: longitude), accuracy: 5,
+            time: Date(timeIntervalSince1970: 1_700_000_000 + seconds))
+    }
+
+    private func events(of regions: [Geofence], _ track: [Fix]) throws -> [GeofenceEvent] {
+        var monitor = try GeofenceMonitor(regions)
+        return track.flatMap { monitor.receive($0).events }
     }
 
     @Test("labels stand above their areas and within the picture, whatever the names are")
@@ -31,5 +47,21 @@ struct MapTests {
         let svg = try GeofenceMap(regions: [circle("all", 10)]).svg
         let label = try #require(svg.firstMatch(of: /class="label" x="500" y="([0-9.]+)"/))
         #expect((30...940).contains(try #require(Double(label.1))))
+    }
+
+    @Test(
+        "a name of any characters makes a picture that opens, and none turns the writing direction",
+        arguments: [0xFFFF, 0xFFFE, 0xFDD0, 0x10FFFF, 0, 0xB, 0x7F, 0x85, 0x202E, 0x2066, 0x200F] as [UInt32])
+    func characters(number: UInt32) throws {
+        let scalar = try #require(Unicode.Scalar(number))
+        let id = "a\(scalar)<]]>&"
+        let region = try circle(id, 10)
+        let track = try [fix(9.99, 0), fix(10, 60), fix(10, 90)]
+        let svg = try GeofenceMap(regions: [region], track: track, events: events(of: [region], track)).svg
+        #expect(svg.contains("<title>enter a"))
+        let parser = XMLParser(data: Data(svg.utf8))
+        #expect(parser.parse(), "\(String(describing: parser.parserError))")
+        #expect(svg.contains("a\u{FFFD}&lt;]]&gt;&amp;"))
+        #expect(!svg.unicodeScalars.contains(scalar))
     }
 }

@@ -199,6 +199,8 @@ extension Double {
 }
 
 extension String {
+    /// Text for XML 1.0. Controls, noncharacters, of which XML forbids some, and controls of the writing direction, with which a name
+    /// could pass for another, become U+FFFD.
     fileprivate var escapedForXML: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -207,10 +209,15 @@ extension String {
             case ">": text += "&gt;"
             case "&": text += "&amp;"
             case "\"": text += "&quot;"
-            case "\u{20}"...: text.unicodeScalars.append(scalar)
-            default: text += "\u{FFFD}"
+            default: text.unicodeScalars.append(scalar.isUnfitForXML ? "\u{FFFD}" : scalar)
             }
         }
         return text
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isUnfitForXML: Bool {
+        properties.generalCategory == .control || properties.isNoncharacterCodePoint || properties.isBidiControl
     }
 }
