@@ -47,6 +47,21 @@ public struct Polygon: Sendable, Hashable {
     /// Whether the area holds the position.
     public func contains(_ position: Coordinate) -> Bool { edges.surrounds(position) }
 
+    /// The longitudes of a ring as its edges run, without a step at the antimeridian; the first position comes again at the end.
+    static func continuousLongitudes(along ring: [Coordinate], from start: Double) -> [Double] {
+        var longitude = start
+        var longitudes = [start]
+        longitudes.reserveCapacity(ring.count + 1)
+        for (index, position) in ring.enumerated() {
+            let next = index + 1 < ring.count ? ring[index + 1] : ring[0]
+            var step = next.longitude - position.longitude
+            if step.magnitude > 180, step.magnitude < 360 { step += step > 0 ? -360 : 360 }
+            longitude += step
+            longitudes.append(longitude)
+        }
+        return longitudes
+    }
+
     /// Negative inside, positive outside.
     func distanceToEdge(from position: Coordinate) -> Double {
         let distance = position.distance(to: edges.nearest(to: position))
@@ -99,18 +114,9 @@ struct PolygonEdges: Sendable {
     }
 
     private mutating func append(_ ring: [Coordinate]) {
-        var longitude = ring[0].longitude
-        longitudes.append(longitude)
+        longitudes += Polygon.continuousLongitudes(along: ring, from: ring[0].longitude)
+        latitudes += ring.map(\.latitude)
         latitudes.append(ring[0].latitude)
-        for index in 1...ring.count {
-            let previous = ring[index - 1]
-            let next = index < ring.count ? ring[index] : ring[0]
-            var step = next.longitude - previous.longitude
-            if step.magnitude > 180, step.magnitude < 360 { step += step > 0 ? -360 : 360 }
-            longitude += step
-            longitudes.append(longitude)
-            latitudes.append(next.latitude)
-        }
     }
 
     private mutating func makeGroups(_ range: Range<Int>) {
