@@ -44,6 +44,11 @@ struct GPSDTests {
             (#"{"class":"TPV","mode":3,"lat":"1","lon":[2],"time":5}"#, nil),
             (#"{"class":"SKY","hdop":1.1,"satellites":[{"PRN":2}]}"#, nil),
             (#"{"class":7}"#, nil), ("{}", nil),
+            // Beyond a Double's range.
+            (#"{"class":"TPV","mode":1e400}"#, .unavailable(.noFix)),
+            (#"{"class":"TPV","mode":3,"lat":-1e400,"lon":2,"time":"2026-03-02T15:00:00Z"}"#, nil),
+            (#"{"class":"TPV","mode":3,"lat":1,"lon":2,"lat":1e400,"time":"2026-03-02T15:00:00Z"}"#, nil),
+            (#"{"class":"VERSION","proto_major":1e400}"#, nil),
         ])
     func others(line: String, expected: PositionUpdate?) throws { #expect(try Self.update(line) == expected) }
 
@@ -58,11 +63,12 @@ struct GPSDTests {
         #expect(try accuracy(#","epx":3,"epy":4"#) == 5)
         #expect(try accuracy(#","eph":-1"#) == 50)
         #expect(try accuracy(#","eph":0"#) == 50)
+        #expect(try accuracy(#","eph":1e400,"speed":1e400"#) == 50)
     }
 
     @Test(
         "what is not JSON ends the connection; another major version ends the updates",
-        arguments: ["garbage", "{", "[1]", "HTTP/1.1 400 Bad Request"])
+        arguments: ["garbage", "{", "[1]", "HTTP/1.1 400 Bad Request", #"{"lat":1e"#, #"{"lat":-}"#])
     func garbage(line: String) {
         let error = #expect(throws: PositionsError.self) { try Self.update(line) }
         #expect(error?.code == "position_source_lost")

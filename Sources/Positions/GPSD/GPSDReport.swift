@@ -64,8 +64,15 @@ enum GPSDReport: Hashable {
             case ("mode", let first), ("lat", let first), ("lon", let first), ("eph", let first), ("epx", let first),
                 ("epy", let first), ("speed", let first), ("proto_major", let first):
                 guard first == UInt8(ascii: "-") || (0x30...0x39).contains(first) else { return try scanner.skip() }
-                numbers[name] = try mapped { () throws(JSONScanner.Failure) in try scanner.number() }
+                numbers[name] = try number(&scanner)
             default: try scanner.skip()
+            }
+        }
+
+        /// The next number; nil for one beyond a Double's range, as if it were missing.
+        private func number(_ scanner: inout JSONScanner) throws(GeofencesError) -> Double? {
+            do throws(JSONScanner.Failure) { return try scanner.number() } catch .type { return nil } catch {
+                return try mapped { () throws(JSONScanner.Failure) in throw error }
             }
         }
 
