@@ -50,7 +50,11 @@ open class CLLocationManager: NSObject {
     open weak var delegate: (any CLLocationManagerDelegate)?
     open var authorizationStatus: CLAuthorizationStatus { .notDetermined }
     open class func isRangingAvailable() -> Bool { false }
+    #if os(iOS) || os(macOS)
+    open var maximumRegionMonitoringDistance: Double { -1 }
+    #endif
     open func requestWhenInUseAuthorization() {}
+    open func requestAlwaysAuthorization() {}
     open func startRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {}
     open func stopRangingBeacons(satisfying constraint: CLBeaconIdentityConstraint) {}
     open func startMonitoringVisits() {}
@@ -121,6 +125,7 @@ public actor CLMonitor {
         }
         public let identifier: String
         public let state: State
+        public let date: Date
     }
 
     public struct Events: AsyncSequence, Sendable {

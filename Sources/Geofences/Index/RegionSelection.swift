@@ -23,10 +23,11 @@ public struct RegionSelection: Sendable, Hashable {
     ///   - others: how many regions of other owners are registered.
     ///   - boundaryID: the identifier of the boundary.
     ///   - leastRadius: the least radius in metres that the system notices.
+    ///   - maximumRadius: the greatest radius in metres that the system takes.
     /// - Throws: ``GeofencesError/identifier`` for an unusable `boundaryID`.
     public init(
         of index: GeofenceIndex, around fix: Fix, limit: Int = appleLimit, others: Int = 0, boundaryID: String,
-        leastRadius: Double = 100
+        leastRadius: Double = 100, maximumRadius: Double = 20_003_931
     ) throws(GeofencesError) {
         let places = max(limit - max(others, 0), 0)
         guard index.geofences.count > places else {
@@ -44,7 +45,7 @@ public struct RegionSelection: Sendable, Hashable {
         // What is left out begins here; the user may already be nearer by the accuracy of the fix.
         let reach = (nearest.last?.distanceToEdge.magnitude ?? 0) - fix.accuracy
         isComplete = reach >= leastRadius
-        let radius = min(max(reach, leastRadius, 1), 20_003_931)
+        let radius = max(min(max(reach, leastRadius), maximumRadius, 20_003_931), 1)
         boundary = try Geofence(id: boundaryID, .circle(Circle(center: fix.coordinate, radius: radius)))
     }
 

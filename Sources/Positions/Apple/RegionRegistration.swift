@@ -2,26 +2,29 @@
 import CoreLocation
 public import Geofences
 
-/// Has the system monitor a ``RegionSelection``, also while the app does not run.
+/// Core Location's monitor of regions, which works also while the app does not run.
 ///
-/// Create it at every launch, with the same name and as early as possible: a launch that a region caused delivers its event then. A
-/// monitor holds conditions of its own name only, so regions of other owners are neither seen nor stopped. The system takes 20
-/// conditions for an app (``RegionSelection/appleLimit``) and needs ``LocationPermission/always``.
-public struct RegionRegistration: Sendable {
+/// Create one for each name, at every launch and as early as possible, and give it to a ``RegionCoordinator``. A monitor holds regions of
+/// its own name only, so others of the app are neither seen nor stopped. It needs ``LocationPermission/always``.
+public struct RegionRegistration: RegionMonitoring {
+    public let limit: Int
+    public let maximumRadius: Double
     private let monitor: CLMonitor
 
-    /// What the system reports of a region.
-    public enum Event: Sendable, Hashable {
-        case entered(String)
-        case left(String)
-        /// The system cannot tell, for want of permission for instance.
-        case unknown(String)
+    /// - Parameters:
+    ///   - name: the monitor's name, by which the system finds its regions at the next launch.
+    ///   - limit: how many regions the system takes; less where the app has others monitored.
+    public init(name: String = "handshake.places", limit: Int = RegionSelection.appleLimit) async {
+        self.limit = limit
+        let maximum = await Self.systemMaximum()
+        // Negative where the system does not tell.
+        maximumRadius = maximum > 0 ? maximum : .infinity
+        monitor = await CLMonitor(name)
     }
 
-    public init(name: String = "handshake.places") async { monitor = await CLMonitor(name) }
+    @MainActor private static func systemMaximum() -> Double { CLLocationManager().maximumRegionMonitoringDistance }
 
-    /// The regions that the system monitors under this name.
-    public var registered: [Geofence] {
+    public var regions: [Geofence] {
         get async {
             var found: [Geofence] = []
             for identifier in await monitor.identifiers {
@@ -38,33 +41,36 @@ public struct RegionRegistration: Sendable {
         }
     }
 
-    /// Starts and stops regions until the system monitors the selection. Areas that are no circles are left out: the system
-    /// knows only circles, and a ``GeofenceMonitor`` evaluates the others.
-    public func register(_ selection: RegionSelection) async {
-        let (stop, start) = selection.changes(from: await registered, isOwned: { _ in true })
-        for identifier in stop { await monitor.remove(identifier) }
-        for geofence in start {
-            guard case .circle(let circle) = geofence.shape else { continue }
-            let condition = CLMonitor.CircularGeographicCondition(
-                center: CLLocationCoordinate2D(
-                    latitude: circle.center.latitude, longitude: circle.center.longitude),
-                radius: circle.radius)
-            await monitor.add(condition, identifier: geofence.id, assuming: .unsatisfied)
-        }
+    public func start(_ region: Geofence, isInside: Bool?) async {
+        guard case .circle(let circle) = region.shape else { return }
+        let condition = CLMonitor.CircularGeographicCondition(
+            center: CLLocationCoordinate2D(latitude: circle.center.latitude, longitude: circle.center.longitude),
+            radius: circle.radius)
+        guard let isInside else { return await monitor.add(condition, identifier: region.id) }
+        await monitor.add(condition, identifier: region.id, assuming: isInside ? .satisfied : .unsatisfied)
     }
 
-    /// Calls `body` for each event, in order, until the task is cancelled.
-    ///
-    /// - Throws: what the system or `body` throws; `CancellationError`.
-    public func run(_ body: @Sendable (Event) async throws -> Void) async throws {
-        for try await event in await monitor.events {
-            switch event.state {
-            case .satisfied: try await body(.entered(event.identifier))
-            case .unsatisfied: try await body(.left(event.identifier))
-            default: try await body(.unknown(event.identifier))
+    public func stop(_ id: String) async { await monitor.remove(id) }
+
+    public func crossings() -> AsyncThrowingStream<RegionCrossing, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    for try await event in await monitor.events {
+                        switch event.state {
+                        case .satisfied:
+                            continuation.yield(RegionCrossing(.entered, of: event.identifier, at: event.date))
+                        case .unsatisfied:
+                            continuation.yield(RegionCrossing(.left, of: event.identifier, at: event.date))
+                        // The system cannot tell, for want of permission for instance; that is no crossing.
+                        default: break
+                        }
+                    }
+                    continuation.finish()
+                } catch { continuation.finish(throwing: error) }
             }
+            continuation.onTermination = { _ in task.cancel() }
         }
-        try Task.checkCancellation()
     }
 }
 #endif

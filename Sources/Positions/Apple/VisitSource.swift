@@ -7,8 +7,8 @@ public import Geofences
 /// Where the user arrives and leaves, as Core Location notices visits: late, by minutes, but with little power, and also while the
 /// app does not run.
 ///
-/// Iterate it from every launch on: a launch that a visit caused delivers it then. It needs ``LocationPermission/always``. A fix of a
-/// visit is a good moment to select regions again (``RegionSelection``).
+/// Iterate it from every launch on: a launch that a visit caused delivers it then. It needs ``LocationPermission/always``. Give the fixes
+/// to ``RegionCoordinator/receive(_:)``.
 public struct VisitSource: PositionSource {
     public init() {}
 

@@ -1,0 +1,52 @@
+public import Geofences
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A system that monitors a few circular regions for an app, also while the app does not run: Core Location by `RegionRegistration`.
+///
+/// The system remembers the regions and keeps their crossings until the app is launched. A protocol, so that a
+/// ``RegionCoordinator`` does the same on every platform and with a system made for a test.
+public protocol RegionMonitoring: Sendable {
+    /// How many regions the system takes for the app.
+    var limit: Int { get }
+    /// The greatest radius that the system takes, in metres.
+    var maximumRadius: Double { get }
+    /// Every region that the system monitors for the app: those of earlier launches and of other owners, too.
+    var regions: [Geofence] { get async }
+
+    /// Monitors a circle from now on, in place of one with the same identifier.
+    ///
+    /// - Parameters:
+    ///   - region: a circle of at most ``maximumRadius``.
+    ///   - isInside: where the user is now, which is no crossing. With nil the system finds out, and reports it as a crossing.
+    func start(_ region: Geofence, isInside: Bool?) async
+
+    /// Monitors a region no longer.
+    func stop(_ id: String) async
+
+    /// The crossings of all regions, in order: first those that the app has not seen yet, such as the one that launched it.
+    func crossings() -> AsyncThrowingStream<RegionCrossing, any Error>
+}
+
+/// A region was entered or left, as the system reports it.
+public struct RegionCrossing: Sendable, Hashable {
+    /// The region's `Geofence/id`.
+    public let region: String
+    public let kind: Kind
+    /// When the system noticed it, which may be long before the app runs.
+    public let date: Date
+
+    public enum Kind: String, Sendable, Hashable {
+        case entered, left
+    }
+
+    public init(_ kind: Kind, of region: String, at date: Date) {
+        self.kind = kind
+        self.region = region
+        self.date = date
+    }
+}
