@@ -246,10 +246,13 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
 
         .target(
-            name: "RecurseCenter", dependencies: ["Handshake", "OAuth", httpTypes, crypto], swiftSettings: strict),
+            name: "RecurseCenter", dependencies: ["Geofences", "Handshake", "OAuth", httpTypes, crypto],
+            swiftSettings: strict),
         .testTarget(
             name: "RecurseCenterTests",
-            dependencies: ["TestFixtures", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes],
+            dependencies: [
+                "TestFixtures", "Geofences", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes,
+            ],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
             name: "Nearby",
