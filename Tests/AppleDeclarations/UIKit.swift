@@ -15,6 +15,7 @@ public import Foundation
 @MainActor open class UIApplication: UIResponder {
     public struct OpenExternalURLOptionsKey: Hashable, Sendable {}
     open class var shared: UIApplication { UIApplication() }
+    public class nonisolated var openSettingsURLString: String { "app-settings:" }
     open var connectedScenes: Set<UIScene> { [] }
     open func canOpenURL(_ url: URL) -> Bool { false }
     @discardableResult
