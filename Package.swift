@@ -342,8 +342,8 @@ let package = Package(
         .testTarget(
             name: "HandshakeCLITests",
             dependencies: [
-                "TestFixtures", "HandshakeCLI", "Beacons", "Handshake", "Nearby", "OAuth", "Radio", "Sequencing",
-                argumentParser,
+                "TestFixtures", "HandshakeCLI", "Beacons", "Geofences", "Handshake", "Nearby", "OAuth", "Positions",
+                "Radio", "Sequencing", argumentParser,
             ],
             swiftSettings: strict),
     ],

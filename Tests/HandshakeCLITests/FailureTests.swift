@@ -1,6 +1,8 @@
+import Geofences
 import Handshake
 import Nearby
 import OAuth
+import Positions
 import Radio
 import Testing
 
@@ -58,6 +60,22 @@ struct FailureTests {
             (.file(name: "f", reason: "r"), .usage),
         ]
         for (error, status) in rows { #expect(NearbyFailure.status(error) == status, "\(error)") }
+    }
+
+    @Test("a position source that does not answer is a network failure, and an invalid file is the user's to correct")
+    func places() async {
+        let rows: [(any Error, HandshakeCLI.ExitStatus)] = [
+            (PositionsError.unreachable(source: "gpsd", reason: "r"), .network),
+            (PositionsError.lost(source: "gpsd", reason: "r"), .network), (PositionsError.noFix, .network),
+            (PositionsError.protocolVersion(2), .refused), (PositionsError.notAuthorized(reason: "r"), .abandoned),
+            (PositionsError.unknownFormat, .usage), (GeofencesError.notJSON(line: 1), .usage),
+        ]
+        for (error, status) in rows {
+            let failure = await #expect(throws: CommandError.self, "\(error)") {
+                try await PlacesFailure.reported { throw error }
+            }
+            #expect(failure?.status == status, "\(error)")
+        }
     }
 
     @Test("an account that does not exist is named, with the command that helps")

@@ -79,6 +79,24 @@ extension CommandTests {
                 try await command.run("nearby", "show", "37", "--json").error["code"] as? String == "unknown_person")
         }
 
+        @Test("an area is one object on a line, and a position that cannot be is status 64")
+        func places() async throws {
+            let regions = try command.file(
+                "areas.geojson",
+                """
+                {"type": "Feature", "id": "office", "properties": {"radius": 200},
+                 "geometry": {"type": "Point", "coordinates": [13.405, 52.52]}}
+                """)
+            let list = ["places", "list", "--regions", regions, "--json", "--at"]
+            let inside = try await command.start(list + ["52.52,13.405"]).finish()
+            #expect(inside.ending == .status(0) && inside.stdout.split(separator: "\n").count == 1, "\(inside)")
+            #expect(inside.json["region"] as? String == "office" && inside.json["state"] as? String == "inside")
+            #expect((inside.json["distance_to_edge"] as? Double).map { abs($0 + 200) < 1 } == true, "\(inside)")
+            let nowhere = try await command.start(list + ["91,0"]).finish()
+            #expect(nowhere.ending == .status(64) && nowhere.stdout.isEmpty, "\(nowhere)")
+            #expect(nowhere.error["status"] as? Int == 64 && nowhere.error["message"] is String, "\(nowhere)")
+        }
+
         @Test("friends are listed with the day until which they are recognised")
         func friends() async throws {
             let keys = try await command.run("nearby", "share", "--me", "36", "--days", "2")

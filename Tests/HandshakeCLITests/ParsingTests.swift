@@ -7,47 +7,72 @@ import Testing
 
 @Suite("The command line")
 struct ParsingTests {
-    @Test(
-        "every command of the contract is parsed",
-        arguments: [
-            [
-                "login", "github", "--issuer", "https://example.test", "--client-id", "app", "--scope", "a", "--scope",
-                "b",
-            ],
-            ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
-            ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],
-            ["login", "microsoft", "--tenant", "contoso.example", "--client-id", "app"],
-            ["services", "--json"], ["services", "show", "github"],
-            ["services", "check", "gitlab-self-managed", "--set", "host=gitlab.example.org"],
-            ["request", "GET", "user", "--account", "github", "-H", "A: b"],
-            ["inspect", "github"], ["logout", "github", "--local"], ["doctor"],
-            ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
-            ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
-            ["sequencing", "beacon", "1", "10000", "A"], ["sequencing", "register", "ada@example.test"],
-            ["sequencing", "reset-password", "ada@example.test"], ["sequencing", "import", "23andme", "--wait"],
-            ["sequencing", "connect", "ada@example.test", "--file", "a=https://files.example.test/a", "--deliver"],
-            ["recurse-center", "me"], ["recurse-center", "profile", "759"], ["recurse-center", "search", "ada"],
-            ["recurse-center", "batches"], ["recurse-center", "visit", "--notes", "pairing"],
-            ["ifttt", "show", "aB3dE5fG"], ["ifttt", "connect", "aB3dE5fG"],
-            ["ifttt", "disconnect", "aB3dE5fG", "--yes"],
-            ["ifttt", "url", "aB3dE5fG", "--email", "ada@example.test"], ["ifttt", "token", "aB3dE5fG"],
-            ["nearby", "watch", "--duration", "5"], ["nearby", "scan"], ["nearby", "log", "--csv"],
-            ["nearby", "advertise", "--advertise", "rolling"], ["nearby", "replay", "x", "--no-delay"],
-            ["nearby", "show", "36"], ["nearby", "forget", "--everyone"], ["nearby", "friends"],
-            ["nearby", "share", "--days", "2"], ["nearby", "befriend", "-"], ["nearby", "unfriend", "36"],
-            ["sandbox", "--port", "0"], ["demo", "--headless"],
-        ])
+    private static let partnerCommandLines: [[String]] = [
+        ["ifttt", "options", "aB3dE5fG", "--action", "lumen_garden.start_drip"],
+        ["ifttt", "update", "aB3dE5fG", "--configuration", "-"],
+        ["ifttt", "run", "aB3dE5fG", "lumen_garden.start_drip", "--field", "zone=7"],
+        ["ifttt", "perform", "aB3dE5fG", "lumen_garden.list_plants", "--limit", "5"],
+        ["ifttt", "test", "aB3dE5fG", "location.exit_region_location"],
+        ["ifttt", "notify", "--trigger-identity", "t1"],
+    ]
+
+    private static let otherCommandLines: [[String]] = [
+        [
+            "login", "github", "--issuer", "https://example.test", "--client-id", "app", "--scope", "a", "--scope",
+            "b",
+        ],
+        ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
+        ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],
+        ["login", "microsoft", "--tenant", "contoso.example", "--client-id", "app"],
+        ["services", "--json"], ["services", "list", "--json"], ["services", "show", "github"],
+        ["services", "check", "gitlab-self-managed", "--set", "host=gitlab.example.org"],
+        ["request", "GET", "user", "--account", "github", "-H", "A: b"],
+        ["inspect", "github"], ["logout", "github", "--local"], ["doctor"],
+        ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
+        ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
+        ["sequencing", "beacon", "1", "10000", "A"], ["sequencing", "register", "ada@example.test"],
+        ["sequencing", "reset-password", "ada@example.test"], ["sequencing", "import", "23andme", "--wait"],
+        ["sequencing", "connect", "ada@example.test", "--file", "a=https://files.example.test/a", "--deliver"],
+        ["recurse-center", "me"], ["recurse-center", "profile", "759"], ["recurse-center", "search", "ada"],
+        ["recurse-center", "batches"], ["recurse-center", "visit", "--notes", "pairing"],
+        ["ifttt", "show", "aB3dE5fG"], ["ifttt", "connect", "aB3dE5fG"],
+        ["ifttt", "disconnect", "aB3dE5fG", "--yes"],
+        ["ifttt", "url", "aB3dE5fG", "--email", "ada@example.test"], ["ifttt", "token", "aB3dE5fG"],
+        ["nearby", "watch", "--duration", "5"], ["nearby", "scan"], ["nearby", "log", "--csv"],
+        ["nearby", "advertise", "--advertise", "rolling"], ["nearby", "replay", "x", "--no-delay"],
+        ["nearby", "show", "36"], ["nearby", "forget", "--everyone"], ["nearby", "friends"],
+        ["nearby", "share", "--days", "2"], ["nearby", "befriend", "-"], ["nearby", "unfriend", "36"],
+        ["sandbox", "--port", "0"], ["demo", "--headless"],
+        ["places", "list", "--regions", "areas.geojson", "--at", "40.7251,-73.9967"],
+        ["places", "watch", "--source", "gpsd:localhost:2947", "--speed", "2"],
+        ["places", "replay", "walk.gpx", "--speed", "max", "--upload"],
+        ["places", "sync", "--once", "--connection", "aB3dE5fG"], ["places", "queue", "--account", "ifttt"],
+        ["places", "map", "-o", "map.svg", "--regions", "areas.geojson", "--track", "walk.gpx"],
+    ]
+
+    private static let commandLines =
+        partnerCommandLines.map { $0 + ["--user", "garden-1001", "--service-key-file", "key"] } + otherCommandLines
+
+    /// The commands below a command that have no commands of their own.
+    private static func leaves(_ type: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        let children = type.configuration.subcommands
+        return children.isEmpty ? [type] : children.flatMap(leaves)
+    }
+
+    @Test("every command of the contract is parsed", arguments: commandLines)
     func commands(_ arguments: [String]) throws {
         _ = try HandshakeCommand.parseAsRoot(arguments)
     }
 
+    @Test("no command is missing from the command lines of these tests")
+    func complete() throws {
+        let parsed = Set(try Self.commandLines.map { "\(type(of: try HandshakeCommand.parseAsRoot($0)))" })
+        #expect(parsed == Set(Self.leaves(HandshakeCommand.self).map { "\($0)" }))
+    }
+
     @Test("every command is bounded by --timeout, but those that use no network or go on until they are interrupted")
     func bounded() {
-        func leaves(_ type: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
-            let children = type.configuration.subcommands
-            return children.isEmpty ? [type] : children.flatMap(leaves)
-        }
-        let unbounded = leaves(HandshakeCommand.self).filter { !($0 is any BoundedCommand.Type) }.map { "\($0)" }
+        let unbounded = Self.leaves(HandshakeCommand.self).filter { !($0 is any BoundedCommand.Type) }.map { "\($0)" }
         // These two have a deadline of their own, whose error tells what was waited for.
         let own = ["Login", "IFTTTConnectCommand"]
         let local = [
