@@ -16,9 +16,8 @@ struct RunningServer {
         let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { bound.yield($0.localAddress?.port ?? 0) }, logger: logger)
-        var configuration = ServiceGroupConfiguration(services: [application], logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(10)
-        let group = ServiceGroup(configuration: configuration)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: [application], logger: logger))
         let task = Task {
             try? await group.run()
             bound.finish()
@@ -29,8 +28,8 @@ struct RunningServer {
 
     var origin: String { "http://127.0.0.1:\(port)" }
 
-    /// Closes before anything is cancelled: a connection that is being accepted by a server that was cancelled would end the
-    /// process.
+    /// Closes, however long it takes, and cancels nothing: a connection that is being accepted by a server that was cancelled
+    /// would end the process.
     func stop() async {
         await group.triggerGracefulShutdown()
         await task.value
