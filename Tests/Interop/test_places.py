@@ -86,7 +86,8 @@ def test_gpsd_replays_a_walk_through_the_areas(handshake: Handshake, tmp_path: P
     file = tmp_path / "walk.nmea"
     file.write_text("".join(sentences(start + timedelta(seconds=second), -73.9990 + second * 4e-5) for second in range(90)))
     fake = subprocess.Popen(["timeout", "-k", "2", "60", "gpsfake", "-1", "-c", "0.05", "-P", str(port), str(file)],
-                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                            env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            start_new_session=True)
     try:
         assert json.loads(watching.line(40))["region"] == "office"
     finally:
