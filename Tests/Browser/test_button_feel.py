@@ -445,7 +445,7 @@ def test_a_release_is_a_critically_damped_spring_with_the_fingers_velocity(page:
     assert seen[:over] == pytest.approx([spring(first + at * 0.016) for at in range(over)], abs=0.02)
 
 
-def test_with_reduced_motion_the_field_is_there_at_once(open_page: OpenPage, server: ButtonServer) -> None:
+def test_with_reduced_motion_the_field_is_there_immediately(open_page: OpenPage, server: ButtonServer) -> None:
     page = open_page(reduced_motion="reduce")
     script = server.script()
     opened(page, server, script.answer("connect"))

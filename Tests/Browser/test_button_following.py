@@ -255,7 +255,7 @@ def test_a_load_that_goes_on_is_not_given_up_when_the_tab_is_seen_again(page: Pa
 
 # Who listens
 
-def test_nobody_listens_behind_another_tab(page: Page, server: ButtonServer) -> None:
+def test_no_stream_is_open_behind_another_tab(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("going_to_service"))
     heard_by(server, page, lambda: server.listening == ["one"])

@@ -224,7 +224,7 @@ def test_who_comes_back_connected_is_welcomed_once(page: Page, server: ButtonSer
 
 
 @pytest.mark.parametrize("case", ["gave up", "another connection", "a new tab"])
-def test_nobody_else_is_welcomed(page: Page, server: ButtonServer, case: str) -> None:
+def test_no_other_user_is_welcomed(page: Page, server: ButtonServer, case: str) -> None:
     go(page, server) if case != "a new tab" else opened(page, server, server.script().answer("connect"))
     if case == "gave up":
         server.shows(server.script().answer("connect", revision=3, failure="cancelled"))
@@ -282,7 +282,7 @@ def test_a_field_that_was_emptied_stays_empty(page: Page, server: ButtonServer) 
     expect(field(page)).to_have_value("")
 
 
-def test_a_suggestion_that_nobody_has_touched_follows_the_page(page: Page, server: ButtonServer) -> None:
+def test_an_unchanged_suggestion_follows_the_page(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("email"), email="ada@example.com")
     page.evaluate("one.setAttribute('email', ' grace@example.com ')")
     expect(field(page)).to_have_value("grace@example.com")
@@ -302,7 +302,7 @@ def test_back_at_connect_the_text_is_gone(page: Page, server: ButtonServer) -> N
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
-def test_in_other_room_the_knob_is_where_it_belongs_at_once(page: Page, server: ButtonServer, direction: str) -> None:
+def test_after_a_resize_the_knob_is_where_it_belongs_immediately(page: Page, server: ButtonServer, direction: str) -> None:
     opened(page, server, server.script().answer("connected"), page_dir=direction)
     for width in (200, 329, 240):
         outside = page.evaluate("""width => new Promise(done => { one.style.inlineSize = `${width}px`

@@ -319,7 +319,7 @@ def test_arriving_is_drawn_with_a_check_mark_while_the_switch_is_on_already(page
     assert knob_place(page) == pytest.approx(1, abs=0.01)
 
 
-def test_connected_on_load_is_there_at_once(page: Page, server: ButtonServer) -> None:
+def test_connected_on_load_is_there_immediately(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connected"))
     assert knob_place(page) == pytest.approx(1, abs=0.01)
     assert page.locator("#one .celebrates").count() == 0
@@ -601,7 +601,7 @@ def test_loading_tries_four_times_and_then_offers_a_retry(page: Page, server: Bu
 
 @pytest.mark.parametrize(("status", "text", "offers"), [(404, "This connection isn’t available.", 0), (401, "Your account can’t use this connection.", 0),
                                                         (403, "Your account can’t use this connection.", 0)])
-def test_what_cannot_pass_is_said_at_once_and_not_called_offline(page: Page, server: ButtonServer, status: int, text: str, offers: int) -> None:
+def test_what_cannot_pass_is_said_immediately_and_not_called_offline(page: Page, server: ButtonServer, status: int, text: str, offers: int) -> None:
     server.states["one"] = (status, {}, 0)
     page.goto(server.url())
     shown(page, "loading_failed")
@@ -710,7 +710,7 @@ def test_a_tap_on_what_is_no_more_changes_nothing_after_a_renewal(page: Page, se
     assert events(server) == ["turn_on"]
 
 
-def test_a_session_that_was_begun_anew_is_shown_though_it_counts_from_the_beginning(page: Page, server: ButtonServer) -> None:
+def test_a_restarted_session_is_shown_though_it_counts_from_the_beginning(page: Page, server: ButtonServer) -> None:
     script = server.script()
     opened(page, server, script.answer("connected", revision=9))
     server.shows(script.answer("connect", revision=1, token="token-2"))
@@ -832,7 +832,7 @@ def look_at_about(page: Page) -> None:
 
 
 @pytest.mark.parametrize("consent", [None, False, "true", 1, {"yes": True}])
-def test_who_did_not_agree_is_told_of_to_nobody(page: Page, server: ButtonServer, consent: Any) -> None:
+def test_a_user_who_did_not_agree_is_not_counted(page: Page, server: ButtonServer, consent: Any) -> None:
     opened(page, server, server.script().answer("connected") | ({} if consent is None else {"isCounted": consent}))
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method))
@@ -878,7 +878,7 @@ def test_counting_delays_nothing_and_fails_nothing(page: Page, server: ButtonSer
 
 
 @pytest.mark.parametrize("status", [204, 403, 500, 0])
-def test_a_server_that_does_not_count_is_told_no_more_and_nobody_sees_it(page: Page, server: ButtonServer, status: int) -> None:
+def test_a_server_that_does_not_count_is_told_no_more_and_no_user_sees_it(page: Page, server: ButtonServer, status: int) -> None:
     server.counting_status = status
     if not status:
         page.route("**/counts", lambda route: route.abort())

@@ -125,7 +125,7 @@ def test_own_files_are_in_their_segments_in_the_servers_order(page: Page, server
         assert titles(page) == [file["Name"] for file in OWN if file["FileCategory"] == category]
 
 
-def test_a_category_nobody_foresaw_is_shown_with_its_own_word(page: Page, server: SelectorServer) -> None:
+def test_an_unknown_category_is_shown_with_its_own_word(page: Page, server: SelectorServer) -> None:
     given(page, server, [own("1", "new.vcf", "Quantum"), own("2", "none.vcf", None), own("3", "old.vcf", "altruist"), *SAMPLES])
     choose_own(page)
     segment(page, "Other").check()

@@ -190,7 +190,7 @@ struct ForgettingTests {
 
     /// What happens while a stream is open.
     enum Change: CaseIterable {
-        case nothing, loggedOut, somebodyElse, unrecognised, forgotten, restarted
+        case nothing, loggedOut, anotherUser, unrecognised, forgotten, restarted
     }
 
     @Test("a stream ends when its user has logged out, is another or is forgotten", arguments: Change.allCases)
@@ -213,7 +213,7 @@ struct ForgettingTests {
             switch change {
             case .nothing: break
             case .loggedOut: return nil
-            case .somebodyElse: return try ConnectButtonUser(id: "ada")
+            case .anotherUser: return try ConnectButtonUser(id: "ada")
             case .unrecognised: throw HTTPError(.serviceUnavailable)
             case .forgotten: try await server.routes.forget(user)
             case .restarted:

@@ -144,5 +144,5 @@ def test_rfc_8414_is_asked_before_openid_and_both_paths_are_right(handshake: Han
     assert "/tenant/.well-known/openid-configuration" in liar.asked
 
 
-def test_nobody_there_is_the_network(handshake: Handshake) -> None:
+def test_an_unreachable_server_is_a_network_error(handshake: Handshake) -> None:
     assert login(handshake, "http://127.0.0.1:1").status == 6

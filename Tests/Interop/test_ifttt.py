@@ -64,7 +64,7 @@ def refused(done: Finished, status: int, code: str | None = None) -> None:
     assert code in (None, done.error["code"]), done.error
 
 
-def test_show_without_an_account_shows_what_anybody_sees(handshake: Handshake, ifttt: Service) -> None:
+def test_show_without_an_account_shows_what_is_public(handshake: Handshake, ifttt: Service) -> None:
     shown = handshake.run("ifttt", "show", CONNECTION, "--json", "--base-url", ifttt.origin).ok().json
     assert shown["id"] == CONNECTION and shown["status"] == "unknown" and shown["configurations"] == 0
     assert [service["id"] for service in shown["services"]] == ["lumen_garden", "location"]
@@ -209,7 +209,7 @@ def test_what_show_prints_of_a_configuration_is_what_update_takes(handshake: Han
     assert again == first
 
 
-def test_the_service_key_comes_from_a_file_or_standard_input_and_is_shown_to_nobody(
+def test_the_service_key_comes_from_a_file_or_standard_input_and_is_never_shown(
         handshake: Handshake, ifttt: Service, key: str, tmp_path: Path) -> None:
     secret = Path(key).read_text()
     access = secret_file(tmp_path / "access", ifttt.account("ada")["partner_access_token"])

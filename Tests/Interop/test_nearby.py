@@ -58,7 +58,7 @@ def events(done: Finished, kind: str | None = None) -> list[dict[str, Any]]:
     return [line for line in lines if kind is None or line["event"] == kind]
 
 
-def test_a_recording_tells_who_was_near_by_name_and_batch_and_oneself_is_nobody(
+def test_a_recording_tells_who_was_near_by_name_and_batch_except_the_user(
         hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(759, 0, 20), *packets(65535, 0, 20), *packets(70000, 3, 20, ad=wide_frame(70000)))
     done = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json")
@@ -97,7 +97,7 @@ def test_a_packet_of_any_time_ends_a_replay(handshake: Handshake, recording: Cal
     assert len(events(done, "left")) >= 1
 
 
-def test_a_number_that_nobody_has_raises_no_alert(hub: Hub, recording: Callable[..., Path]) -> None:
+def test_an_unknown_number_raises_no_alert(hub: Hub, recording: Callable[..., Path]) -> None:
     path = recording(*packets(4242, 0, 30))
     done = hub.handshake.run("nearby", "replay", str(path), "--no-delay", "--json", "--keep")
     assert not events(done, "alert") and len(events(done, "unknown")) == 1
@@ -202,7 +202,7 @@ def test_an_exported_log_is_harmless_on_a_terminal(hub: Hub, recording: Callable
         assert "Eve" in shown and not {"\x1b", "\x07", "\x9b", "\u202e"} & set(shown), shown
 
 
-def test_a_friend_is_recognised_by_the_keys_that_were_shared_and_nobody_else(
+def test_only_a_friend_is_recognised_by_the_keys_that_were_shared(
         handshake: Handshake, recording: Callable[..., Path]) -> None:
     shared = handshake.run("nearby", "share", "--me", "36", "--days", "2").ok().stdout
     befriended = handshake.run("nearby", "befriend", "-", "--json", stdin=shared)

@@ -80,7 +80,7 @@ def test_when_the_refresh_token_has_died_too_a_sign_in_is_needed(
 
 
 @pytest.mark.parametrize("processes", [2, 6])
-def test_processes_that_ask_at_once_share_one_refresh(
+def test_processes_that_ask_concurrently_share_one_refresh(
         handshake: Handshake, expiring: Stranger, expired: str, processes: int) -> None:
     before = refreshes(expiring)
     # The answer is held for a second, so that several wait while it is under way. The token lives longer than any machine takes

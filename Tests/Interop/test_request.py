@@ -79,6 +79,6 @@ def test_a_plain_http_address_beyond_loopback_is_refused(account: Handshake) -> 
     assert account.run("request", "GET", "http://api.invalid/whoami", "--account", "mine").status == 5
 
 
-def test_nobody_there_is_the_network(account: Handshake, django: Stranger) -> None:
+def test_an_unreachable_server_is_a_network_error(account: Handshake, django: Stranger) -> None:
     # Port 1 of loopback: nothing listens there, and it is no other origin's business.
     assert account.run("request", "GET", "http://127.0.0.1:1/", "--account", "mine").status in (5, 6)

@@ -143,7 +143,7 @@ def test_a_download_of_the_sandbox_is_what_its_name_says(ada: Handshake, genome:
     assert download("227004").startswith(b"##fileformat=VCF")
 
 
-def test_a_category_that_nobody_foresaw_is_listed(handshake: Handshake, genome: StandIn) -> None:
+def test_an_unknown_category_is_listed(handshake: Handshake, genome: StandIn) -> None:
     genome.sign_in(handshake, "rosalind")
     assert [file["category"] for file in listed(handshake)][-1] == "FromLaboratory"
     assert "FromLaboratory" in handshake.run("sequencing", "files").ok().stdout
@@ -177,7 +177,7 @@ def test_a_chain_and_a_file_are_taken_in_every_spelling(ada: Handshake, code: st
                                     "description": None, "subtype": None}]
 
 
-def test_a_chain_that_is_not_ready_at_once_is_asked_for_again(ada: Handshake, genome: StandIn) -> None:
+def test_a_chain_that_is_not_ready_immediately_is_asked_for_again(ada: Handshake, genome: StandIn) -> None:
     [chain] = ada.run("sequencing", "chain", "9", "--file", "227001", "--json").ok().json["chains"]
     assert [p["value"] for p in chain["properties"]] == ["High"]
     assert len(genome.requests("/v2/GetAppResults")) == 1
@@ -212,7 +212,7 @@ def test_a_chain_that_does_not_end_is_given_up_in_time(ada: Handshake) -> None:
     refused(ada.run("sequencing", "chain", "Chain906", "--file", "227001", "--timeout", "1", "--json"), 6, "job_deadline")
 
 
-def test_a_file_of_somebody_else_is_as_unknown_as_none(ada: Handshake) -> None:
+def test_a_file_of_another_user_is_as_unknown_as_none(ada: Handshake) -> None:
     for file in ("228001", "1"):
         refused(ada.run("sequencing", "chain", "Chain88", "--file", file, "--json"), 4, "file_not_found")
 

@@ -77,7 +77,7 @@ package struct SpoiledJSON: Sendable {
     }
 
     /// The text with one more outermost member, which is unknown.
-    package func adding(_ value: String) -> String { "{\"nobody_knows\":\(value)," + text.dropFirst() }
+    package func adding(_ value: String) -> String { "{\"unknown_member\":\(value)," + text.dropFirst() }
 
     /// A list in a list in a list.
     package static func nested(_ depth: Int) -> String {

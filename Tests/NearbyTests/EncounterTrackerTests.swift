@@ -156,7 +156,7 @@ struct EncounterTrackerTests {
     }
 
     @Test("numbers that no beacon carries are rejected", arguments: [0, -1, 1 << 31, Int.max])
-    func nobodysNumbers(number: Int) {
+    func invalidNumbers(number: Int) {
         #expect(throws: BeaconsError.self) { try UserNumber(number) }
     }
 

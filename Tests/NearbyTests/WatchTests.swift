@@ -114,7 +114,7 @@ struct WatchTests {
     }
 
     @Test("an unknown number is looked up again after an hour")
-    func nobodyIsNotForEver() {
+    func unknownExpires() {
         var lookups = ProfileLookups()
         _ = lookups.begin(ada, at: .zero)
         lookups.note(.unknown, about: ada, at: .zero)
@@ -154,7 +154,7 @@ struct WatchTests {
     }
 
     @Test("someone forgotten while near, whose name is known, is logged again with the name")
-    func forgottenAndLoggedAnew() async throws {
+    func forgottenAndLoggedAgain() async throws {
         let watch = watch()
         await hear([ada], at: 0, watch)
         await watch.note(.known(known), about: ada)

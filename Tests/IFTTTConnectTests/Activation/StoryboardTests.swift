@@ -203,7 +203,7 @@ struct StoryboardTests {
     }
 
     @Test("3.3, case C: without token and app the field is shown immediately, and later capabilities are found")
-    func fieldAtOnce() throws {
+    func fieldImmediately() throws {
         var player = try Player()
         player.play(.appeared)
         #expect(player.activation.asksForEmail && player.needs == [.capabilities])

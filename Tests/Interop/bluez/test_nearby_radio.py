@@ -109,7 +109,7 @@ def test_bluetoothctl_sees_what_we_advertise(people: Callable[[int, bluez.Air], 
         assert interrupt(running) == 130
 
 
-def test_a_rolling_identifier_is_a_friend_to_those_who_were_given_keys_and_nobody_to_others(
+def test_a_rolling_identifier_is_recognised_with_keys_only(
         people: Callable[[int, bluez.Air], Person]) -> None:
     with bluez.room() as (one, other):
         ada, zoe = people(759, one), people(65535, other)

@@ -108,7 +108,7 @@ struct ProfileReadingTests {
     }
 
     @Test("another person than the one that was asked for is a protocol error")
-    func somebodyElse() async throws {
+    func anotherUser() async throws {
         let service = ScriptedService(["GET /api/v1/profiles/760": [.json(ScriptedService.ada)]])
         let center = try await service.center()
         #expect(await centerError { try await center.profile(ProfileReference("760")) }?.code == "malformed_answer")

@@ -50,7 +50,7 @@ struct UnauthorizedTests {
     @Test(
         "scenario 2: ten lookups that fail concurrently cause one refresh, and all ten succeed",
         arguments: [UnauthorizedAnswer.status401, .legacy200])
-    func tenAtOnce(_ style: UnauthorizedAnswer) async throws {
+    func tenConcurrently(_ style: UnauthorizedAnswer) async throws {
         try await withHub { hub in
             hub.sandbox.answerUnauthorized(with: style)
             hub.sandbox.expireAccessTokens(.recurseCenter)
