@@ -27,7 +27,13 @@ extension BoundedCommand {
     }
 
     private var expired: CommandError {
-        .timedOut("The command did not end within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
+        if let input = GivenFile.current {
+            return CommandError(
+                status: .usage, code: "timed_out",
+                message: "\(input) did not end within \(timeout) s. Check what writes to it, or run the command again "
+                    + "with --timeout \(min(86_400, timeout * 4))")
+        }
+        return .timedOut("The command did not end within \(timeout) s.", retry: "--timeout \(min(86_400, timeout * 4))")
     }
 }
 

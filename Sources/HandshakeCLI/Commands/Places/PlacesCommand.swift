@@ -62,10 +62,11 @@ enum PlacesFailure {
         }
     }
 
-    /// Names the track in its errors.
-    static func named<Result>(_ track: String, _ body: () async throws -> Result) async throws -> Result {
+    /// Names the track in its errors; a receiver has none.
+    static func named<Result>(_ track: String?, _ body: () async throws -> Result) async throws -> Result {
+        guard let track else { return try await body() }
         do {
-            return try await body()
+            return try await GivenFile.whileReading(track, body)
         } catch let error as PositionsError {
             let name = GivenFile.name(track)
             let message: String
@@ -128,6 +129,14 @@ enum PlacesPrinter {
     /// `2026-01-02T03:04:05.000Z`
     static func time(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    /// `1 area`, `2 areas`
+    static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    /// `2 crossings are pending.`
+    static func pending(_ count: Int) -> String {
+        "\(counted(count, "crossing")) \(count == 1 ? "is" : "are") pending."
     }
 
     static func metres(_ distance: Double) -> String {

@@ -8,7 +8,7 @@ enum PlacesSource {
     static func open(_ text: String, speed: TrackReplay.Speed) throws -> any PositionSource {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         switch (parts[0], parts.count) {
-        case ("-", 1): return TrackReplay(file: "-", as: .nmea, speed: speed)
+        case ("-", 1): return TrackReplay(file: "-", speed: speed)
         case ("gpsd", 1): return GPSD()
         case ("gpsd", _): return try GPSD(address: parts[1])
         case ("geoclue", 1): return try geoClue()
