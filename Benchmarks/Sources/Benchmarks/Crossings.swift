@@ -79,7 +79,7 @@ private enum Crossings {
             guard request.head.method == .post else {
                 return ResponseMessage(
                     head: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]),
-                    content: Array(Crossings.connection.utf8))
+                    content: Array((request.head.path == "/v2/me" ? Crossings.user : Crossings.connection).utf8))
             }
             if case .bytes(let bytes) = request.content {
                 let records = try JSONValue(parsing: bytes).array?.count ?? 0
@@ -91,6 +91,8 @@ private enum Crossings {
 
         func upload() async throws { try await Task.sleep(for: Crossings.latency) }
     }
+
+    private static let user = #"{"type":"me","authentication_level":"user","user_login":"edsger_i"}"#
 
     private static let connection = """
         {"type":"connection","id":"aB3dE5fG","name":"Water the balcony","description":"Starts the drip line.",

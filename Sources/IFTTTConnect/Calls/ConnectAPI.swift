@@ -70,6 +70,12 @@ public struct ConnectAPI: Sendable {
         exchange = Exchange(transport: transport, time: time)
     }
 
+    init(_ caller: Caller, at hosts: Hosts, through exchange: Exchange) {
+        self.caller = caller
+        self.hosts = hosts
+        self.exchange = exchange
+    }
+
     /// When a fetch is retried: after a network failure, a lost, truncated or foreign answer, status 429, or 500 and above.
     /// Any other status is final, including 401 and 404.
     ///
@@ -136,8 +142,13 @@ public struct ConnectAPI: Sendable {
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func me() async throws -> Me {
+        try await me(retry: RetryPolicy(pauses: Exchange.Operation.interactiveRetry, maximumPause: .seconds(2)))
+    }
+
+    func me(retry: RetryPolicy) async throws -> Me {
         var operation = try await operation(.get, "me", "/v2/me", with: [.user])
-        operation.pauses = Exchange.Operation.interactiveRetry
+        operation.pauses = retry.pauses
+        operation.maximumPause = retry.maximumPause
         return try await exchange.json(operation, Me.init)
     }
 

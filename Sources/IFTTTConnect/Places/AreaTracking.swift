@@ -30,10 +30,52 @@ extension PlacesSynchronizer {
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used. Report the fix again: it counts once.
     @discardableResult
     public func receive(_ fix: Fix, now: Date?) async throws -> (outcome: FixOutcome, crossings: [AreaCrossing]) {
+        try await inTurn { try await $0.take(fix, now: now) }
+    }
+
+    /// Confirms what only waits for time to pass: for sources that fall silent when the user stands still. Call it about once a
+    /// second; the last fix holds for ``GeofenceMonitor/Configuration/maximumAge``.
+    ///
+    /// - Parameter now: the present.
+    /// - Returns: what happened, and the crossings that were recorded.
+    /// - Throws: as ``receive(_:now:)``.
+    @discardableResult
+    public func advance(to now: Date) async throws -> (events: [GeofenceEvent], crossings: [AreaCrossing]) {
+        try await inTurn { synchronizer in
+            var tracking = try await synchronizer.currentTracking()
+            let events = tracking.monitor.advance(to: now)
+            return (events, try await synchronizer.keep(tracking, after: events))
+        }
+    }
+
+    /// Where the user was when that last changed the record, as far as any process knows.
+    public struct Whereabouts: Sendable, Hashable {
+        /// The last fix of the record; nil without any.
+        public let lastFix: Fix?
+        /// The areas that the user is in.
+        public let inside: Set<String>
+    }
+
+    /// What the vault tells of where the user is.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
+    public var whereabouts: Whereabouts {
+        get async throws {
+            try await inTurn { synchronizer in
+                let monitor = try await synchronizer.currentTracking().monitor
+                return Whereabouts(lastFix: monitor.lastFix, inside: Set(monitor.inside.map(\.id)))
+            }
+        }
+    }
+
+    /// Runs a body when the positions that came before have been taken.
+    func inTurn<Result: Sendable>(
+        _ body: @escaping @Sendable (isolated PlacesSynchronizer) async throws -> Result
+    ) async throws -> Result {
         let previous = lastTurn
         let task = Task {
             await previous?.value
-            return try await self.take(fix, now: now)
+            return try await body(self)
         }
         lastTurn = Task { _ = await task.result }
         return try await task.value
@@ -41,13 +83,29 @@ extension PlacesSynchronizer {
 
     private func take(_ fix: Fix, now: Date?) async throws -> (outcome: FixOutcome, crossings: [AreaCrossing]) {
         var tracking = try await currentTracking()
-        if now == nil, let resumed = tracking.resumed, fix.time <= resumed { return (.ignored(.outOfOrder), []) }
+        if now == nil {
+            // A recording may be old, but not of the future: everything real would come before it from then on.
+            guard !isOfTheFuture(fix, tracking.monitor) else { return (.ignored(.future), []) }
+            if let resumed = tracking.resumed, fix.time <= resumed { return (.ignored(.outOfOrder), []) }
+        }
         let outcome = tracking.monitor.receive(fix, now: now)
-        let crossings = try await crossings(of: outcome.events)
+        return (outcome, try await keep(tracking, after: outcome.events))
+    }
+
+    private func isOfTheFuture(_ fix: Fix, _ monitor: GeofenceMonitor) -> Bool {
+        fix.time.timeIntervalSince1970 > time.now() + monitor.configuration.maximumAge
+    }
+
+    /// Makes what a monitor found durable.
+    ///
+    /// - Returns: the crossings that were recorded.
+    private func keep(_ tracking: AreaTracking, after events: [GeofenceEvent]) async throws -> [AreaCrossing] {
+        var tracking = tracking
+        let crossings = try await crossings(of: events)
         let state = tracking.monitor.state
-        if outcome.events.isEmpty, state.hasSameVisits(as: tracking.stored.state) {
+        if events.isEmpty, state.hasSameVisits(as: tracking.stored.state) {
             self.tracking = tracking
-            return (outcome, [])
+            return []
         }
         // The state and its crossings are one record: after a crash both happened, or neither.
         tracking.stored = PlaceStore.Progress(state: state, crossings: crossings)
@@ -56,7 +114,7 @@ extension PlacesSynchronizer {
         try await store.save(tracking.stored)
         self.tracking = tracking
         try await queueCrossings(of: tracking.stored)
-        return (outcome, crossings)
+        return crossings
     }
 
     /// The monitor of the present areas, restored after a launch or a failure.
@@ -74,7 +132,9 @@ extension PlacesSynchronizer {
         stored.crossings = []
         do {
             let monitor = try GeofenceMonitor(regions, restoring: stored.state)
-            return AreaTracking(monitor: monitor, stored: stored, resumed: monitor.lastFix?.time)
+            // What an earlier version took of the future holds up nothing.
+            let resumed = monitor.lastFix.flatMap { isOfTheFuture($0, monitor) ? nil : $0.time }
+            return AreaTracking(monitor: monitor, stored: stored, resumed: resumed)
         } catch {
             // The regions of a registry have different names.
             throw ConnectError.input(member: "regions", problem: error.description)
@@ -161,10 +221,24 @@ struct PlaceStore: Sendable {
     }
 
     func removeAll() async throws {
+        do { try await vault.remove(connectionsKey) } catch { throw ConnectError.placingVault(error) }
+        try await removeProgress()
+    }
+
+    func removeProgress() async throws {
+        do { try await vault.remove(progressKey) } catch { throw ConnectError.placingVault(error) }
+    }
+
+    /// Makes the next synchronization ask whose the token is. Without a record it does so anyway.
+    ///
+    /// - Returns: whether there is a record.
+    @discardableResult
+    func noteSignIn() async throws -> Bool {
         do {
-            try await vault.remove(connectionsKey)
-            try await vault.remove(progressKey)
+            guard try await vault.record(connectionsKey) != nil else { return false }
         } catch { throw ConnectError.placingVault(error) }
+        try await change { $0.forgetToken() }
+        return true
     }
 
     private static func decode<Value: Decodable>(_ bytes: [UInt8]) throws -> Value {

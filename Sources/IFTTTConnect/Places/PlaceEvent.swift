@@ -1,4 +1,5 @@
 public import Geofences
+public import Handshake
 
 /// What happened to the areas and crossings of an account, how late, and why (dossier 6.8).
 public enum PlaceEvent: Sendable, Hashable {
@@ -16,8 +17,13 @@ public enum PlaceEvent: Sendable, Hashable {
     case regionsChanged([Geofence])
     /// Whether areas are monitored, and what is missing.
     case statusChanged(Status)
-    /// The service refused the user token. The queue is kept; call ``PlacesSynchronizer/userSignedIn()`` after a sign-in.
+    /// The service refused the user token. The queue is kept; the next synchronization with another token uploads it.
     case signInRequired
+    /// A synchronization failed, and why. What waits stays.
+    case synchronizationFailed(ConnectError)
+    /// A record of the queue cannot be read. It is left as it is, and the others are used;
+    /// ``PlacesSynchronizer/removeDamagedRecords()`` removes it.
+    case queueDamaged(VaultError)
 
     /// Why a crossing is not uploaded.
     public enum DiscardReason: String, Sendable, Hashable, Codable {
@@ -33,6 +39,8 @@ public enum PlaceEvent: Sendable, Hashable {
         case disabled
         /// The service refuses this crossing alone.
         case rejected
+        /// Another user has signed in since.
+        case otherUser = "other_user"
     }
 
     /// Whether areas are monitored (dossier 6.6, Android).

@@ -1,5 +1,5 @@
 public import Geofences
-import Handshake
+public import Handshake
 
 /// Recording crossings, which needs neither network nor token.
 extension PlacesSynchronizer {
@@ -36,12 +36,44 @@ extension PlacesSynchronizer {
         return events.compactMap { AreaCrossing($0, at: now, installation: installation) }
     }
 
-    /// What waits for its upload, oldest first.
+    /// What waits for its upload, oldest first. Damaged records are left out; ``damagedRecords`` tells them.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used.
     public func waiting() async throws -> [AreaCrossing] {
         try await queueFoundCrossings()
         return try await queue.crossings()
+    }
+
+    /// The records of the queue that cannot be read. Each had up to 50 crossings.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used.
+    public var damagedRecords: [VaultError] { get async throws { try await queue.contents().damaged } }
+
+    /// Removes the records of the queue that cannot be read, and with them their crossings.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
+    @discardableResult
+    public func removeDamagedRecords() async throws -> Int { try await queue.removeDamaged() }
+
+    /// Why crossings wait.
+    public enum WaitingReason: Sendable, Hashable {
+        case notUploadedYet
+        /// There is no token, or the service refused it.
+        case signInRequired
+        /// The last synchronization failed: ``ConnectError/code`` and seconds since 1970.
+        case failed(code: String, at: Double)
+    }
+
+    /// Why crossings wait, whichever process tried to upload them last.
+    ///
+    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
+    public var waitingReason: WaitingReason {
+        get async throws {
+            let connections = try await store.connections()
+            guard try await isSignedIn(connections) else { return .signInRequired }
+            return connections.failure.map { .failed(code: $0.code, at: $0.time) } ?? .notUploadedYet
+        }
     }
 
     @discardableResult

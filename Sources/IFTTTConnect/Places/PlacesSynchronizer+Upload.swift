@@ -6,10 +6,14 @@ extension PlacesSynchronizer {
     ///
     /// - Returns: whether anything arrived.
     /// - Throws: ``ConnectError`` of the first batch that did not arrive; it and all behind it wait.
-    func upload() async throws -> Bool {
+    func upload(in session: Session) async throws -> Bool {
         var hasArrived = false
-        for batch in try await queue.batches() {
+        let (batches, damaged) = try await queue.contents()
+        for damage in damaged where toldDamage.insert(damage).inserted { report(.queueDamaged(damage)) }
+        for batch in batches {
             let connections = try await store.connections()
+            // Another process may have seen another user meanwhile; what is queued now is that user's.
+            guard connections.user == session.user else { return hasArrived }
             let now = time.now()
             var wanted: [AreaCrossing] = []
             var discarded: [(AreaCrossing, PlaceEvent.DiscardReason)] = []
@@ -27,7 +31,7 @@ extension PlacesSynchronizer {
             }
             try await discard(discarded, of: batch)
             guard !wanted.isEmpty else { continue }
-            try await send(wanted, of: batch, from: connections.installation)
+            try await send(wanted, of: batch, from: connections.installation, in: session)
             hasArrived = true
         }
         return hasArrived
@@ -43,12 +47,12 @@ extension PlacesSynchronizer {
 
     /// Sends crossings; a batch that the service refuses for its content is halved until the crossing at fault is alone.
     private func send(
-        _ crossings: [AreaCrossing], of batch: CrossingQueue.Batch, from installation: String
+        _ crossings: [AreaCrossing], of batch: CrossingQueue.Batch, from installation: String, in session: Session
     ) async throws {
         let start = time.now()
         for crossing in crossings { report(.uploadAttempted(crossing, delay: start - crossing.recordedAt)) }
         do {
-            try await api.upload(crossings, from: installation, retry: configuration.retry)
+            try await session.api.upload(crossings, from: installation, retry: configuration.retry)
         } catch let error as ConnectError {
             guard error.isAboutContent else {
                 let delay = time.now() - start
@@ -57,8 +61,8 @@ extension PlacesSynchronizer {
             }
             guard crossings.count > 1 else { return try await discard([(crossings[0], .rejected)], of: batch) }
             let middle = crossings.count / 2
-            try await send(Array(crossings[..<middle]), of: batch, from: installation)
-            return try await send(Array(crossings[middle...]), of: batch, from: installation)
+            try await send(Array(crossings[..<middle]), of: batch, from: installation, in: session)
+            return try await send(Array(crossings[middle...]), of: batch, from: installation, in: session)
         }
         try await queue.remove(crossings, from: batch)
         let delay = time.now() - start

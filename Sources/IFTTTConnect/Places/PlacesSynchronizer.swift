@@ -51,6 +51,10 @@ public actor PlacesSynchronizer {
         public var lifeCycle: LifeCycle = .all
         /// The pause between two periodic synchronizations.
         public var interval: Duration = .seconds(3_600)
+        /// The pause after one that failed; it doubles with each that fails, up to ``interval``.
+        public var failurePause: Duration = .seconds(60)
+        /// How often another token is looked for in the vault while sign-in is required.
+        public var signInPause: Duration = .seconds(10)
 
         public init() {}
     }
@@ -65,10 +69,16 @@ public actor PlacesSynchronizer {
     let store: PlaceStore
     private nonisolated let continuation: AsyncStream<PlaceEvent>.Continuation
     private var hasPermission = true
-    private var isSignInRequired = false
     private var lastRegions: [Geofence]?
     private var lastStatus: PlaceEvent.Status?
     private var running: Task<Outcome, Never>?
+    /// The refused token that was reported.
+    var toldRefusal: String?
+    /// The damages that were reported.
+    var toldDamage: Set<VaultError> = []
+    var pace: Pace
+    /// Why the last synchronization of this synchronizer failed; nil when it did not, or was stopped.
+    public internal(set) var lastFailure: ConnectError?
     private var next: (reason: Reason, task: Task<Outcome, Never>)?
     var tracking: AreaTracking?
     /// Ends when the last position that came has been taken.
@@ -88,6 +98,7 @@ public actor PlacesSynchronizer {
         self.api = api
         self.time = time
         self.configuration = configuration
+        pace = Pace(pause: configuration.interval)
         queue = CrossingQueue(in: vault, of: account)
         store = PlaceStore(vault: vault, account: account, random: random)
         (events, continuation) = AsyncStream.makeStream(
@@ -110,18 +121,25 @@ public actor PlacesSynchronizer {
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func deactivate() async throws {
         stopSynchronization()
-        await lastTurn?.value
-        try await queue.removeAll()
-        try await store.removeAll()
-        tracking = nil
-        publish(try await store.connections())
+        try await inTurn { synchronizer in
+            try await synchronizer.queue.removeAll()
+            try await synchronizer.store.removeAll()
+            synchronizer.tracking = nil
+        }
+        await publish(try await store.connections())
+    }
+
+    /// Removes what an account has in a vault: connections, areas, the last position and crossings, also what is damaged.
+    package static func forget(_ account: String, in vault: any Vault) async throws {
+        try await CrossingQueue(in: vault, of: account).removeAll()
+        try await PlaceStore(vault: vault, account: account, random: .system).removeAll()
     }
 
     /// Switches the areas of a connection on or off on this device; it stays so until it is called again (W20).
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func setAreasEnabled(_ isEnabled: Bool, for connection: ConnectionID) async throws {
-        publish(try await store.change { $0[connection].isSwitchedOn = isEnabled })
+        await publish(try await store.change { $0[connection].isSwitchedOn = isEnabled })
     }
 
     /// Whether the areas of a connection are switched on; they are until ``setAreasEnabled(_:for:)`` says otherwise.
@@ -143,14 +161,27 @@ public actor PlacesSynchronizer {
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
     public func permissionChanged(canMonitorRegions: Bool) async throws {
         hasPermission = canMonitorRegions
-        publish(try await store.connections())
+        await publish(try await store.connections())
     }
 
-    /// Continues after a sign-in: uploads what waits.
+    /// Continues after a sign-in immediately: uploads what waits.
+    ///
+    /// Without it the next synchronization notices another token by itself. Call it when the sign-in may have given the same
+    /// token again, which is then tried again.
     @discardableResult
     public func userSignedIn() async -> Outcome {
-        isSignInRequired = false
+        // If this fails, so does the synchronization, which reports it.
+        _ = try? await store.noteSignIn()
         return await synchronize(.forced)
+    }
+
+    /// Notes a sign-in for the synchronizers of all processes: another user's areas and crossings end, and a token that was refused
+    /// is tried again.
+    ///
+    /// It asks the service whose the token is, unless nothing is stored. If it cannot, the next synchronization does.
+    package func noteSignIn() async throws {
+        guard try await store.noteSignIn(), let token = try await api.caller.userToken() else { return }
+        _ = try? await session(token)
     }
 
     // MARK: Synchronization
@@ -192,7 +223,8 @@ public actor PlacesSynchronizer {
     private func run(_ reason: Reason) async -> Outcome {
         let task = Task { await self.attempt(reason) }
         running = task
-        defer { running = nil }
+        // A synchronization that waited for this one may run already.
+        defer { if running == task { running = nil } }
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
@@ -203,77 +235,6 @@ public actor PlacesSynchronizer {
     /// Ends the synchronization that runs, as a background task that expires must. What waits stays.
     public func stopSynchronization() { running?.cancel() }
 
-    /// Synchronizes now and every ``Configuration/interval``, until the task is cancelled.
-    public func run() async throws {
-        while true {
-            await synchronize(.periodic)
-            try await time.clock.sleep(for: configuration.interval)
-        }
-    }
-
-    private func attempt(_ reason: Reason) async -> Outcome {
-        do {
-            try await queueFoundCrossings()
-            guard !isSignInRequired, try await api.caller.userToken() != nil else {
-                publish(try await store.connections(), isSignedIn: false)
-                return .noData
-            }
-            var hasNews = false
-            // A crossing goes first; its connections were fetched when its area was registered.
-            let known = try await store.connections()
-            if reason != .crossing || !known.isComplete { hasNews = try await refresh(known) }
-            return try await upload() || hasNews ? .newData : .noData
-        } catch let error as ConnectError where error.problemKind == .unauthorized {
-            isSignInRequired = true
-            report(.signInRequired)
-            if let connections = try? await store.connections() { publish(connections, isSignedIn: false) }
-            return .failed
-        } catch {
-            return .failed
-        }
-    }
-
-    /// - Returns: whether an area changed.
-    private func refresh(_ known: WatchedConnections) async throws -> Bool {
-        let before = known.regions
-        var failure: (any Error)?
-        for id in known.watched {
-            do {
-                let connection = try await api.connection(id, retry: configuration.retry)
-                let now = time.now()
-                try await store.change { $0.update(id, with: connection, at: now) }
-            } catch let error as ConnectError where error.problemKind == .notFound {
-                // It is gone for this user: nothing of it is watched, and its switch is remembered.
-                let now = time.now()
-                try await store.change {
-                    $0[id].isEnabled = false
-                    $0[id].triggers = []
-                    $0[id].fetchedAt = now
-                }
-            } catch let error as ConnectError where error.problemKind != .unauthorized {
-                // One that fails keeps the others from nothing.
-                failure = failure ?? error
-            }
-        }
-        let connections = try await store.connections()
-        publish(connections)
-        if let failure {
-            _ = try await upload()
-            throw failure
-        }
-        return connections.regions != before
-    }
-
-    /// Whether there is a token that the service has not refused.
-    ///
-    /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
-    public var isSignedIn: Bool {
-        get async throws {
-            guard !isSignInRequired else { return false }
-            return try await api.caller.userToken() != nil
-        }
-    }
-
     // MARK: Events
 
     /// Ends ``events`` for its reader once it has read what happened so far.
@@ -281,7 +242,9 @@ public actor PlacesSynchronizer {
 
     func report(_ event: PlaceEvent) { continuation.yield(event) }
 
-    private func publish(_ connections: WatchedConnections, isSignedIn: Bool = true) {
+    func publish(_ connections: WatchedConnections) async {
+        // An unreadable vault is not a missing sign-in.
+        let isSignedIn = (try? await isSignedIn(connections)) ?? true
         let regions = hasPermission ? connections.regions : []
         if regions != lastRegions {
             lastRegions = regions
@@ -290,7 +253,7 @@ public actor PlacesSynchronizer {
         let status: PlaceEvent.Status =
             if connections.watched.isEmpty {
                 .inactive(.connections)
-            } else if !isSignedIn || isSignInRequired {
+            } else if !isSignedIn {
                 .inactive(.signIn)
             } else if connections.regions.isEmpty {
                 .inactive(.areas)

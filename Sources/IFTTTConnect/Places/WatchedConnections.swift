@@ -4,6 +4,14 @@ import Geofences
 struct WatchedConnections: Sendable, Hashable, Codable {
     /// A UUID of this installation, for uploads; drawn once.
     var installation: String
+    /// IFTTT's name of the user to whom all of this belongs; nil before the service has told it.
+    private(set) var user: String?
+    /// The fingerprint of the token by which the service told the user.
+    private(set) var verifiedToken: String?
+    /// The fingerprint of the token that the service refused.
+    var refusedToken: String?
+    /// Why the last synchronization failed; nil when it did not.
+    var failure: Failure?
     private(set) var entries: [String: Entry] = [:]
 
     struct Entry: Sendable, Hashable, Codable {
@@ -17,11 +25,35 @@ struct WatchedConnections: Sendable, Hashable, Codable {
         var fetchedAt: Double?
     }
 
+    struct Failure: Sendable, Hashable, Codable {
+        /// As of ``ConnectError/code``.
+        var code: String
+        /// Seconds since 1970.
+        var time: Double
+    }
+
     init(installation: String) { self.installation = installation }
 
     subscript(id: ConnectionID) -> Entry {
         get { entries[id.rawValue] ?? Entry() }
         set { entries[id.rawValue] = newValue }
+    }
+
+    /// Notes the user of a token. What is known of another user's connections is forgotten, except that they are watched.
+    mutating func signIn(as user: String, by token: String) {
+        if let owner = self.user, owner != user {
+            entries = entries.filter(\.value.isWatched).mapValues { _ in Entry(isWatched: true) }
+            failure = nil
+        }
+        self.user = user
+        verifiedToken = token
+        refusedToken = nil
+    }
+
+    /// Makes the next synchronization ask the service for the user, also with a token that it refused.
+    mutating func forgetToken() {
+        verifiedToken = nil
+        refusedToken = nil
     }
 
     var watched: [ConnectionID] {

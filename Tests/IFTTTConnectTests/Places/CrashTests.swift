@@ -191,6 +191,7 @@ struct CrashTests {
             ["GET \(PlacesBench.path)": [.json(PlacesBench.connection(["LOCATION_ENTER_OR_EXIT"]))]], vault: vault)
         let synchronizer = try bench.synchronizer()
         try await synchronizer.activate([ConnectionID(Balcony.id)])
+        bench.pass(150)
         let latitudes = [52.53, 52.52, 52.52, 52.53, 52.53, 52.53]
         for (number, latitude) in latitudes.enumerated() {
             // The disk is full when the entry is found, and has space again before the exit is.

@@ -91,8 +91,11 @@ final class CountingService: Sendable {
         func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage {
             try mortality.step()
             var response = ResponseMessage(head: HTTPResponse(status: .noContent))
-            if request.head.path?.hasPrefix(PlacesBench.path) == true {
-                let text = PlacesBench.connection(["LOCATION_ENTER_OR_EXIT", "LOCATION_ENTER_OR_EXIT"])
+            if request.head.method == .get {
+                let text =
+                    request.head.path == "/v2/me"
+                    ? PlacesBench.user("edsger_i")
+                    : PlacesBench.connection(["LOCATION_ENTER_OR_EXIT", "LOCATION_ENTER_OR_EXIT"])
                 response = ResponseMessage(
                     head: HTTPResponse(status: .ok, headerFields: [.contentType: "application/json"]),
                     content: Array(text.utf8))

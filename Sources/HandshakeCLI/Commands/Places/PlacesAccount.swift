@@ -83,7 +83,7 @@ struct PlacesAccountOptions: ParsableArguments {
         case .uploadFailed(let crossing, let error, _): show("waiting", crossing, reason: error.code)
         case .statusChanged(.active(let count)): Output.note("Watching \(count) areas.")
         case .statusChanged(.inactive(let missing)): Output.note("Watching no area: \(Self.explanation(missing))")
-        case .recorded, .uploadAttempted, .regionsChanged, .signInRequired: break
+        case .recorded, .uploadAttempted, .regionsChanged, .signInRequired, .synchronizationFailed, .queueDamaged: break
         }
     }
 
