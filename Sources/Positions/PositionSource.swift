@@ -17,6 +17,8 @@ public enum PositionUpdate: Sendable, Hashable {
     case fix(Fix)
     /// No position for now, and why. The source keeps trying.
     case unavailable(PositionsError)
+    /// So many points of a file have no valid position or no time. Comes at its end.
+    case passedOver(Int)
 }
 
 extension PositionSource {

@@ -5,6 +5,7 @@ import math
 import os
 import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -19,7 +20,9 @@ import requests
 
 from command import Handshake, Running, binary
 from connect_pages import Visitor
+from receiver import receiver, sentences
 from test_ifttt import EDSGER, Service, connecting
+from waiting import said, told
 
 EXAMPLES = Path(__file__).parent.parent.parent / "Examples/Places"
 REGIONS = ("--regions", str(EXAMPLES / "regions.geojson"))
@@ -84,7 +87,7 @@ def test_gpsd_replays_a_walk_through_the_areas(handshake: Handshake, tmp_path: P
     watching = handshake.start("places", "watch", "--source", f"gpsd:127.0.0.1:{port}", *REGIONS, "--json")
     start = datetime.now(timezone.utc) - timedelta(seconds=30)
     file = tmp_path / "walk.nmea"
-    file.write_text("".join(sentences(start + timedelta(seconds=second), -73.9990 + second * 4e-5) for second in range(90)))
+    file.write_text("".join(sentences(start + timedelta(seconds=second), -73.9990 + second * 4e-5, 40.7251) for second in range(90)))
     fake = subprocess.Popen(["timeout", "-k", "2", "60", "gpsfake", "-1", "-c", "0.05", "-P", str(port), str(file)],
                             env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                             start_new_session=True)
@@ -94,23 +97,6 @@ def test_gpsd_replays_a_walk_through_the_areas(handshake: Handshake, tmp_path: P
         watching.end()
         os.killpg(fake.pid, 9)
         fake.wait(10)
-
-
-def sentences(moment: datetime, longitude: float, latitude: float = 40.7251) -> str:
-    def angle(value: float, digits: int) -> str:
-        return f"{int(abs(value)):0{digits}d}{abs(value) % 1 * 60:07.4f}"
-
-    def checked(body: str) -> str:
-        checksum = 0
-        for byte in body.encode():
-            checksum ^= byte
-        return f"${body}*{checksum:02X}\r\n"
-
-    hands, day = moment.strftime("%H%M%S.00"), moment.strftime("%d%m%y")
-    place = f"{angle(latitude, 2)},N,{angle(longitude, 3)},W"
-    return (checked(f"GPGGA,{hands},{place},1,08,1.0,12.0,M,-34.0,M,,")
-            + checked("GPGSA,A,3,02,05,07,09,13,15,20,29,,,,,1.9,1.0,1.5")
-            + checked(f"GPRMC,{hands},A,{place},002.7,090.0,{day},,,A"))
 
 
 @pytest.mark.timeout(300)
@@ -145,7 +131,7 @@ def test_an_area_with_a_million_vertices_is_read(handshake: Handshake, tmp_path:
 def test_a_live_receiver_on_standard_input_is_read_as_it_speaks(handshake: Handshake) -> None:
     """The first event comes while the pipe is open."""
     start = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
-    text = "".join(sentences(start + timedelta(seconds=second), -73.9990 + second * 4e-5) for second in range(90))
+    text = "".join(sentences(start + timedelta(seconds=second), -73.9990 + second * 4e-5, 40.7251) for second in range(90))
     watching = subprocess.Popen([str(handshake.path), "places", "watch", "--source", "-", "--speed", "max", *REGIONS, "--json"],
                                 env=handshake.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
@@ -159,6 +145,75 @@ def test_a_live_receiver_on_standard_input_is_read_as_it_speaks(handshake: Hands
     finally:
         watching.kill()
         watching.wait()
+
+
+def test_gpx_on_standard_input_is_taken_as_a_file_is(handshake: Handshake) -> None:
+    walk = (EXAMPLES / "walk.gpx").read_text()
+    watched = handshake.run("places", "watch", "--source", "-", "--speed", "max", *REGIONS, "--json", stdin=walk).ok()
+    assert pairs(watched.stdout) == EXPECTED
+
+
+@pytest.mark.parametrize(("arguments", "fifo"), [
+    (("list",), "--regions"), (("map", "-o", "-", *REGIONS), "--track")])
+def test_a_pipe_without_an_end_is_named(handshake: Handshake, tmp_path: Path, arguments: tuple[str, ...], fifo: str) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    # A writer that never writes.
+    descriptor = os.open(path, os.O_RDWR)
+    try:
+        done = handshake.run("places", *arguments, fifo, str(path), "--timeout", "1", "--json")
+    finally:
+        os.close(descriptor)
+    assert done.status == 64 and str(path) in done.error["message"] and "network" not in done.error["message"], done
+
+
+def test_what_a_file_does_not_give_is_said(handshake: Handshake, tmp_path: Path) -> None:
+    walk = (EXAMPLES / "walk.gpx").read_text()
+    empty = tmp_path / "empty.geojson"
+    empty.write_text('{"type":"FeatureCollection","features":[]}')
+    done = handshake.run("places", "replay", str(EXAMPLES / "walk.gpx"), "--regions", str(empty)).ok()
+    assert done.stdout == "" and "no area to watch" in done.stderr
+    damaged = tmp_path / "damaged.gpx"
+    points = walk.split("<trkpt")
+    damaged.write_text("<trkpt".join([points[0]] + [
+        point.replace('lat="', 'lat="x', 1) if number % 2 else point for number, point in enumerate(points[1:])]))
+    done = handshake.run("places", "replay", str(damaged), *REGIONS).ok()
+    assert f"Passed over {len(points[1:]) // 2} points without a valid position or a time." in done.stderr, done
+    far = tmp_path / "far.gpx"
+    far.write_text(walk.replace('lat="40.', 'lat="-40.'))
+    done = handshake.run("places", "replay", str(far), *REGIONS).ok()
+    assert done.stdout == "" and "No area was entered or left. The first position, accurate to " in done.stderr and " km from “" in done.stderr, done
+
+
+def test_a_receiver_with_a_wrong_clock_is_noticed(handshake: Handshake) -> None:
+    with receiver() as device:
+        device.clock -= timedelta(days=200)
+        watching = handshake.start("places", "watch", "--source", device.source, *REGIONS, "--json")
+        told(watching, "Ignoring positions that are 200 days old. Check the clocks", device, (40.7251, -73.9990))
+        watching.end()
+
+
+def test_a_daemon_that_says_nothing_is_told(handshake: Handshake) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        watching = handshake.start("places", "watch", "--source", f"gpsd:127.0.0.1:{silent.getsockname()[1]}", *REGIONS, "--json")
+        said(watching, "No position for 10 s.")
+        os.kill(watching.process.pid, signal.SIGTERM)
+        ended = watching.finish()
+        assert ended.status == 143 and "crossings" not in ended.stderr.lower(), ended
+
+
+def test_a_laptop_watches_the_place_where_it_is(handshake: Handshake) -> None:
+    """Wherever that is: `--here` needs no file and no account."""
+    with receiver() as device:
+        watching = handshake.start("places", "watch", "--source", device.source, "--here", "100", "--json")
+        told(watching, "inside “here”", device, (-33.8568, 151.2153))
+        device.stay((-33.8568, 151.2153), 25)
+        device.walk_to((-33.8600, 151.2153))
+        device.stay((-33.8600, 151.2153), 25)
+        left = json.loads(watching.line())
+        assert (left["event"], left["region"]) == ("exit", "here")
+        watching.end()
+    assert handshake.run("places", "watch", "--here", "100", *REGIONS, "--json").status == 64
 
 
 LAPS = 240

@@ -210,6 +210,19 @@ struct FileTests {
         #expect(error?.code == "invalid_track")
     }
 
+    @Test("points of a file without a valid position or a time are counted at its end, once")
+    func passedOver() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/half.gpx"
+        let whole = #"<trkpt lat="1" lon="2"><time>2026-03-02T15:00:02Z</time></trkpt>"#
+        let text = "<gpx><trk>" + whole + #"<trkpt lat="x" lon="2"/><trkpt lat="1" lon="2"/>"# + whole + "</trk></gpx>"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        var updates: [PositionUpdate] = []
+        for try await update in TrackReplay(file: path, speed: .maximum).updates() { updates.append(update) }
+        #expect(updates.count == 3)
+        #expect(updates.last == .passedOver(2))
+    }
+
     @Test("a file that cannot be opened or read is told with the reason")
     func unreadable() async throws {
         let folder = try TemporaryFolder()

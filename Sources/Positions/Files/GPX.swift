@@ -49,7 +49,7 @@ struct GPXReader: TrackReader {
     private var point: Point?
     private var route: [Fix] = []
     private var isTrack = false
-    private var passedOver = 0
+    private(set) var passedOver = 0
     private var isGPX = false
     /// Whether there is a track or a route, with points or without.
     private var hasTrack = false

@@ -37,6 +37,8 @@ struct NMEAReader: TrackReader {
     private var sentences = 0
     /// Whether any sentence was valid.
     var hasSentences: Bool { sentences > 0 }
+    /// Receivers say for long that they have no position yet, so nothing counts.
+    var passedOver: Int { 0 }
     private var hasFix = false
     private var dilution: (time: [UInt8], accuracy: Double)?
     private var date: (year: Int, month: Int, day: Int)?

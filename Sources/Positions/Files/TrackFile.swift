@@ -11,6 +11,7 @@ actor TrackFile {
     private var file: InputFile?
     private var fixes: ArraySlice<Fix> = []
     private var isAtEnd = false
+    private var hasToldPassedOver = false
 
     init(_ path: String, as format: TrackFormat?) {
         self.path = path
@@ -32,6 +33,13 @@ actor TrackFile {
         if let fix = fixes.popFirst() { return fix }
         if let fault { throw fault }
         return nil
+    }
+
+    /// How many points were passed over; nil for none, and when that was asked before.
+    func takePassedOver() -> Int? {
+        guard !hasToldPassedOver, let count = reader?.passedOver, count > 0 else { return nil }
+        hasToldPassedOver = true
+        return count
     }
 
     private var fault: PositionsError? {

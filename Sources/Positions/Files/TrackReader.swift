@@ -2,6 +2,9 @@ import Geofences
 
 /// Reads a track that comes in pieces of any length.
 protocol TrackReader: Sendable {
+    /// How many points had no valid position or no time.
+    var passedOver: Int { get }
+
     /// Takes a piece and appends the fixes that it completes.
     mutating func read(_ piece: ArraySlice<UInt8>, into fixes: inout [Fix]) throws(PositionsError)
 

@@ -54,7 +54,10 @@ public struct TrackReplay: PositionSource {
             return AsyncThrowingStream { try await playback.play(list.next()) }
         case .file(let path, let format):
             let file = TrackFile(path, as: format)
-            return AsyncThrowingStream { try await playback.play(file.next()) }
+            return AsyncThrowingStream {
+                if let update = try await playback.play(file.next()) { return update }
+                return await file.takePassedOver().map { .passedOver($0) }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 #if CommandLine
 import ArgumentParser
 import Handshake
+import IFTTTConnect
 import OAuth
 
 struct Logout: BoundedCommand {
@@ -20,6 +21,7 @@ struct Logout: BoundedCommand {
 
     func run() async throws {
         let vault = try await common.existingVault(try Settings.load())
+        try await forgetPlaces(in: vault)
         let report = local ? try await forget(in: vault) : try await signOut(in: vault)
         if report.isForgotten { try await Registrations(in: vault).forget(account) }
         print(report)
@@ -29,6 +31,19 @@ struct Logout: BoundedCommand {
                 message: "\(failure) The account was not removed. Try again with: handshake logout \(account) "
                     + "Or remove it without revoking: handshake logout \(account) --local")
         }
+    }
+
+    /// Removes where a user of IFTTT was, before the account, so that a failure leaves a command that does it.
+    private func forgetPlaces(in vault: any Vault) async throws {
+        do {
+            guard try await Registrations(in: vault).client(named: account)?.service.name == Service.ifttt.name else {
+                return
+            }
+        } catch HandshakeError.vault(.damaged) {
+            // Whose account it is can no longer be told.
+            guard local else { return }
+        }
+        try await IFTTTFailure.reported { try await PlacesSynchronizer.forget(account, in: vault) }
     }
 
     private func signOut(in vault: any Vault) async throws -> SignOutReport {

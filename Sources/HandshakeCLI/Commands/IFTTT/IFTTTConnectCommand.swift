@@ -78,6 +78,8 @@ struct IFTTTConnectCommand: AsyncParsableCommand {
         ).result()
         let vault = try await options.common.openVault(try Settings.load())
         try await Registrations(in: vault).remember(client, as: options.account)
+        let api = ConnectAPI(.stored(tokens), at: hosts)
+        try await PlacesSynchronizer(of: options.account, api: api, vault: vault).noteSignIn()
         return result
     }
 

@@ -21,81 +21,129 @@ struct PlacesAccountOptions: ParsableArguments {
 
     /// The synchronizer of the account, without asking the service.
     ///
-    /// - Parameter takesRegions: whether the command can do without the account, by `--regions`.
+    /// - Parameters:
+    ///   - takesRegions: whether the command can do without the account, by `--regions`.
+    ///   - interval: the seconds between two fetches of the areas.
     /// - Throws: `CommandError` when there is no such account.
-    func synchronizer(takesRegions: Bool = false) async throws -> PlacesSynchronizer {
+    func synchronizer(takesRegions: Bool = false, interval: Int? = nil) async throws -> PlacesSynchronizer {
         let vault = try await host.common.openVault(try Settings.load())
-        let tokens = try await KnownAccount.naming(account) { () -> UserTokens? in
-            guard let client = try await Registrations(in: vault).client(named: account),
-                client.service.name == Service.ifttt.name
-            else { return nil }
-            return UserTokens(in: try Handshake(client, vault: vault), as: account)
-        }
-        guard let tokens else {
+        guard try await KnownAccount.naming(account, { try await tokens(in: vault) }) != nil else {
             throw CommandError(
                 status: .signInNeeded, code: "sign_in_required",
                 message: "No IFTTT user is signed in as “\(account)”. "
                     + (takesRegions ? "Name the areas with --regions FILE, or connect" : "Connect")
                     + " with: handshake ifttt connect CONNECTION")
         }
-        let api = ConnectAPI(.stored(tokens), at: try host.hosts())
-        return PlacesSynchronizer(of: account, api: api, vault: vault)
+        // Looked up for each call, because another command may sign in or out meanwhile.
+        let caller = ConnectAPI.Caller(userToken: { try await tokens(in: vault)?.token() })
+        var configuration = PlacesSynchronizer.Configuration()
+        if let interval { configuration.interval = .seconds(interval) }
+        return PlacesSynchronizer(
+            of: account, api: ConnectAPI(caller, at: try host.hosts()), vault: vault, configuration: configuration)
     }
 
-    /// Synchronizes, activating the connections that the command line names, and tells what was uploaded.
+    private func tokens(in vault: any Vault) async throws -> UserTokens? {
+        guard let client = try await Registrations(in: vault).client(named: account),
+            client.service.name == Service.ifttt.name
+        else { return nil }
+        return UserTokens(in: try Handshake(client, vault: vault), as: account)
+    }
+
+    /// Runs a body; the error of a damaged record says how to be rid of it.
+    func reported<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await PlacesFailure.reported(body)
+        } catch HandshakeError.vault(let error) {
+            throw curable(error)
+        }
+    }
+
+    private func curable(_ error: VaultError) -> any Error {
+        guard case .damaged = error else { return error }
+        return CommandError(
+            status: .vault, code: error.code,
+            message: "\(error) Forget what is stored of “\(account)” with: handshake logout \(account) --local "
+                + "Then connect again with: handshake ifttt connect CONNECTION")
+    }
+
+    /// Why the last synchronization did not succeed, and what waits; nil when it did.
+    func failure(of synchronizer: PlacesSynchronizer) async throws -> CommandError? {
+        guard try await synchronizer.isSignedIn else { return rejection }
+        guard let failure = await synchronizer.lastFailure else { return nil }
+        var error = IFTTTFailure.commandError(failure)
+        if case HandshakeError.vault(let damage) = error { error = curable(damage) }
+        guard let report = Failure.report(of: error) else { return nil }
+        let count = (try? await synchronizer.waiting().count) ?? 0
+        return CommandError(
+            status: report.status, code: report.code,
+            message: report.message
+                + (count == 0
+                    ? ""
+                    : " \(PlacesPrinter.pending(count)) Upload \(count == 1 ? "it" : "them") with: "
+                        + "handshake places sync --once"))
+    }
+
+    private var rejection: CommandError {
+        CommandError(
+            status: .signInNeeded, code: "sign_in_required",
+            message: "The session of “\(account)” at IFTTT has ended: its user token was rejected or removed. "
+                + "Pending crossings stay stored. Connect again with: handshake ifttt connect CONNECTION")
+    }
+
+    /// How the events of a synchronizer are printed.
+    enum Style {
+        /// What became of each crossing is the command's result.
+        case results
+        /// The results are others.
+        case notes
+    }
+
+    /// Prints events until they end.
     ///
-    /// - Throws: `CommandError` when the service refused the token or could not be reached.
-    func synchronize(_ synchronizer: PlacesSynchronizer) async throws {
-        let printing = Task {
-            var isSignInRequired = false
-            var failure: ConnectError?
-            for await event in synchronizer.events {
-                if case .signInRequired = event { isSignInRequired = true }
-                if case .uploadFailed(_, let error, _) = event { failure = error }
-                show(event)
+    /// - Parameter goesOn: whether failures are told here, because the command goes on after them.
+    func show(_ events: AsyncStream<PlaceEvent>, as style: Style, goesOn: Bool) async {
+        var areas: [Geofence]?
+        var told: String?
+        for await event in events {
+            switch event {
+            case .uploaded(let crossing, _): show("uploaded", crossing, reason: nil, style)
+            case .discarded(let crossing, let reason): show("discarded", crossing, reason: reason.rawValue, style)
+            case .uploadFailed(let crossing, let error, _):
+                if style == .results { show("waiting", crossing, reason: error.code, style) }
+            case .statusChanged(.active(let count)):
+                told = nil
+                Output.note("Watching \(PlacesPrinter.counted(count, "area")).")
+            case .statusChanged(.inactive(let missing)): Output.note(Self.explanation(missing))
+            case .regionsChanged(let regions):
+                // Another number is told by the status.
+                if let areas, !areas.isEmpty, areas.count == regions.count { Output.note("The areas have changed.") }
+                areas = regions
+            case .signInRequired: if goesOn { Output.note(rejection.message) }
+            case .synchronizationFailed(let error):
+                let report = Failure.report(of: IFTTTFailure.commandError(error))
+                guard goesOn, let message = report?.message, message != told else { continue }
+                told = message
+                Output.note("\(message) Trying again.")
+            case .queueDamaged(let error):
+                Output.note(
+                    "\(error) It had at most 50 crossings; the others are used. "
+                        + "Remove it with: handshake places queue --discard-damaged")
+            case .recorded, .uploadAttempted: break
             }
-            return (isSignInRequired, failure)
-        }
-        let outcome = try await PlacesFailure.reported { try await synchronizer.activate(connections) }
-        await synchronizer.finishEvents()
-        let (isSignInRequired, failure) = await printing.value
-        if isSignInRequired {
-            throw CommandError(
-                status: .signInNeeded, code: "sign_in_required",
-                message:
-                    "IFTTT rejected the user token of “\(account)”. Pending crossings stay stored. Connect again with: "
-                    + "handshake ifttt connect CONNECTION")
-        }
-        if let failure { throw IFTTTFailure.commandError(failure) }
-        if outcome == .failed {
-            throw CommandError(
-                status: .network, code: "not_synchronized",
-                message:
-                    "The connections could not be fetched. Pending crossings stay stored. Try again with: handshake places sync"
-            )
         }
     }
 
-    private func show(_ event: PlaceEvent) {
-        switch event {
-        case .uploaded(let crossing, _): show("uploaded", crossing, reason: nil)
-        case .discarded(let crossing, let reason): show("discarded", crossing, reason: reason.rawValue)
-        case .uploadFailed(let crossing, let error, _): show("waiting", crossing, reason: error.code)
-        case .statusChanged(.active(let count)): Output.note("Watching \(count) areas.")
-        case .statusChanged(.inactive(let missing)): Output.note("Watching no area: \(Self.explanation(missing))")
-        case .recorded, .uploadAttempted, .regionsChanged, .signInRequired, .synchronizationFailed, .queueDamaged: break
+    private func show(_ state: String, _ crossing: AreaCrossing, reason: String?, _ style: Style) {
+        if style == .results, host.common.json {
+            return Output.result(Self.json(crossing, state: state, reason: reason).text)
         }
+        let line = Self.text(crossing) + ": \(state)" + (reason.map { " (\($0.replacing("_", with: " ")))" } ?? "")
+        if style == .results { Output.result(line) } else { Output.note(line) }
     }
 
-    private func show(_ state: String, _ crossing: AreaCrossing, reason: String?) {
-        if host.common.json {
-            Output.result(Self.json(crossing, state: state, reason: reason).text)
-        } else {
-            let time = PlacesPrinter.time(Date(timeIntervalSince1970: crossing.occurredAt))
-            let why = reason.map { " (\($0.replacing("_", with: " ")))" } ?? ""
-            Output.result(
-                "\(time)  \(crossing.kind.rawValue) \(quoted(crossing.subscriptionID, limit: 100)): \(state)\(why)")
-        }
+    static func text(_ crossing: AreaCrossing) -> String {
+        let time = PlacesPrinter.time(Date(timeIntervalSince1970: crossing.occurredAt))
+        return "\(time)  \(crossing.kind.rawValue) \(quoted(crossing.subscriptionID, limit: 100))"
     }
 
     static func json(_ crossing: AreaCrossing, state: String, reason: String?) -> JSONText {
@@ -110,10 +158,23 @@ struct PlacesAccountOptions: ParsableArguments {
 
     private static func explanation(_ missing: PlaceEvent.Status.Missing) -> String {
         switch missing {
-        case .connections: "no connection is watched; name one with --connection ID."
-        case .areas: "no watched connection has an area; set one on its page at IFTTT."
-        case .permission: "positions are not allowed."
-        case .signIn: "sign-in is required; connect with: handshake ifttt connect CONNECTION"
+        case .connections: "Watching no area: no connection is watched; name one with --connection ID."
+        case .areas: "Watching no area: no watched connection has an area; set one on its page at IFTTT."
+        case .permission: "Watching no area: positions are not allowed."
+        case .signIn:
+            "Sign-in is required before crossings are uploaded. Connect with: handshake ifttt connect CONNECTION"
+        }
+    }
+}
+
+/// How often the areas are fetched.
+struct PlacesIntervalOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The time between two fetches of the areas, 1 to 86400.", valueName: "seconds"))
+    var interval = 3_600
+
+    func validate() throws {
+        guard (1...86_400).contains(interval) else {
+            throw ValidationError("--interval takes 1 to 86400 seconds, not \(interval).")
         }
     }
 }

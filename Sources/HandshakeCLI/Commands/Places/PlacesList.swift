@@ -9,7 +9,10 @@ import Positions
 struct PlacesList: BoundedCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the areas with their source, state and distance.",
-        discussion: "With --at the state and the distance to the edge are shown for that position.")
+        discussion: """
+            With --at the state and the distance to the edge are shown for that position, otherwise for the last one that was \
+            stored.
+            """)
 
     @Option(help: ArgumentHelp("A position, as in 40.7251,-73.9967.", valueName: "latitude,longitude"))
     var at: String?
@@ -20,27 +23,68 @@ struct PlacesList: BoundedCommand {
     @OptionGroup var regionOptions: PlacesRegionOptions
     @OptionGroup var accountOptions: PlacesAccountOptions
 
+    /// What is known of an area.
+    private struct Row {
+        let region: Geofence
+        let source: String
+        let state: String
+        /// In metres, negative inside; nil when no position is known.
+        var distance: Double?
+        /// When the user was at that distance; nil for `--at`.
+        var time: Date?
+    }
+
     func run() async throws {
-        try await PlacesFailure.reported {
+        try await accountOptions.reported {
             let position = try at.map(Self.position)
-            let (regions, source) = try await self.regions()
-            let rows = regions.map { region in (region, position.map { region.distanceToEdge(from: $0) }) }
+            let rows = try await rows(position)
             if accountOptions.host.common.json {
-                for (region, distance) in rows { Output.result(Self.json(region, source, distance).text) }
+                for row in rows { Output.result(Self.json(row).text) }
             } else {
-                let lines = rows.map { region, distance in
-                    [region.id, source, Self.state(distance), distance.map { PlacesPrinter.metres($0) } ?? "–"]
+                let lines = rows.map { row in
+                    [row.region.id, row.source, row.state, row.distance.map { PlacesPrinter.metres($0) } ?? "–"]
                 }
                 for line in Table.lines([["Region", "Source", "State", "To the edge"]] + lines) { Output.result(line) }
+                if let time = rows.first?.time { Output.note("The last position is of \(PlacesPrinter.time(time)).") }
             }
         }
     }
 
-    private func regions() async throws -> ([Geofence], String) {
-        if let regions = try await regionOptions.load() { return (regions, "file") }
+    private func rows(_ position: Coordinate?) async throws -> [Row] {
+        func row(_ region: Geofence, _ source: String) -> Row {
+            guard let position else { return Row(region: region, source: source, state: "unknown") }
+            let distance = region.distanceToEdge(from: position)
+            return Row(region: region, source: source, state: distance < 0 ? "inside" : "outside", distance: distance)
+        }
+        if let regions = try await regionOptions.load() { return regions.map { row($0, "file") } }
         let synchronizer = try await accountOptions.synchronizer(takesRegions: true)
-        if !accountOptions.connections.isEmpty { try await synchronizer.activate(accountOptions.connections) }
-        return (try await synchronizer.regions, "ifttt")
+        let regions = try await fetched(synchronizer)
+        if position != nil { return regions.map { row($0, "ifttt") } }
+        let known = try await synchronizer.whereabouts
+        guard let fix = known.lastFix else { return regions.map { row($0, "ifttt") } }
+        return regions.map { region in
+            let distance = region.distanceToEdge(from: fix.coordinate)
+            // A position inside is a visit only after the time to settle.
+            let state = known.inside.contains(region.id) ? "inside" : distance < 0 ? "unknown" : "outside"
+            return Row(region: region, source: "ifttt", state: state, distance: distance, time: fix.time)
+        }
+    }
+
+    /// The user's areas; those of the last time when IFTTT cannot be reached.
+    private func fetched(_ synchronizer: PlacesSynchronizer) async throws -> [Geofence] {
+        if !accountOptions.connections.isEmpty {
+            try await synchronizer.activate(accountOptions.connections)
+            let regions = try await synchronizer.regions
+            if let failure = try await accountOptions.failure(of: synchronizer) {
+                guard !regions.isEmpty else { throw failure }
+                Output.note("\(failure.message) The areas of the last time are shown.")
+            }
+        }
+        let regions = try await synchronizer.regions
+        if regions.isEmpty {
+            Output.note("No area is known. Fetch with: handshake places sync --once --connection ID")
+        }
+        return regions
     }
 
     private static func position(_ text: String) throws -> Coordinate {
@@ -51,15 +95,12 @@ struct PlacesList: BoundedCommand {
         return try Coordinate(latitude: latitude, longitude: longitude)
     }
 
-    private static func state(_ distance: Double?) -> String {
-        distance.map { $0 < 0 ? "inside" : "outside" } ?? "unknown"
-    }
-
-    private static func json(_ region: Geofence, _ source: String, _ distance: Double?) -> JSONText {
-        .object([
-            ("region", .string(region.id)), ("source", .string(source)), ("state", .string(state(distance))),
-            ("distance_to_edge", distance.map { .decimal($0) } ?? .null),
-        ])
+    private static func json(_ row: Row) -> JSONText {
+        .object(
+            [
+                ("region", .string(row.region.id)), ("source", .string(row.source)), ("state", .string(row.state)),
+                ("distance_to_edge", row.distance.map { .decimal($0) } ?? .null),
+            ] + (row.time.map { [("position_time", .string(PlacesPrinter.time($0)))] } ?? []))
     }
 }
 

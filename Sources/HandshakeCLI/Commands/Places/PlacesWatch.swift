@@ -13,38 +13,46 @@ struct PlacesWatch: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE, or - for NMEA on standard input.", valueName: "source"))
+            "gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE, or - for GPX or NMEA on standard input.",
+            valueName: "source"))
     var source = "gpsd"
 
     @Option(help: ArgumentHelp("The speed, as a multiple of the recording's, or max.", valueName: "factor"))
     var speed = PlacesSpeed(.times(1))
 
+    @Option(
+        help: ArgumentHelp("Watch the area of this radius, in metres, around the first position.", valueName: "radius"))
+    var here: Double?
+
+    @OptionGroup var pace: PlacesIntervalOptions
     @OptionGroup var regionOptions: PlacesRegionOptions
     @OptionGroup var accountOptions: PlacesAccountOptions
 
+    func validate() throws {
+        guard let here else { return }
+        guard (1...1_000_000).contains(here) else {
+            throw ValidationError("--here takes a radius of 1 to 1000000 metres, not \(here).")
+        }
+        if regionOptions.regions != nil { throw ValidationError("Give --here or --regions, not both.") }
+    }
+
     func run() async throws {
-        try await PlacesFailure.reported {
+        try await accountOptions.reported {
             let track = PlacesSource.file(source)
             try regionOptions.requireOne(track)
             let source = try PlacesSource.open(source, speed: speed.value)
-            let run = try await PlacesRun(
-                regionOptions, accountOptions, uploads: true, isLive: !(source is TrackReplay))
-            // A receiver without a position says so several times a second; the user is told once.
-            var told: String?
-            try await PlacesFailure.named(track ?? "") {
-                for try await update in source.updates() {
-                    switch update {
-                    case .fix(let fix):
-                        told = nil
-                        try await run.take(fix)
-                    case .unavailable(let error):
-                        if told != "\(error)" { Output.note("Waiting: \(error).") }
-                        told = "\(error)"
-                    }
-                }
-            }
-            try await run.finish()
+            let kind: PlacesRun.Kind =
+                if source is TrackReplay { track == "-" ? .stream : .recording } else { .receiver }
+            let areas = try await areas()
+            try await PlacesRun(areas, kind, json: accountOptions.host.common.json).run(source, track: track)
         }
+    }
+
+    private func areas() async throws -> PlacesRun.Areas {
+        if let here { return .around(here) }
+        if let regions = try await regionOptions.load() { return .file(regions) }
+        let synchronizer = try await accountOptions.synchronizer(takesRegions: true, interval: pace.interval)
+        return .user(synchronizer, accountOptions, stores: true, fetches: true)
     }
 }
 
@@ -72,14 +80,19 @@ struct PlacesReplay: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await PlacesFailure.reported {
+        try await accountOptions.reported {
             try regionOptions.requireOne(file)
-            let run = try await PlacesRun(regionOptions, accountOptions, uploads: upload, isLive: false)
-            try await PlacesFailure.named(file) {
-                for try await fix in TrackReplay(file: file, speed: speed.value).fixes() { try await run.take(fix) }
-            }
-            try await run.finish()
+            let areas = try await areas()
+            try await PlacesRun(areas, .recording, json: accountOptions.host.common.json)
+                .run(TrackReplay(file: file, speed: speed.value), track: file)
         }
+    }
+
+    private func areas() async throws -> PlacesRun.Areas {
+        if let regions = try await regionOptions.load() { return .file(regions) }
+        let synchronizer = try await accountOptions.synchronizer(takesRegions: true)
+        let fetches = try await synchronizer.regions.isEmpty || !accountOptions.connections.isEmpty
+        return .user(synchronizer, accountOptions, stores: upload, fetches: fetches)
     }
 }
 
@@ -102,69 +115,6 @@ struct PlacesSpeed: ExpressibleByArgument, CustomStringConvertible {
         switch value {
         case .maximum: "max"
         case .times(let factor): "\(factor)"
-        }
-    }
-}
-
-/// Takes fixes and prints their events, against a file's regions or the user's areas.
-private final class PlacesRun {
-    private let json: Bool
-    private let isLive: Bool
-    private let options: PlacesAccountOptions
-    private let synchronizer: PlacesSynchronizer?
-    private var monitor: GeofenceMonitor
-    private let stores: Bool
-    private var skipped = 0
-
-    /// - Parameter uploads: whether crossings of the user's areas are stored and uploaded.
-    init(
-        _ regions: PlacesRegionOptions, _ options: PlacesAccountOptions, uploads: Bool, isLive: Bool
-    ) async throws {
-        self.options = options
-        self.isLive = isLive
-        json = options.host.common.json
-        if let regions = try await regions.load() {
-            (synchronizer, stores) = (nil, false)
-            monitor = try GeofenceMonitor(regions)
-        } else {
-            let synchronizer = try await options.synchronizer(takesRegions: true)
-            if try await synchronizer.regions.isEmpty || !options.connections.isEmpty {
-                try await synchronizer.activate(options.connections)
-            }
-            self.synchronizer = synchronizer
-            stores = uploads
-            monitor = try GeofenceMonitor(try await synchronizer.regions)
-            if monitor.index.geofences.isEmpty {
-                Output.note("There is no area to watch. Name a file with --regions, or a connection with --connection.")
-            }
-        }
-    }
-
-    func take(_ fix: Fix) async throws {
-        let now = isLive ? Date() : nil
-        guard stores, let synchronizer else {
-            for event in monitor.receive(fix, now: now).events { PlacesPrinter.show(event, json: json) }
-            return
-        }
-        let (outcome, crossings) = try await synchronizer.receive(fix, now: now)
-        // Printed when they are durable, so that what was printed is never lost.
-        for event in outcome.events {
-            let crossing = crossings.first { $0.region == event.region && event.kind != .dwell }
-            PlacesPrinter.show(event, recordID: crossing?.id, json: json)
-        }
-        if outcome == .ignored(.outOfOrder) { skipped += 1 }
-        if isLive, !crossings.isEmpty { await synchronizer.synchronize(.crossing) }
-    }
-
-    func finish() async throws {
-        guard stores, let synchronizer else { return }
-        if !isLive, skipped > 0 {
-            Output.note("Skipped \(skipped) positions that are not later than one that was taken before.")
-        }
-        if await synchronizer.synchronize(.forced) == .failed {
-            throw CommandError(
-                status: .network, code: "not_synchronized",
-                message: "Crossings are stored but not uploaded yet. Upload them with: handshake places sync")
         }
     }
 }
