@@ -255,7 +255,7 @@ class ButtonServer:
 
             def reply(self, reply: tuple[int, Any, Delay]) -> None:
                 status, body, delay = reply
-                delay.wait(10) if isinstance(delay, threading.Event) else time.sleep(delay)
+                delay.wait(120) if isinstance(delay, threading.Event) else time.sleep(delay)
                 if status == 0:
                     self.close_connection = True
                     self.connection.close()

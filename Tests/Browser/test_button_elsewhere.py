@@ -360,18 +360,23 @@ def test_a_wish_that_is_never_answered_is_given_up_after_half_a_minute(page: Pag
 
 
 def test_loading_from_a_server_that_never_answers_ends_after_four_times_half_a_minute(page: Page, server: ButtonServer) -> None:
-    page.clock.install()
-    server.shows(server.script().answer("connect"), delay=6)
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+    released = Event()
+    server.shows(server.script().answer("connect"), delay=released)
     page.goto(server.url())
     shown(page, "loading")
-    for wait in (2000, 4000, 8000, 0):
-        page.wait_for_timeout(150)
+    for attempt, wait in enumerate((2000, 4000, 8000, 0), 1):
+        heard_by(server, page, lambda: len(server.asked) == attempt)
         page.clock.run_for(29_000)
-        page.wait_for_timeout(50)
+        caught_up(page)
         shown(page, "loading")
-        page.clock.run_for(1000 + wait)
+        page.clock.run_for(1000)
+        caught_up(page)
+        page.clock.run_for(wait)
     shown(page, "loading_failed")
     assert len(server.asked) == 4
+    released.set()
 
 
 def test_a_stream_of_nonsense_changes_nothing(page: Page, server: ButtonServer) -> None:

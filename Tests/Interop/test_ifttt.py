@@ -1,7 +1,6 @@
 """`handshake ifttt …` at the sandbox: a connection turned on by a script and a browser, used, and turned off; and how each command ends when it cannot."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -128,7 +127,6 @@ def test_a_mistyped_address_is_asked_for_once_more_and_never_again(handshake: Ha
         terminal.expect("Your email address:")
         terminal.type("no address\n")
         terminal.expect("Not a valid email address. Your email address:")
-        time.sleep(2.5)  # a user types for longer than a button's notice lasts
         terminal.type(f"{EDSGER}\n")
         terminal.expect("/access/api/")
         url = next(line for line in terminal.text.splitlines() if "/access/api/" in line)

@@ -25,13 +25,13 @@ class BluetoothControl:
 
     def __init__(self, air):
         self.process = subprocess.Popen(
-            ["bluetoothctl"], env={"PATH": "/usr/bin:/bin", "TERM": "dumb", **air.environment}, text=True,
+            ["bluetoothctl"], env={"PATH": "/usr/bin:/bin", "TERM": "dumb", "COLUMNS": "200", **air.environment}, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.printed = ""
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
         # It takes commands once it has looked at the adapter; registering for monitors is the last thing that it does there.
-        self.expect("AdvertisementMonitor path registered")
+        self.expect(r"AdvertisementMonitor path registered\n.*\]# ")
 
     def read(self):
         while piece := os.read(self.process.stdout.fileno(), 4096):
@@ -41,20 +41,24 @@ class BluetoothControl:
 
     def type(self, *lines):
         for line in lines:
-            self.process.stdin.write(line + "\n")
-            self.process.stdin.flush()
-            # It drops what comes while it works.
-            time.sleep(0.5)
+            begin = len(self.printed)
+            self.send(line)
+            # It drops what comes while it works: the next line waits for the echo of this one and for the prompt.
+            self.expect(re.escape(line) + r"\n(.*\n)*.*\]# ", begin)
 
-    def expect(self, pattern, seconds=20):
-        """Waits until it has printed this."""
+    def send(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def expect(self, pattern, begin=0, seconds=20):
+        """Waits until it has printed this, at a place or after it."""
         end = time.monotonic() + seconds
-        while not re.search(pattern, self.printed):
+        while not re.search(pattern, self.printed[begin:]):
             assert time.monotonic() < end, f"bluetoothctl did not print {pattern!r} but:\n{self.printed}"
             time.sleep(0.05)
 
     def leave(self):
-        self.type("quit")
+        self.send("quit")
         self.process.wait(20)
         self.reader.join(20)
 
