@@ -138,6 +138,9 @@ let package = Package(
         .testTarget(name: "TestFixturesTests", dependencies: ["TestFixtures"], swiftSettings: strict),
         .target(name: "JSONFixtures", dependencies: ["OAuth"], path: "Tests/JSONFixtures", swiftSettings: strict),
         .target(
+            name: "MessageFixtures", dependencies: ["OAuth", httpTypes], path: "Tests/MessageFixtures",
+            swiftSettings: strict),
+        .target(
             name: "BusFixtures", dependencies: ["DBus", "TestFixtures"], path: "Tests/BusFixtures",
             swiftSettings: strict),
         .testTarget(
@@ -224,7 +227,8 @@ let package = Package(
         .testTarget(
             name: "SequencingTests",
             dependencies: [
-                "TestFixtures", "Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay", httpTypes,
+                "MessageFixtures", "TestFixtures", "Sequencing", "Handshake", "OAuth", "Sandbox", "WeatherMyWay",
+                httpTypes,
             ],
             exclude: ["ROWS.md", "Fixtures/file-selector-cases.json"], swiftSettings: strict),
         // As a newcomer's package compiles it: without our settings.
@@ -240,7 +244,7 @@ let package = Package(
         .testTarget(
             name: "IFTTTConnectTests",
             dependencies: [
-                "JSONFixtures", "TestFixtures",
+                "JSONFixtures", "MessageFixtures", "TestFixtures",
                 "Geofences", "IFTTTConnect", "Handshake", "OAuth", "Sandbox", httpTypes,
             ],
             exclude: ["ROWS.md"], swiftSettings: strict),
@@ -251,7 +255,8 @@ let package = Package(
         .testTarget(
             name: "RecurseCenterTests",
             dependencies: [
-                "TestFixtures", "Geofences", "RecurseCenter", "Handshake", "OAuth", "Sandbox", httpTypes,
+                "MessageFixtures", "TestFixtures", "Geofences", "RecurseCenter", "Handshake", "OAuth", "Sandbox",
+                httpTypes,
             ],
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(

@@ -7,14 +7,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from itertools import chain, product
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import person
+from component_page import PageHandler, document, page_url, running
 from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +182,8 @@ class ButtonServer:
         outer = self
         self.reset()
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(PageHandler):
+            policy = POLICY
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
@@ -262,20 +264,6 @@ class ButtonServer:
                     return
                 self.send(status, "application/json", body if isinstance(body, bytes) else json.dumps(body).encode())
 
-            def send(self, status: int, kind: str, body: bytes) -> None:
-                self.send_response(status)
-                self.send_header("Content-Type", f"{kind}; charset=utf-8")
-                self.send_header("Content-Length", str(len(body)))
-                self.send_header("Content-Security-Policy", POLICY)
-                self.end_headers()
-                try:
-                    self.wfile.write(body)
-                except OSError:
-                    pass  # the page had enough
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
         class Server(ThreadingHTTPServer):
             daemon_threads = True
 
@@ -330,13 +318,10 @@ class ButtonServer:
         data = f'<script type="application/json">{inside.replace("<", chr(92) + "u003c")}</script>' if inside else ""
         elements = "".join(f'<connect-button id="{name}" connection="{name}" {attributes}>{data}</connect-button>'
                            for name in (connections or "one").split(","))
-        return (f'<!doctype html><html lang="{language or "en"}" dir="{direction or "ltr"}" class="{root}"><meta charset="utf-8">'
-                '<meta name="viewport" content="width=device-width, initial-scale=1"><title>An app</title>'
-                '<link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>'
-                f"<main><h1>An app</h1>{elements}<p>What comes after the button.</p></main></html>")
+        return document(f"{elements}<p>What comes after the button.</p>", language, direction, root)
 
     def url(self, **attributes: Any) -> str:
-        return f"{self.origin}/page?" + urlencode({name.replace("_", "-"): value for name, value in attributes.items()})
+        return page_url(self.origin, attributes)
 
 
 def without_page(path: str) -> str:
@@ -347,14 +332,11 @@ def without_page(path: str) -> str:
 @contextmanager
 def serving() -> Iterator[ButtonServer]:
     one = ButtonServer()
-    thread = threading.Thread(target=one.server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield one
-    finally:
-        one.closing = True
-        one.server.shutdown()
-        one.server.server_close()
+    with running(one.server):
+        try:
+            yield one
+        finally:
+            one.closing = True
 
 
 def plain(text: str) -> str:

@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import person
+from component_page import PageHandler, document, page_url, running
 from person import Person
 from playwright.sync_api import Locator, Page
 
@@ -87,7 +88,9 @@ class SelectorServer:
         self.submitted: list[dict[str, list[str]]] = []
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(PageHandler):
+            policy = POLICY
+
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
                 if parts.path == "/page":
@@ -108,20 +111,6 @@ class SelectorServer:
                     self.send(status, "application/json", body)
                 else:
                     self.send(404, "text/plain", b"")
-
-            def send(self, status: int, kind: str, body: bytes) -> None:
-                self.send_response(status)
-                self.send_header("Content-Type", f"{kind}; charset=utf-8")
-                self.send_header("Content-Length", str(len(body)))
-                self.send_header("Content-Security-Policy", POLICY)
-                self.end_headers()
-                try:
-                    self.wfile.write(body)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass  # the page had enough
-
-            def log_message(self, *_: Any) -> None:
-                pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"
@@ -144,25 +133,17 @@ class SelectorServer:
         element = f"<file-selector {attributes}></file-selector>"
         if page["page-form"]:
             element = f'<form action="/sent">{element}<p><button>Send</button><button type="reset">Reset</button></p></form>'
-        return (f'<!doctype html><html lang="{page["page-lang"] or "en"}" dir="{page["page-dir"] or "ltr"}"><meta charset="utf-8">'
-                '<meta name="viewport" content="width=device-width, initial-scale=1"><title>An app</title>'
-                '<link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>'
-                f"<main><h1>An app</h1>{element}</main></html>")
+        return document(element, page["page-lang"], page["page-dir"])
 
     def url(self, **attributes: Any) -> str:
-        return f"{self.origin}/page?" + urlencode({name.replace("_", "-"): value for name, value in attributes.items()})
+        return page_url(self.origin, attributes)
 
 
 @contextmanager
 def serving() -> Iterator[SelectorServer]:
     one = SelectorServer()
-    thread = threading.Thread(target=one.server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with running(one.server):
         yield one
-    finally:
-        one.server.shutdown()
-        one.server.server_close()
 
 
 FOCUS = """async () => {

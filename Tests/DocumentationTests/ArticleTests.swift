@@ -11,15 +11,6 @@ import Testing
 
 /// The articles' code, compiled; `CodeTests` compares.
 private enum FirstSignIn {
-    static func describe() throws -> Client {
-        let issuer = try Issuer("https://login.example.com")
-        let api = try EndpointURL("https://api.example.com/v1")
-        let service = try Service(
-            name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly), apiRoot: api)
-        let client = Client(service: service, id: "your-client-id", scopes: ["openid", "offline_access"])
-        return client
-    }
-
     static func signIn(_ client: Client, folder: String) async throws -> Account {
         let vault = try FileVault(directory: folder + "/vault", keyFile: folder + "/vault.key")
         let handshake = try Handshake(client, vault: vault)

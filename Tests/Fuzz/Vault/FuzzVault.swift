@@ -9,11 +9,9 @@ import OAuth
 /// What fails, or takes longer than the time budget, ends the process, and the fuzzer keeps the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let kind = bytes.first, let reader = readers[kind] else { return -1 }
-    let content = Array(bytes.dropFirst())
-    reader(content)
-    Budget().check(kind, content, reader)
+    guard let input = Input(start, count), let reader = readers[input.kind] else { return -1 }
+    reader(input.content)
+    Budget().check(input.kind, input.content, reader)
     return 0
 }
 

@@ -2,13 +2,11 @@
 /// line's end, advertising data; `R` a recording; anything else advertising data.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let kind = bytes.first else { return 0 }
-    let rest = Array(bytes.dropFirst())
-    switch kind {
-    case UInt8(ascii: "L"): fuzzLayout(rest)
-    case UInt8(ascii: "R"): fuzzRecording(rest)
-    default: fuzzAdvertisingData(rest)
+    guard let input = Input(start, count) else { return 0 }
+    switch input.kind {
+    case UInt8(ascii: "L"): fuzzLayout(input.content)
+    case UInt8(ascii: "R"): fuzzRecording(input.content)
+    default: fuzzAdvertisingData(input.content)
     }
     return 0
 }

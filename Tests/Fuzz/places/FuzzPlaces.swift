@@ -5,15 +5,13 @@ import Geofences
 /// `J` GeoJSON, `D` a line of gpsd, `Q` a record of the queue of crossings.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-    guard let kind = bytes.first else { return 0 }
-    let rest = Array(bytes.dropFirst())
-    switch kind {
-    case UInt8(ascii: "N"): fuzzTrack(rest, as: .nmea)
-    case UInt8(ascii: "X"): fuzzTrack(rest, as: .gpx)
-    case UInt8(ascii: "J"): fuzzRegions(rest)
-    case UInt8(ascii: "D"): fuzzReport(rest)
-    case UInt8(ascii: "Q"): fuzzQueue(rest)
+    guard let input = Input(start, count) else { return 0 }
+    switch input.kind {
+    case UInt8(ascii: "N"): fuzzTrack(input.content, as: .nmea)
+    case UInt8(ascii: "X"): fuzzTrack(input.content, as: .gpx)
+    case UInt8(ascii: "J"): fuzzRegions(input.content)
+    case UInt8(ascii: "D"): fuzzReport(input.content)
+    case UInt8(ascii: "Q"): fuzzQueue(input.content)
     default: break
     }
     return 0

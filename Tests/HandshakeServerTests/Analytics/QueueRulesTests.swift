@@ -84,15 +84,25 @@ struct QueueRulesTests {
         #expect(inbox.requests.last?.objects == ["5", "6", "7", "8", "9"], "what the old identifier had is gone")
     }
 
-    @Test("F100, 12: five events of a user are sent immediately, under the user's identifier and without a token")
-    func enough() async throws {
-        let (inbox, clock) = (EventInbox(), ManualClock())
+    /// Records five events of a user, which are sent immediately; then does what the test wants, before the run ends.
+    private func sendingFive(
+        to inbox: EventInbox, then body: (ConnectAnalytics) async throws -> Void = { _ in }
+    ) async throws -> ConnectAnalytics {
+        let clock = ManualClock()
         let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
         try await analytics.allow(for: "ada")
         try await running(analytics, on: clock) {
             try await analytics.record(0..<5, for: "ada")
             await inbox.received(1)
+            try await body(analytics)
         }
+        return analytics
+    }
+
+    @Test("F100, 12: five events of a user are sent immediately, under the user's identifier and without a token")
+    func enough() async throws {
+        let inbox = EventInbox()
+        let analytics = try await sendingFive(to: inbox)
         let request = try #require(inbox.requests.first)
         #expect(request.objects == ["0", "1", "2", "3", "4"] && !request.hasToken)
         #expect(request.anonymousID == (await analytics.anonymousID(of: "ada"))?.rawValue)
@@ -204,14 +214,8 @@ struct QueueRulesTests {
 
     @Test("a second run does no harm and ends with its service group")
     func twice() async throws {
-        let (inbox, clock) = (EventInbox(), ManualClock())
-        let analytics = ConnectAnalytics.counting(in: vault, to: inbox, clock: clock)
-        try await analytics.allow(for: "ada")
-        try await running(analytics, on: clock) {
-            try await analytics.record(0..<5, for: "ada")
-            await inbox.received(1)
-            try await analytics.runAndShutDown()
-        }
+        let inbox = EventInbox()
+        _ = try await sendingFive(to: inbox) { try await $0.runAndShutDown() }
         #expect(inbox.requests.count == 1)
     }
 

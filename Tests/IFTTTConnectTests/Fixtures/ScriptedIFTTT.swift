@@ -1,6 +1,7 @@
 import HTTPTypes
 import Handshake
 import IFTTTConnect
+import MessageFixtures
 import OAuth
 import TestFixtures
 
@@ -46,10 +47,7 @@ final class ScriptedIFTTT: Transport {
         try Task.checkCancellation()
         let host = request.head.authority ?? ""
         switch record(request) {
-        case .json(let text, let status)?:
-            return ResponseMessage(
-                head: HTTPResponse(status: .init(code: status), headerFields: [.contentType: "application/json"]),
-                content: Array(text.utf8))
+        case .json(let text, let status)?: return .json(text, status: status)
         case .late(let status, let event)?:
             try await event()
             return ResponseMessage(head: HTTPResponse(status: .init(code: status)))
@@ -66,14 +64,11 @@ final class ScriptedIFTTT: Transport {
     }
 
     private func record(_ request: RequestMessage) -> Reply? {
-        let target = request.head.path ?? "/"
-        let line = "\(request.head.method.rawValue) \(target)"
-        var content = ""
-        if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
-        return script.reply(
-            to: line,
+        script.reply(
+            to: request.line,
             recording: Request(
-                line: line, content: content, headers: request.head.headerFields, host: request.head.authority ?? ""))
+                line: request.line, content: request.text, headers: request.head.headerFields,
+                host: request.head.authority ?? ""))
     }
 
     func api(_ caller: ConnectAPI.Caller = .anonymous, clock: any Clock<Duration> = HurriedClock()) -> ConnectAPI {

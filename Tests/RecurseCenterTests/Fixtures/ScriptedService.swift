@@ -1,5 +1,6 @@
 import HTTPTypes
 import Handshake
+import MessageFixtures
 import OAuth
 import RecurseCenter
 import TestFixtures
@@ -54,10 +55,7 @@ final class ScriptedService: Transport {
         try Task.checkCancellation()
         let host = request.head.authority ?? ""
         switch record(request) {
-        case .json(let text, let status, var headers)?:
-            headers[.contentType] = "application/json"
-            return ResponseMessage(
-                head: HTTPResponse(status: .init(code: status), headerFields: headers), content: Array(text.utf8))
+        case .json(let text, let status, let headers)?: return .json(text, status: status, headers: headers)
         case .bytes(let bytes, let status, let headers)?:
             guard bytes.count <= limits.maximumContentLength else {
                 throw TransportError.tooLarge(host: host, limit: limits.maximumContentLength)
@@ -73,10 +71,8 @@ final class ScriptedService: Transport {
         let host = request.head.authority ?? ""
         let target = host == "www.recurse.com" ? request.head.path ?? "/" : "https://\(host)\(request.head.path ?? "/")"
         let line = "\(request.head.method.rawValue) \(target)"
-        var content = ""
-        if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
         return script.reply(
-            to: line, recording: Request(line: line, content: content, fields: request.head.headerFields))
+            to: line, recording: Request(line: line, content: request.text, fields: request.head.headerFields))
     }
 
     /// A user with a personal access token.

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Handshake
+import MessageFixtures
 import OAuth
 import Sequencing
 import TestFixtures
@@ -52,10 +53,7 @@ final class ScriptedService: Transport {
         try Task.checkCancellation()
         let host = request.head.authority ?? ""
         switch record(request) {
-        case .json(let text, let status)?:
-            return ResponseMessage(
-                head: HTTPResponse(status: .init(code: status), headerFields: [.contentType: "application/json"]),
-                content: Array(text.utf8))
+        case .json(let text, let status)?: return .json(text, status: status)
         case .bytes(let bytes, let headers)?:
             return ResponseMessage(head: HTTPResponse(status: .ok, headerFields: headers), content: bytes)
         case .lost?: throw TransportError.cut(host: host, reason: "the script says so")
@@ -64,14 +62,10 @@ final class ScriptedService: Transport {
     }
 
     private func record(_ request: RequestMessage) -> Reply? {
-        let target = request.head.path ?? "/"
-        let line = "\(request.head.method.rawValue) \(target)"
-        var content = ""
-        if case .bytes(let bytes) = request.content { content = String(decoding: bytes, as: UTF8.self) }
-        return script.reply(
-            to: line,
+        script.reply(
+            to: request.line,
             recording: Request(
-                line: line, content: content, authorization: request.head.headerFields[.authorization]))
+                line: request.line, content: request.text, authorization: request.head.headerFields[.authorization]))
     }
 
     /// A user who has signed in.
