@@ -113,7 +113,7 @@ def test_an_upload_that_takes_long_holds_up_no_position(handshake: Handshake, if
     sign_in(handshake, ifttt)
     control(ifttt, "faults", "ifttt POST /v1/location_events => delay 600")
     with receiver() as device:
-        watching = handshake.start("places", "watch", "--source", device.source, "--connection", TWO_WAYS, "--json", *base)
+        watching = handshake.start("places", "watch", "--source", device.source, "--connection", TWO_WAYS, "--interval", "1", "--json", *base)
         said(watching, "Watching 1 area.")
         told(watching, "Position found", device, AWAY)
         device.walk_to(HOME)

@@ -196,9 +196,10 @@ public actor PlacesSynchronizer {
     /// Fetches the connections and uploads what waits.
     ///
     /// For push, background fetch and background tasks await it within the system's callback. While one runs, one more is
-    /// remembered, for the latest reason, and all who ask meanwhile share it.
+    /// remembered, for the latest reason, and all who ask meanwhile share it. A task that is cancelled begins none.
     @discardableResult
     public func synchronize(_ reason: Reason = .forced) async -> Outcome {
+        guard !Task.isCancelled else { return .failed }
         if let running {
             if let waiting = next {
                 next = (reason, waiting.task)
@@ -232,8 +233,11 @@ public actor PlacesSynchronizer {
         }
     }
 
-    /// Ends the synchronization that runs, as a background task that expires must. What waits stays.
-    public func stopSynchronization() { running?.cancel() }
+    /// Ends the synchronization that runs and the one that is remembered, as a background task that expires must. What waits stays.
+    public func stopSynchronization() {
+        running?.cancel()
+        next?.task.cancel()
+    }
 
     // MARK: Events
 

@@ -92,9 +92,12 @@ actor PlacesRun {
                 group.addTask { try await synchronizer.run(activating: options.connections) }
                 group.addTask { [wishes] in for await _ in wishes { await synchronizer.synchronize(.crossing) } }
             }
-            defer { group.cancelAll() }
             // The positions end, or one of the tasks fails.
-            try await group.next()
+            let ended = await group.nextResult()
+            group.cancelAll()
+            // One that waits for another synchronization is no part of these tasks.
+            if case .user(let synchronizer, _, _, _) = areas { await synchronizer.stopSynchronization() }
+            try ended?.get()
         }
         // An iteration that is cancelled ends as if there were no more positions.
         try Task.checkCancellation()
