@@ -2,7 +2,7 @@
 import AsyncSupport
 import CoreLocation
 import Foundation
-public import Geofences
+import Geofences
 
 /// Where the user arrives and leaves, as Core Location notices visits: late, by minutes, but with little power, and also while the
 /// app does not run.

@@ -96,14 +96,14 @@ public actor RegionCoordinator {
     /// Calls `record` for each crossing, in order, until the task is cancelled. The next one waits until it returns.
     ///
     /// - Throws: what the system or `record` throws; `CancellationError`.
-    public func run(_ record: (RegionCrossing) async throws -> Void) async throws {
+    public nonisolated func run(_ record: (RegionCrossing) async throws -> Void) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             for try await crossing in system.crossings() {
                 if crossing.region == Self.boundaryID {
                     guard crossing.kind == .left else { continue }
                     // Beside the loop: the time that the system gives for a crossing must not pass with a search for a position.
                     group.addTask { await self.inTurn { await self.boundaryLeft(at: crossing.date) } }
-                } else if isOwned(crossing.region), !isFirstLook(crossing) {
+                } else if isOwned(crossing.region), await !isFirstLook(crossing) {
                     try await record(crossing)
                 }
             }
