@@ -21,6 +21,14 @@ def opener(open_page: OpenPage) -> Opener:
     return lambda way: open_page(has_touch=True) if way == "touch" else open_page()
 
 
+def disconnect(page: Page, hand: Hand) -> None:
+    hand.press(switch(page))
+    until(page, "confirm_disconnect")
+    hand.press(page.locator("connect-button .choices button").first)
+    until(page, "disconnected", "connect")
+    until(page, "connect")
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_new_user_connects_configures_in_the_shop_and_disconnects(shop: Shop, opener: Opener, way: str) -> None:
     page = opener(way)
@@ -73,11 +81,7 @@ def test_a_new_user_connects_configures_in_the_shop_and_disconnects(shop: Shop, 
     look(page, "confirm-disconnect") if way == "pointer" else None
     hand.press(page.locator("connect-button .choices button").last)
     until(page, "connected")
-    hand.press(switch(page))
-    until(page, "confirm_disconnect")
-    hand.press(page.locator("connect-button .choices button").first)
-    until(page, "disconnected", "connect")
-    until(page, "connect")
+    disconnect(page, hand)
     page.reload()
     until(page, "connect")
 
@@ -509,11 +513,7 @@ def test_customers_are_counted_after_a_yes_and_no_longer_after_a_no(shop: Shop, 
     leave(page, hand, shop, "new@example.test")
     say_yes(page, hand, shop)
     until(page, "connected")
-    hand.press(switch(page))
-    until(page, "confirm_disconnect")
-    hand.press(page.locator("connect-button .choices button").first)
-    until(page, "disconnected", "connect")
-    until(page, "connect")
+    disconnect(page, hand)
     look_at_about(page, hand, times=3)  # enough for five to wait, whatever was sent before
     button, off = "connect_button", {}
     click, about = ("click", button, None, "works_with_ifttt", "button", off), ("impression", button, CONNECTION, "modal", "connect_information", off)

@@ -38,14 +38,19 @@ class Service:
         return [json.loads(line) for line in lines if line]
 
 
-@pytest.fixture(scope="module")
-def ifttt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def services(folder: Path) -> Iterator[Service]:
+    """A sandbox of IFTTT; skips the test where the command is not built."""
     path = binary()
     if path is None:
         pytest.skip("handshake is not built")
-    command = Handshake(path, tmp_path_factory.mktemp("ifttt") / "home")
+    command = Handshake(path, folder / "home")
     yield Service(command)
     command.end()
+
+
+@pytest.fixture(scope="module")
+def ifttt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    yield from services(tmp_path_factory.mktemp("ifttt"))
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from command import Handshake, Running, binary
+from command import Handshake, Running
 from connect_pages import Visitor
 from receiver import receiver, sentences
-from test_ifttt import EDSGER, Service, connecting
+from test_ifttt import EDSGER, Service, connecting, services
 from waiting import said, told
 
 EXAMPLES = Path(__file__).parent.parent.parent / "Examples/Places"
@@ -33,12 +33,7 @@ EXPECTED = [("enter", "office"), ("exit", "office"), ("enter", "park"), ("exit",
 
 @pytest.fixture(scope="module")
 def ifttt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    path = binary()
-    if path is None:
-        pytest.skip("handshake is not built")
-    command = Handshake(path, tmp_path_factory.mktemp("places") / "home")
-    yield Service(command)
-    command.end()
+    yield from services(tmp_path_factory.mktemp("places"))
 
 
 def events(text: str) -> list[dict[str, object]]:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from command import Handshake, Running, binary, secret_file
+from command import Handshake, Running, secret_file
 from connect_pages import Visitor
-from receiver import receiver
-from test_ifttt import Service, connecting
+from receiver import Receiver, receiver
+from test_ifttt import Service, connecting, services
 from waiting import said, told, until
 
 TWO_WAYS = "Lg2Sp0ts"
@@ -23,18 +23,23 @@ AWAY, HOME, GARDEN = (52.5150, 13.405), (52.52, 13.405), (52.5250, 13.405)
 
 @pytest.fixture
 def ifttt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    path = binary()
-    if path is None:
-        pytest.skip("handshake is not built")
-    command = Handshake(path, tmp_path_factory.mktemp("places") / "home")
-    yield Service(command)
-    command.end()
+    yield from services(tmp_path_factory.mktemp("places"))
 
 
 def sign_in(handshake: Handshake, ifttt: Service, name: str = "edsger", connection: str = TWO_WAYS) -> None:
     running = connecting(handshake, ifttt, "--email", f"{name}@example.test", connection=connection)
     requests.get(Visitor(ifttt.account(name)).walk(running.line()), timeout=10)
     running.finish().ok()
+
+
+def arriving(handshake: Handshake, device: Receiver, base: tuple[str, ...]) -> Running:
+    """A watch of a user who has come home."""
+    watching = handshake.start("places", "watch", "--source", device.source, "--connection", TWO_WAYS, "--interval", "1", "--json", *base)
+    said(watching, "Watching 1 area.")
+    told(watching, "Position found", device, AWAY)
+    device.walk_to(HOME)
+    device.stay(HOME, 25)
+    return watching
 
 
 def control(ifttt: Service, path: str, body: str = "") -> None:
@@ -75,11 +80,7 @@ def test_a_live_watch_follows_the_users_areas_and_sign_ins(handshake: Handshake,
     key = secret_file(tmp_path / "service.key", ifttt.connect["partners"][0]["service_key"] + "\n")
     sign_in(handshake, ifttt)
     with receiver() as device:
-        watching = handshake.start("places", "watch", "--source", device.source, "--connection", TWO_WAYS, "--interval", "1", "--json", *base)
-        said(watching, "Watching 1 area.")
-        told(watching, "Position found", device, AWAY)
-        device.walk_to(HOME)
-        device.stay(HOME, 25)
+        watching = arriving(handshake, device, base)
         assert json.loads(watching.line())["event"] == "enter"
         until(lambda: fired(ifttt) == ["entered"], lambda: ifttt.log("received-webhooks"))
         move(handshake, ifttt, key, GARDEN)
@@ -113,11 +114,7 @@ def test_an_upload_that_takes_long_holds_up_no_position(handshake: Handshake, if
     sign_in(handshake, ifttt)
     control(ifttt, "faults", "ifttt POST /v1/location_events => delay 600")
     with receiver() as device:
-        watching = handshake.start("places", "watch", "--source", device.source, "--connection", TWO_WAYS, "--interval", "1", "--json", *base)
-        said(watching, "Watching 1 area.")
-        told(watching, "Position found", device, AWAY)
-        device.walk_to(HOME)
-        device.stay(HOME, 25)
+        watching = arriving(handshake, device, base)
         assert json.loads(watching.line())["event"] == "enter"
         device.walk_to(AWAY)
         device.stay(AWAY, 25)

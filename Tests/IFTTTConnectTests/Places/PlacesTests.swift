@@ -97,16 +97,19 @@ struct PlacesBench {
     }
 }
 
+extension PlacesSynchronizer {
+    /// Ends the sequence of events, and returns all of them.
+    func finishedEvents() async -> [PlaceEvent] {
+        finishEvents()
+        var finished: [PlaceEvent] = []
+        for await event in events { finished.append(event) }
+        return finished
+    }
+}
+
 @Suite("Places")
 struct PlacesTests {
     private func id() throws -> ConnectionID { try ConnectionID(Balcony.id) }
-
-    private func events(_ synchronizer: PlacesSynchronizer) async -> [PlaceEvent] {
-        await synchronizer.finishEvents()
-        var events: [PlaceEvent] = []
-        for await event in synchronizer.events { events.append(event) }
-        return events
-    }
 
     @Test(
         "F080, F086: a crossing is recorded before anything is activated, fetched or signed in, and survives a restart")
@@ -158,7 +161,7 @@ struct PlacesTests {
         #expect(await synchronizer.synchronize() == .newData)
         #expect(try await synchronizer.regions.isEmpty)
         #expect(await synchronizer.synchronize() == .noData)
-        let changed = await events(synchronizer).compactMap { event -> [String]? in
+        let changed = await synchronizer.finishedEvents().compactMap { event -> [String]? in
             if case .regionsChanged(let regions) = event { regions.map(\.id) } else { nil }
         }
         #expect(changed == [["ifttt_a0", "ifttt_a1"], ["ifttt_a0"], []])
@@ -173,7 +176,7 @@ struct PlacesTests {
         try await synchronizer.permissionChanged(canMonitorRegions: true)
         #expect(try await synchronizer.regions.count == 1)
         #expect(
-            await events(synchronizer).compactMap(\.status) == [
+            await synchronizer.finishedEvents().compactMap(\.status) == [
                 .active(regions: 1), .inactive(.permission), .active(regions: 1),
             ])
     }
@@ -232,7 +235,7 @@ struct PlacesTests {
         let old = try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now)
         bench.pass(3_601)
         await synchronizer.synchronize(.crossing)
-        let discarded = await events(synchronizer).filter { if case .discarded = $0 { true } else { false } }
+        let discarded = await synchronizer.finishedEvents().filter { if case .discarded = $0 { true } else { false } }
         #expect(discarded == [.discarded(old[0], .expired)])
         let installation = try await synchronizer.store.connections().installation
         let crossings = try (0..<5_000).map { number in
@@ -262,7 +265,7 @@ struct PlacesTests {
         #expect(try await synchronizer.queue.crossings().count == 2)
         #expect(await synchronizer.userSignedIn() == .newData)
         #expect(try bench.uploads.last?.count == 2)
-        let seen = await events(synchronizer)
+        let seen = await synchronizer.finishedEvents()
         #expect(seen.contains(.signInRequired))
         #expect(seen.compactMap(\.status) == [.active(regions: 1), .inactive(.signIn), .active(regions: 1)])
     }
@@ -291,7 +294,7 @@ struct PlacesTests {
             try bench.uploads.joined().map { "\($0["event_type"] ?? "") \($0["trigger_subscription_id"] ?? "")" } == [
                 "entry a0", "exit a1", "entry a2", "exit a2", "entry a3", "exit a3",
             ])
-        let reasons = await events(synchronizer).compactMap { event -> PlaceEvent.DiscardReason? in
+        let reasons = await synchronizer.finishedEvents().compactMap { event -> PlaceEvent.DiscardReason? in
             if case .discarded(_, let reason) = event { reason } else { nil }
         }
         #expect(reasons == [.otherDirection, .otherDirection, .unknownSubscription, .unknownSubscription])
@@ -324,7 +327,7 @@ struct PlacesTests {
         }
         await synchronizer.synchronize(.crossing)
         #expect(try bench.uploads.map(\.count) == [4, 2, 2, 1, 1])
-        #expect(await events(synchronizer).contains(.discarded(recorded[2], .rejected)))
+        #expect(await synchronizer.finishedEvents().contains(.discarded(recorded[2], .rejected)))
         #expect(try await synchronizer.queue.crossings().isEmpty)
     }
 
@@ -439,7 +442,7 @@ struct PlacesTests {
         await synchronizer.synchronize(.crossing)
         bench.pass(10)
         await synchronizer.synchronize(.crossing)
-        let about = await events(synchronizer).filter { event in
+        let about = await synchronizer.finishedEvents().filter { event in
             switch event {
             case .regionsChanged, .statusChanged, .synchronizationFailed: false
             default: true
@@ -527,7 +530,7 @@ struct PlacesTests {
             try await synchronizer.record(.exit, of: "ifttt_x", at: PlacesBench.now)
         }
         #expect(error == .account(.vault(.unavailable("the disk is full"))))
-        #expect(await events(synchronizer).isEmpty)
+        #expect(await synchronizer.finishedEvents().isEmpty)
     }
 
     @Test("F098: the status tells whether areas are watched, and what is missing")
@@ -540,7 +543,7 @@ struct PlacesTests {
         bench.state.hasToken.withLock { $0 = false }
         await synchronizer.synchronize()
         #expect(
-            await events(synchronizer).compactMap(\.status) == [
+            await synchronizer.finishedEvents().compactMap(\.status) == [
                 .inactive(.connections), .inactive(.areas), .active(regions: 1), .inactive(.signIn),
             ])
     }

@@ -14,13 +14,6 @@ struct SignInTests {
 
     private func id() throws -> ConnectionID { try ConnectionID(Balcony.id) }
 
-    private func events(_ synchronizer: PlacesSynchronizer) async -> [PlaceEvent] {
-        await synchronizer.finishEvents()
-        var events: [PlaceEvent] = []
-        for await event in synchronizer.events { events.append(event) }
-        return events
-    }
-
     private func fix(_ latitude: Double, _ seconds: Double) throws -> Fix {
         try Fix(
             Coordinate(latitude: latitude, longitude: 13.4049), accuracy: 5,
@@ -47,7 +40,7 @@ struct SignInTests {
         #expect(try await synchronizer.waiting().isEmpty)
         #expect(try await bench.synchronizer().whereabouts == .init(lastFix: nil, inside: []))
         #expect(try await synchronizer.regions.map(\.id) == ["ifttt_a0"])
-        #expect(await events(synchronizer).contains(.discarded(crossing[0], .otherUser)))
+        #expect(await synchronizer.finishedEvents().contains(.discarded(crossing[0], .otherUser)))
     }
 
     @Test("another token of the same user keeps areas and crossings, and the service is asked once whose it is")
@@ -97,7 +90,7 @@ struct SignInTests {
         #expect(try await other.waitingReason == .signInRequired)
         #expect(await other.synchronize() == .noData)
         #expect(bench.ifttt.requests.count == count)
-        #expect(await events(other).contains(.signInRequired))
+        #expect(await other.finishedEvents().contains(.signInRequired))
         bench.signIn("utk_another")
         #expect(try await other.isSignedIn)
         #expect(await synchronizer.synchronize(.crossing) == .newData)
@@ -146,7 +139,7 @@ struct SignInTests {
         await synchronizer.synchronize(.crossing)
         #expect(try await other.waitingReason == .notUploadedYet)
         #expect(
-            await events(synchronizer).contains(.synchronizationFailed(.service(.init(status: 503)))))
+            await synchronizer.finishedEvents().contains(.synchronizationFailed(.service(.init(status: 503)))))
     }
 
     @Test("F089, F090: while sign-in is required another token is looked for each 10 seconds, and uploads what waits")
