@@ -135,6 +135,42 @@ struct GPSDTests {
         #expect(clock.pauses.prefix(4) == [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)])
     }
 
+    @Test("a daemon that falls silent without closing counts as lost and is connected to again")
+    func silent() async throws {
+        let session = [Self.version + "\n" + Self.fix + "\n"]
+        let daemon = try StandIn(sessions: Array(repeating: session, count: 20), goesOn: true)
+        defer { daemon.stop() }
+        var source = GPSD(port: daemon.port, clock: HurriedClock())
+        source.longestSilence = 1
+        var updates: [PositionUpdate] = []
+        for try await update in source.updates() {
+            updates.append(update)
+            // Each session has one.
+            if try updates.count(where: { try $0 == Self.expected }) == 2 { break }
+        }
+        let name = "gpsd at 127.0.0.1:\(daemon.port)"
+        #expect(updates.contains(.unavailable(.lost(source: name, reason: "it said nothing for 1 s"))))
+    }
+
+    @Test("a daemon with nothing to tell is asked whether it lives, and is not lost if it answers")
+    func asked() async throws {
+        // The fix is the answer to the question.
+        let daemon = try StandIn(
+            sessions: Array(repeating: [Self.version + "\n"], count: 20), goesOn: true, answer: Self.fix + "\n")
+        defer { daemon.stop() }
+        var source = GPSD(port: daemon.port, clock: HurriedClock())
+        source.longestSilence = 2
+        var updates: [PositionUpdate] = []
+        for try await update in source.updates() {
+            updates.append(update)
+            // On a busy machine the answer may be late.
+            if case .fix = update { break }
+            if updates.count == 10 { break }
+        }
+        #expect(try updates.last == Self.expected)
+        #expect(daemon.requests.contains("?VERSION;\n"))
+    }
+
     @Test("a missing server is reported, and waiting ends with the task")
     func unreachable() async throws {
         let daemon = try StandIn(sessions: [])
@@ -154,7 +190,7 @@ struct GPSDTests {
     }
 }
 
-/// A daemon on loopback that sends given pieces in each session and closes it.
+/// A daemon on loopback that sends given pieces in each session and closes it, or goes on in silence.
 final class StandIn: Sendable {
     let port: UInt16
     private let descriptor: CInt
@@ -162,7 +198,10 @@ final class StandIn: Sendable {
 
     var requests: [String] { received.withLock { $0 } }
 
-    init(sessions: [[String]]) throws {
+    /// - Parameters:
+    ///   - goesOn: whether a session ends only when the client closes it.
+    ///   - answer: sent after each further request of a session.
+    init(sessions: [[String]], goesOn: Bool = false, answer: String? = nil) throws {
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -184,9 +223,12 @@ final class StandIn: Sendable {
                 let count = recv(peer, &buffer, buffer.count, 0)
                 received.withLock { $0.append(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)) }
                 for piece in pieces { _ = piece.withCString { send(peer, $0, strlen($0), CInt(MSG_NOSIGNAL)) } }
-                shutdown(peer, CInt(SHUT_WR))
+                if !goesOn { shutdown(peer, CInt(SHUT_WR)) }
                 // Until the client has gone, so that nothing sent is lost.
-                while recv(peer, &buffer, buffer.count, 0) > 0 {}
+                while case let count = recv(peer, &buffer, buffer.count, 0), count > 0 {
+                    received.withLock { $0.append(String(decoding: buffer.prefix(count), as: UTF8.self)) }
+                    if let answer { _ = answer.withCString { send(peer, $0, strlen($0), CInt(MSG_NOSIGNAL)) } }
+                }
                 close(peer)
             }
         }

@@ -2,8 +2,8 @@ import Geofences
 
 /// Positions of gpsd, by its JSON protocol over TCP.
 ///
-/// Connects, asks for reports, and does both again when the daemon stops answering, with a pause that doubles up to
-/// ``maximumPause``.
+/// Connects, asks for reports, and does both again when the daemon stops answering, also without closing the connection, with a
+/// pause that doubles up to ``maximumPause``.
 public struct GPSD: PositionSource {
     public let host: String
     public let port: UInt16
@@ -15,6 +15,8 @@ public struct GPSD: PositionSource {
     public static let standardPort: UInt16 = 2_947
     /// The longest line that is read, in bytes; gpsd's own limit is 10,240.
     static let longestLine = 65_536
+    /// After how many seconds without any byte the connection counts as lost.
+    var longestSilence = 30
 
     public init(host: String = "127.0.0.1", port: UInt16 = standardPort, clock: any Clock<Duration> = ContinuousClock())
     {
@@ -58,7 +60,7 @@ public struct GPSD: PositionSource {
             do {
                 let lines = LineConnection(
                     host: host, port: port, request: Array("?WATCH={\"enable\":true,\"json\":true};\n".utf8),
-                    longestLine: Self.longestLine)
+                    question: Array("?VERSION;\n".utf8), longestLine: Self.longestLine, longestSilence: longestSilence)
                 for try await line in lines.lines() {
                     guard let update = try Self.update(of: line, source: name) else { continue }
                     // A daemon that greets and closes is asked less and less often.

@@ -9,7 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// A TCP connection that sends one request and reads lines.
+/// A TCP connection that sends one request and reads lines. When nothing comes for half of ``longestSilence`` it sends a
+/// question, to which a daemon that lives has an answer.
 ///
 /// A thread of its own reads, so a slow name server or a silent daemon blocks no other task. It looks for cancellation
 /// ten times a second.
@@ -17,7 +18,10 @@ struct LineConnection: Sendable {
     let host: String
     let port: UInt16
     let request: [UInt8]
+    let question: [UInt8]
     let longestLine: Int
+    /// After how many seconds without a byte the connection counts as lost: the other machine may be gone without a word.
+    let longestSilence: Int
 
     /// The lines without their ends; it throws ``PositionsError`` when connecting fails and for a line that is too long.
     func lines() -> AsyncThrowingStream<[UInt8], any Error> {
@@ -29,7 +33,7 @@ struct LineConnection: Sendable {
                 do throws(PositionsError) {
                     let socket = try connect(isCancelled)
                     defer { _ = systemClose(socket) }
-                    try send(socket, isCancelled)
+                    try send(request, to: socket, isCancelled)
                     try read(socket, isCancelled) { continuation.yield($0) }
                     continuation.finish()
                 } catch { continuation.finish(throwing: error) }
@@ -106,8 +110,10 @@ struct LineConnection: Sendable {
         return poll(&item, 1, 100) > 0
     }
 
-    private func send(_ descriptor: CInt, _ isCancelled: CancellationFlag) throws(PositionsError) {
-        var rest = request[...]
+    private func send(
+        _ bytes: [UInt8], to descriptor: CInt, _ isCancelled: CancellationFlag
+    ) throws(PositionsError) {
+        var rest = bytes[...]
         while !rest.isEmpty, !isCancelled.isSet {
             guard wait(descriptor, for: CShort(POLLOUT)) else { continue }
             let count = rest.withUnsafeBytes { systemSend(descriptor, $0.baseAddress, $0.count) }
@@ -124,8 +130,16 @@ struct LineConnection: Sendable {
     ) throws(PositionsError) {
         var line: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
+        // In tenths of a second.
+        var silence = 0
         while !isCancelled.isSet {
-            guard wait(descriptor, for: CShort(POLLIN)) else { continue }
+            guard wait(descriptor, for: CShort(POLLIN)) else {
+                silence += 1
+                if silence == 5 * longestSilence { try send(question, to: descriptor, isCancelled) }
+                guard silence < 10 * longestSilence else { throw lost("it said nothing for \(longestSilence) s") }
+                continue
+            }
+            silence = 0
             let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
             if count == 0 { return }
             if count < 0 {
