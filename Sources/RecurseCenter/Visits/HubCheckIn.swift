@@ -71,7 +71,10 @@ public actor HubCheckIn {
     ///
     /// - Throws: ``RecurseCenterError/account(_:)`` when the vault cannot be read.
     public var waiting: [CalendarDate] {
-        get async throws { (try await stored()?.waiting ?? []).sorted() }
+        get async throws {
+            let today = center.today
+            return try await (stored()?.waiting ?? []).filter { !Self.isOver($0, today) }.sorted()
+        }
     }
 
     /// Takes an event of a monitor; an entry into the fence checks in, others do nothing.
@@ -96,6 +99,7 @@ public actor HubCheckIn {
         try await change { record in
             guard record?.sent.contains(day) == false else { return }
             record?.waiting.insert(day)
+            record?.forget(before: today)
         }
         return try await retry()
     }

@@ -163,6 +163,7 @@ struct HubCheckInTests {
         time.advance(by: 86_400)
         #expect(try await checkIn.retry().isEmpty)
         #expect(Self.checkIns(service).count == 2)
+        #expect(try await checkIn.waiting.isEmpty)
     }
 
     @Test(
