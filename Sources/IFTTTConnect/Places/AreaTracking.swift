@@ -15,6 +15,8 @@ struct AreaTracking: Sendable {
     var stored: PlaceStore.Progress
     /// The last fix that an earlier launch took; recordings are taken up after it.
     let resumed: Date?
+    /// To whom it belongs: a deactivation or a sign-in in any process ends that.
+    let owner: WatchedConnections.Owner?
 }
 
 extension PlacesSynchronizer {
@@ -101,7 +103,7 @@ extension PlacesSynchronizer {
     /// - Returns: the crossings that were recorded.
     private func keep(_ tracking: AreaTracking, after events: [GeofenceEvent]) async throws -> [AreaCrossing] {
         var tracking = tracking
-        let crossings = try await crossings(of: events)
+        let crossings = crossings(of: events, by: tracking.owner?.installation)
         let state = tracking.monitor.state
         if events.isEmpty, state.hasSameVisits(as: tracking.stored.state) {
             self.tracking = tracking
@@ -111,7 +113,7 @@ extension PlacesSynchronizer {
         tracking.stored = PlaceStore.Progress(state: state, crossings: crossings)
         // Whether a write that failed took effect is unknown: the next fix reads the record.
         self.tracking = nil
-        try await store.save(tracking.stored)
+        guard try await store.save(tracking.stored, of: tracking.owner) else { return [] }
         self.tracking = tracking
         try await queueCrossings(of: tracking.stored)
         return crossings
@@ -119,7 +121,13 @@ extension PlacesSynchronizer {
 
     /// The monitor of the present areas, restored after a launch or a failure.
     private func currentTracking() async throws -> AreaTracking {
-        let regions = try await self.regions
+        let connections = try await store.storedConnections()
+        let regions = hasPermission ? connections?.regions ?? [] : []
+        if let tracking, tracking.owner != connections?.owner {
+            // Another process has deactivated or signed in: where its user was is forgotten here too.
+            self.tracking = nil
+            if let connections { await publish(connections) } else { publishNoConnections() }
+        }
         if var tracking {
             // Left here by a queue that could not be written.
             try await queueCrossings(of: tracking.stored)
@@ -134,7 +142,8 @@ extension PlacesSynchronizer {
             let monitor = try GeofenceMonitor(regions, restoring: stored.state)
             // What an earlier version took of the future holds up nothing.
             let resumed = monitor.lastFix.flatMap { isOfTheFuture($0, monitor) ? nil : $0.time }
-            return AreaTracking(monitor: monitor, stored: stored, resumed: resumed)
+            return AreaTracking(
+                monitor: monitor, stored: stored, resumed: resumed, owner: connections?.owner)
         } catch {
             // The regions of a registry have different names.
             throw ConnectError.input(member: "regions", problem: error.description)
@@ -167,11 +176,17 @@ struct PlaceStore: Sendable {
     private var connectionsKey: VaultKey { VaultKey(.places, [account, "connections"]) }
     private var progressKey: VaultKey { VaultKey(.places, [account, "progress"]) }
 
+    /// The connections, with an installation that is drawn if there is none yet.
     func connections() async throws -> WatchedConnections {
-        do {
-            if let bytes = try await vault.record(connectionsKey) { return try Self.decode(bytes) }
-        } catch { throw ConnectError.placingVault(error) }
+        if let stored = try await storedConnections() { return stored }
         return try await change { _ in }
+    }
+
+    /// The connections; nil before the first activation and after a deactivation.
+    func storedConnections() async throws -> WatchedConnections? {
+        do { return try await vault.record(connectionsKey).map { try Self.decode($0) } } catch {
+            throw ConnectError.placingVault(error)
+        }
     }
 
     /// Changes the connections against every task and process.
@@ -200,10 +215,19 @@ struct PlaceStore: Sendable {
         } catch { throw ConnectError.placingVault(error) }
     }
 
-    func save(_ progress: Progress) async throws {
+    /// Stores where a user is, unless the user was forgotten or is another one now.
+    ///
+    /// ``removeAll()`` removes the connections first, so what is stored before that, it still removes.
+    ///
+    /// - Returns: whether it was stored.
+    func save(_ progress: Progress, of owner: WatchedConnections.Owner?) async throws -> Bool {
         do {
             let bytes = Array(try JSONEncoder().encode(progress))
-            try await vault.update(progressKey) { try await $0.replace(with: bytes) }
+            return try await vault.update(progressKey) { record in
+                guard let owner, try await storedConnections()?.owner == owner else { return false }
+                try await record.replace(with: bytes)
+                return true
+            }
         } catch { throw ConnectError.placingVault(error) }
     }
 

@@ -118,8 +118,8 @@ package struct CrossingQueue: Sendable {
                 last = last.map { max($0, number) }
             } catch VaultError.damaged { last = nil }
         }
-        let end = last ?? max(listed.max() ?? 0, Self.mostSearched)
-        return listed.union((end - Self.mostSearched..<end).lazy.map { $0 + 1 }.filter { $0 > 0 }).sorted()
+        let end = last ?? max(listed.max() ?? 0, Self.maximumSearched)
+        return listed.union((end - Self.maximumSearched..<end).lazy.map { $0 + 1 }.filter { $0 > 0 }).sorted()
     }
 
     private static func numbers(of account: String, in listing: VaultListing) -> [Int] {
@@ -196,7 +196,7 @@ package struct CrossingQueue: Sendable {
     }
 
     /// How many numbers are looked at for damaged records.
-    private static let mostSearched = 10_000
+    private static let maximumSearched = 10_000
 
     private func key(_ number: Int) -> VaultKey { VaultKey(.crossings, [account, String(number)]) }
 

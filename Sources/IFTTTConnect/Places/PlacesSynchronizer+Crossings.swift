@@ -9,7 +9,9 @@ extension PlacesSynchronizer {
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written: then nothing is said to be recorded.
     @discardableResult
     public func record(_ events: [GeofenceEvent]) async throws -> [AreaCrossing] {
-        try await record(crossings: crossings(of: events))
+        guard !events.isEmpty else { return [] }
+        let installation = try await store.connections().installation
+        return try await record(crossings: crossings(of: events, by: installation))
     }
 
     /// Records a crossing that the system reports, which tells a region and a time.
@@ -29,9 +31,8 @@ extension PlacesSynchronizer {
     }
 
     /// The crossings of this kit's areas among events.
-    func crossings(of events: [GeofenceEvent]) async throws -> [AreaCrossing] {
-        guard !events.isEmpty else { return [] }
-        let installation = try await store.connections().installation
+    func crossings(of events: [GeofenceEvent], by installation: String?) -> [AreaCrossing] {
+        guard let installation else { return [] }
         let now = time.now()
         return events.compactMap { AreaCrossing($0, at: now, installation: installation) }
     }

@@ -56,6 +56,7 @@ extension PlacesSynchronizer {
             throw ConnectError.malformed(
                 answer: "me", member: "user_login", expected: "the user's name", found: "nothing")
         }
+        if known.user == nil { try await forgetPosition() }
         if let owner = known.user, owner != user { try await discardAll() }
         try await store.change { $0.signIn(as: user, by: fingerprint) }
         return Session(api: api, user: user)
@@ -73,6 +74,15 @@ extension PlacesSynchronizer {
         for crossing in discarded { report(.discarded(crossing, .otherUser)) }
     }
 
+    /// Forgets where the device was before its user was known; crossings that were recorded stay.
+    private func forgetPosition() async throws {
+        try await inTurn { synchronizer in
+            try await synchronizer.queueFoundCrossings()
+            try await synchronizer.store.removeProgress()
+            synchronizer.tracking = nil
+        }
+    }
+
     /// - Returns: whether an area changed.
     private func refresh(_ known: WatchedConnections, in session: Session) async throws -> Bool {
         let before = known.regions
@@ -83,13 +93,10 @@ extension PlacesSynchronizer {
                 let now = time.now()
                 try await change(in: session) { $0.update(id, with: connection, at: now) }
             } catch let error as ConnectError where error.problemKind == .notFound {
-                // It is gone for this user: nothing of it is watched, and its switch is remembered.
-                let now = time.now()
-                try await change(in: session) {
-                    $0[id].isEnabled = false
-                    $0[id].triggers = []
-                    $0[id].fetchedAt = now
-                }
+                let (now, pause) = (time.now(), Double(configuration.interval.components.seconds))
+                // A name that never was one is a mistake of whoever watches it.
+                if known[id].fetchedAt == nil { failure = failure ?? error }
+                try await change(in: session) { $0.miss(id, at: now, confirmedAfter: pause) }
             } catch let error as ConnectError where error.problemKind != .unauthorized {
                 // One that fails keeps the others from nothing.
                 failure = failure ?? error

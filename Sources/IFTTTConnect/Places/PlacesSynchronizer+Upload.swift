@@ -8,6 +8,7 @@ extension PlacesSynchronizer {
     /// - Throws: ``ConnectError`` of the first batch that did not arrive; it and all behind it wait.
     func upload(in session: Session) async throws -> Bool {
         var hasArrived = false
+        var answers = Answers()
         let (batches, damaged) = try await queue.contents()
         for damage in damaged where toldDamage.insert(damage).inserted { report(.queueDamaged(damage)) }
         for batch in batches {
@@ -31,7 +32,9 @@ extension PlacesSynchronizer {
             }
             try await discard(discarded, of: batch)
             guard !wanted.isEmpty else { continue }
-            try await send(wanted, of: batch, from: connections.installation, in: session)
+            try await send(wanted, of: batch, from: connections.installation, in: session, &answers)
+            try await discardRefused(by: answers, of: batch)
+            answers.refused = []
             hasArrived = true
         }
         return hasArrived
@@ -45,9 +48,28 @@ extension PlacesSynchronizer {
         for (crossing, reason) in discarded { report(.discarded(crossing, reason)) }
     }
 
+    /// What the service said of crossings in one synchronization.
+    private struct Answers {
+        var hasAccepted = false
+        /// Those that it refused alone.
+        var refused: [AreaCrossing] = []
+        var refusal: ConnectError?
+    }
+
+    /// Gives up crossings that were refused alone, if others were accepted. A server that refuses everything says nothing
+    /// of them: then they wait.
+    private func discardRefused(by answers: Answers, of batch: CrossingQueue.Batch) async throws {
+        if !answers.hasAccepted, let refusal = answers.refusal {
+            for crossing in answers.refused { report(.uploadFailed(crossing, refusal, delay: 0)) }
+            throw refusal
+        }
+        try await discard(answers.refused.map { ($0, .rejected) }, of: batch)
+    }
+
     /// Sends crossings; a batch that the service refuses for its content is halved until the crossing at fault is alone.
     private func send(
-        _ crossings: [AreaCrossing], of batch: CrossingQueue.Batch, from installation: String, in session: Session
+        _ crossings: [AreaCrossing], of batch: CrossingQueue.Batch, from installation: String, in session: Session,
+        _ answers: inout Answers
     ) async throws {
         let start = time.now()
         for crossing in crossings { report(.uploadAttempted(crossing, delay: start - crossing.recordedAt)) }
@@ -59,11 +81,16 @@ extension PlacesSynchronizer {
                 for crossing in crossings { report(.uploadFailed(crossing, error, delay: delay)) }
                 throw error
             }
-            guard crossings.count > 1 else { return try await discard([(crossings[0], .rejected)], of: batch) }
+            guard crossings.count > 1 else {
+                answers.refused.append(crossings[0])
+                answers.refusal = error
+                return
+            }
             let middle = crossings.count / 2
-            try await send(Array(crossings[..<middle]), of: batch, from: installation, in: session)
-            return try await send(Array(crossings[middle...]), of: batch, from: installation, in: session)
+            try await send(Array(crossings[..<middle]), of: batch, from: installation, in: session, &answers)
+            return try await send(Array(crossings[middle...]), of: batch, from: installation, in: session, &answers)
         }
+        answers.hasAccepted = true
         try await queue.remove(crossings, from: batch)
         let delay = time.now() - start
         for crossing in crossings { report(.uploaded(crossing, delay: delay)) }

@@ -53,13 +53,15 @@ public actor PlacesSynchronizer {
         public var interval: Duration = .seconds(3_600)
         /// The pause after one that failed; it doubles with each that fails, up to ``interval``.
         public var failurePause: Duration = .seconds(60)
+        /// How many events wait for a late reader; the oldest are dropped.
+        public var maximumEvents = 1_000
         /// How often another token is looked for in the vault while sign-in is required.
         public var signInPause: Duration = .seconds(10)
 
         public init() {}
     }
 
-    /// What happens, for one reader; a reader that is late by more than 1,000 events misses the oldest.
+    /// What happens, for one reader; a reader that is late by more than ``Configuration/maximumEvents`` misses the oldest.
     public nonisolated let events: AsyncStream<PlaceEvent>
     package nonisolated let queue: CrossingQueue
     public nonisolated let configuration: Configuration
@@ -68,7 +70,7 @@ public actor PlacesSynchronizer {
     let time: TimeSource
     let store: PlaceStore
     private nonisolated let continuation: AsyncStream<PlaceEvent>.Continuation
-    private var hasPermission = true
+    var hasPermission = true
     private var lastRegions: [Geofence]?
     private var lastStatus: PlaceEvent.Status?
     private var running: Task<Outcome, Never>?
@@ -102,7 +104,7 @@ public actor PlacesSynchronizer {
         queue = CrossingQueue(in: vault, of: account)
         store = PlaceStore(vault: vault, account: account, random: random)
         (events, continuation) = AsyncStream.makeStream(
-            of: PlaceEvent.self, bufferingPolicy: .bufferingNewest(1_000))
+            of: PlaceEvent.self, bufferingPolicy: .bufferingNewest(configuration.maximumEvents))
     }
 
     // MARK: Connections
@@ -126,7 +128,7 @@ public actor PlacesSynchronizer {
             try await synchronizer.store.removeAll()
             synchronizer.tracking = nil
         }
-        await publish(try await store.connections())
+        publishNoConnections()
     }
 
     /// Removes what an account has in a vault: connections, areas, the last position and crossings, also what is damaged.
@@ -153,7 +155,7 @@ public actor PlacesSynchronizer {
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
     public var regions: [Geofence] {
-        get async throws { hasPermission ? try await store.connections().regions : [] }
+        get async throws { hasPermission ? try await store.storedConnections()?.regions ?? [] : [] }
     }
 
     /// Tells whether the user allows monitoring; without it there are no regions, and the status says what is missing.
@@ -246,14 +248,11 @@ public actor PlacesSynchronizer {
 
     func report(_ event: PlaceEvent) { continuation.yield(event) }
 
+    func publishNoConnections() { publish([], .inactive(.connections)) }
+
     func publish(_ connections: WatchedConnections) async {
         // An unreadable vault is not a missing sign-in.
         let isSignedIn = (try? await isSignedIn(connections)) ?? true
-        let regions = hasPermission ? connections.regions : []
-        if regions != lastRegions {
-            lastRegions = regions
-            report(.regionsChanged(regions))
-        }
         let status: PlaceEvent.Status =
             if connections.watched.isEmpty {
                 .inactive(.connections)
@@ -262,8 +261,16 @@ public actor PlacesSynchronizer {
             } else if connections.regions.isEmpty {
                 .inactive(.areas)
             } else {
-                hasPermission ? .active(regions: regions.count) : .inactive(.permission)
+                hasPermission ? .active(regions: connections.regions.count) : .inactive(.permission)
             }
+        publish(hasPermission ? connections.regions : [], status)
+    }
+
+    private func publish(_ regions: [Geofence], _ status: PlaceEvent.Status) {
+        if regions != lastRegions {
+            lastRegions = regions
+            report(.regionsChanged(regions))
+        }
         if status != lastStatus {
             lastStatus = status
             report(.statusChanged(status))

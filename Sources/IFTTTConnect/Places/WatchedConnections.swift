@@ -23,6 +23,8 @@ struct WatchedConnections: Sendable, Hashable, Codable {
         var triggers: [LocationTrigger] = []
         /// Seconds since 1970; nil before the first answer.
         var fetchedAt: Double?
+        /// Since when the service says that there is no such connection, in seconds since 1970; nil when it does not.
+        var missingSince: Double?
     }
 
     struct Failure: Sendable, Hashable, Codable {
@@ -33,6 +35,14 @@ struct WatchedConnections: Sendable, Hashable, Codable {
     }
 
     init(installation: String) { self.installation = installation }
+
+    /// To whom positions belong. Another owner must not see them.
+    struct Owner: Sendable, Hashable {
+        let installation: String
+        let user: String?
+    }
+
+    var owner: Owner { Owner(installation: installation, user: user) }
 
     subscript(id: ConnectionID) -> Entry {
         get { entries[id.rawValue] ?? Entry() }
@@ -67,6 +77,26 @@ struct WatchedConnections: Sendable, Hashable, Codable {
         self[id].isEnabled = connection.status == .enabled
         self[id].triggers = connection.userConnection?.locationTriggers ?? []
         self[id].fetchedAt = now
+        self[id].missingSince = nil
+    }
+
+    /// The service says that there is no such connection.
+    ///
+    /// One that never was is not watched. Of one that was, nothing is taken away before the service has said so for a while, since
+    /// crossings would be lost; then nothing of it is watched any more, and its switch is remembered.
+    ///
+    /// - Parameter pause: the seconds after which it counts.
+    mutating func miss(_ id: ConnectionID, at now: Double, confirmedAfter pause: Double) {
+        guard self[id].fetchedAt != nil else {
+            self[id].isWatched = false
+            return
+        }
+        let since = self[id].missingSince ?? now
+        self[id].missingSince = since
+        guard now - since >= pause else { return }
+        self[id].isEnabled = false
+        self[id].triggers = []
+        self[id].fetchedAt = now
     }
 
     private var active: [LocationTrigger] {
@@ -89,6 +119,7 @@ struct WatchedConnections: Sendable, Hashable, Codable {
         guard let owner = owners.first else { return isComplete ? .discard(.unknownSubscription) : .keep }
         guard owner.isSwitchedOn else { return .discard(.switchedOff) }
         guard owner.isEnabled else { return .discard(.disabled) }
+        guard owner.missingSince == nil else { return .keep }
         let isWanted = owner.triggers.contains {
             $0.subscriptionID == crossing.subscriptionID && crossing.isWanted(by: $0.type)
         }

@@ -331,6 +331,90 @@ struct PlacesTests {
         #expect(try await synchronizer.queue.crossings().isEmpty)
     }
 
+    @Test("a service that refuses every crossing says nothing of one: all wait, and the next answer counts")
+    func allRefused() async throws {
+        let bench = PlacesBench([
+            "GET \(PlacesBench.path)": [.json(PlacesBench.connection(["LOCATION_ENTER_OR_EXIT"]))],
+            PlacesBench.upload: Array(repeating: .status(400), count: 7) + [.status(204)],
+        ])
+        let synchronizer = try bench.synchronizer()
+        try await synchronizer.activate([id()])
+        for second in 0..<4 {
+            try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now + Double(second))
+        }
+        #expect(await synchronizer.synchronize(.crossing) == .failed)
+        #expect(try bench.uploads.map(\.count) == [4, 2, 1, 1, 2, 1, 1])
+        #expect(try await synchronizer.queue.crossings().count == 4)
+        #expect(await synchronizer.lastFailure == .service(.init(status: 400)))
+        #expect(await synchronizer.synchronize(.crossing) == .newData)
+        #expect(try await synchronizer.queue.crossings().isEmpty)
+        let discarded = await synchronizer.finishedEvents().filter { if case .discarded = $0 { true } else { false } }
+        #expect(discarded.isEmpty)
+    }
+
+    @Test("a connection that is missing once keeps its areas and crossings; after the interval they end")
+    func missingOnce() async throws {
+        let present = PlacesBench.connection(["LOCATION_ENTER_OR_EXIT"])
+        let bench = PlacesBench([
+            "GET \(PlacesBench.path)": [
+                .json(present), .status(404), .json(present), .status(404), .status(404), .status(404),
+            ]
+        ])
+        let synchronizer = try bench.synchronizer()
+        try await synchronizer.activate([id()])
+        try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now)
+        #expect(await synchronizer.synchronize() == .noData)
+        #expect(try await synchronizer.regions.count == 1)
+        #expect(try await synchronizer.waiting().count == 1)
+        #expect(await synchronizer.synchronize() == .newData)
+        #expect(try await synchronizer.waiting().isEmpty)
+        try await synchronizer.record(.exit, of: "ifttt_a0", at: PlacesBench.now + 1)
+        for seconds in [0.0, 3_599] {
+            bench.pass(seconds)
+            await synchronizer.synchronize()
+            #expect(try await synchronizer.waiting().count == 1)
+        }
+        bench.pass(1)
+        await synchronizer.synchronize()
+        #expect(try await synchronizer.regions.isEmpty)
+        let ends = await synchronizer.finishedEvents().compactMap { event -> PlaceEvent.DiscardReason? in
+            if case .discarded(_, let reason) = event { reason } else { nil }
+        }
+        #expect(ends == [.unknownSubscription])
+    }
+
+    @Test("a connection that never was is told and not watched; the others are")
+    func unknownConnection() async throws {
+        let bench = PlacesBench(["GET /v2/connections/Nope1234": [.status(404)]])
+        let synchronizer = try bench.synchronizer()
+        #expect(try await synchronizer.activate([id(), ConnectionID("Nope1234")]) == .failed)
+        #expect(await synchronizer.lastFailure?.problemKind == .notFound)
+        #expect(try await !synchronizer.regions.isEmpty)
+        #expect(await synchronizer.synchronize() == .noData)
+        #expect(await synchronizer.lastFailure == nil)
+    }
+
+    @Test("F091: each moment of the app's life synchronizes by default")
+    func everyMoment() async throws {
+        let bench = PlacesBench()
+        let synchronizer = try bench.synchronizer()
+        try await synchronizer.activate([id()])
+        await synchronizer.lifeCycle(.enteredBackground)
+        #expect(bench.fetches == 2)
+        await synchronizer.lifeCycle(.becameActive)
+        #expect(bench.fetches == 3)
+    }
+
+    @Test("a late reader of events misses the oldest beyond the number that waits", arguments: [(3, 3), (.max, 6)])
+    func lateReader(maximum: Int, expected: Int) async throws {
+        let bench = PlacesBench()
+        let synchronizer = try bench.synchronizer { $0.maximumEvents = maximum }
+        for second in 0..<6 {
+            try await synchronizer.record(.exit, of: "ifttt_a0", at: PlacesBench.now + Double(second))
+        }
+        #expect(await synchronizer.finishedEvents().count == expected)
+    }
+
     @Test("F091: only the chosen moments of the app's life synchronize")
     func lifeCycle() async throws {
         let bench = PlacesBench()

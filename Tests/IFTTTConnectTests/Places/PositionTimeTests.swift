@@ -42,7 +42,7 @@ struct PositionTimeTests {
         #expect(try await bench.synchronizer().waiting() == crossings)
     }
 
-    @Test("a recording's positions of the future are ignored, and hold up none that come later")
+    @Test("a recording's positions with a time in the future are ignored, and hold up none that come later")
     func future() async throws {
         let synchronizer = try await synchronizer()
         for year in [9_999.0, 2_100] {
@@ -60,7 +60,8 @@ struct PositionTimeTests {
         let synchronizer = try await synchronizer()
         var monitor = try GeofenceMonitor(try await synchronizer.regions)
         _ = monitor.receive(try fix(52.53, 1e9))
-        try await synchronizer.store.save(.init(state: monitor.state))
+        let store = await synchronizer.store
+        #expect(try await store.save(.init(state: monitor.state), of: store.connections().owner))
         let other = try bench.synchronizer()
         let latitudes = [52.53, 52.53, 52.53, 52.52, 52.52, 52.52]
         for (number, latitude) in latitudes.enumerated() {

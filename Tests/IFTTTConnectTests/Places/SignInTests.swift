@@ -43,6 +43,44 @@ struct SignInTests {
         #expect(await synchronizer.finishedEvents().contains(.discarded(crossing[0], .otherUser)))
     }
 
+    @Test("F081: where the user was is not written back by a process that goes on while another forgets it")
+    func forgottenMeanwhile() async throws {
+        let bench = PlacesBench([
+            PlacesBench.me: [.json(PlacesBench.user("edsger_i")), .json(PlacesBench.user("grace_h"))]
+        ])
+        let synchronizer = try bench.synchronizer()
+        try await synchronizer.activate([id()])
+        try await synchronizer.receive(fix(52.53, 0), now: nil)
+        try await PlacesSynchronizer.forget("ifttt", in: bench.vault)
+        for second in 1..<60 {
+            let (_, crossings) = try await synchronizer.receive(fix(52.5201, Double(second) * 10), now: nil)
+            #expect(crossings.isEmpty)
+        }
+        #expect(try await bench.vault.keys(of: .places).keys.isEmpty)
+        #expect(try await bench.vault.keys(of: .crossings).keys.isEmpty)
+        // The process still knows its last position; the next user is not shown it.
+        bench.signIn("utk_of_grace")
+        try await synchronizer.activate([id()])
+        #expect(try await synchronizer.whereabouts == .init(lastFix: nil, inside: []))
+        #expect(await synchronizer.finishedEvents().contains(.statusChanged(.inactive(.connections))))
+    }
+
+    @Test("a position that is stored while another process forgets the account is refused by the vault's record")
+    func forgottenBetween() async throws {
+        let bench = PlacesBench()
+        let store = PlaceStore(vault: bench.vault, account: "ifttt", random: .system)
+        let owner = try await store.connections().owner
+        #expect(try await store.save(.init(), of: owner))
+        try await store.removeAll()
+        #expect(try await !store.save(.init(), of: owner))
+        #expect(try await bench.vault.keys(of: .places).keys.isEmpty)
+        let next = try await store.connections().owner
+        #expect(try await !store.save(.init(), of: owner))
+        #expect(try await store.save(.init(), of: next))
+        try await store.change { $0.signIn(as: "grace_h", by: "token") }
+        #expect(try await !store.save(.init(), of: next))
+    }
+
     @Test("another token of the same user keeps areas and crossings, and the service is asked once whose it is")
     func sameUser() async throws {
         let bench = PlacesBench()
