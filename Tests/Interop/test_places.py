@@ -173,7 +173,7 @@ def test_what_a_file_does_not_give_is_said(handshake: Handshake, tmp_path: Path)
     damaged.write_text("<trkpt".join([points[0]] + [
         point.replace('lat="', 'lat="x', 1) if number % 2 else point for number, point in enumerate(points[1:])]))
     done = handshake.run("places", "replay", str(damaged), *REGIONS).ok()
-    assert f"Passed over {len(points[1:]) // 2} points without a valid position or a time." in done.stderr, done
+    assert f"Skipped {len(points[1:]) // 2} points without a valid position or a time." in done.stderr, done
     far = tmp_path / "far.gpx"
     far.write_text(walk.replace('lat="40.', 'lat="-40.'))
     done = handshake.run("places", "replay", str(far), *REGIONS).ok()
@@ -209,6 +209,30 @@ def test_a_laptop_watches_the_place_where_it_is(handshake: Handshake) -> None:
         assert (left["event"], left["region"]) == ("exit", "here")
         watching.end()
     assert handshake.run("places", "watch", "--here", "100", *REGIONS, "--json").status == 64
+
+
+def test_a_vague_position_is_no_place_to_watch(handshake: Handshake) -> None:
+    with receiver() as device:
+        watching = handshake.start("places", "watch", "--source", device.source, "--here", "2")
+        told(watching, "Waiting for 1 m, half of the radius.", device, (-33.8568, 151.2153))
+        assert "inside" not in "".join(watching.lines["stderr"])
+        watching.end()
+
+
+def test_a_live_stream_says_where_it_begins(handshake: Handshake) -> None:
+    now = datetime.now(timezone.utc).replace(microsecond=0) - timedelta(seconds=5)
+    watching = subprocess.Popen([str(handshake.path), "places", "watch", "--source", "-", "--speed", "max", "--here", "1000"],
+                                env=handshake.environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert watching.stdin and watching.stderr
+        watching.stdin.write("".join(sentences(now + timedelta(seconds=second), 151.2153, -33.8568) for second in range(3)))
+        watching.stdin.flush()
+        assert "inside “here”" in watching.stderr.readline()
+        watching.stdin.close()
+        assert watching.wait(30) == 0
+    finally:
+        watching.kill()
+        watching.wait()
 
 
 LAPS = 240

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -226,7 +227,7 @@ def test_why_crossings_wait_and_which_are_given_up_is_said(handshake: Handshake,
     queued = handshake.run("places", "queue", "--json", *base).ok().json
     assert queued["reason"] not in ("not_uploaded_yet", "sign_in_required"), queued
     text = handshake.run("places", "queue", *base).ok()
-    assert "waiting (" in text.stdout and "The last upload failed at " in text.stderr, text
+    assert "pending (" in text.stdout and "The last upload failed at " in text.stderr, text
 
 
 def test_a_position_of_the_year_9999_holds_up_no_later_track(handshake: Handshake, ifttt: Service, tmp_path: Path) -> None:
@@ -235,6 +236,70 @@ def test_a_position_of_the_year_9999_holds_up_no_later_track(handshake: Handshak
     handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
     future = track(tmp_path / "future.gpx", [AWAY, AWAY, HOME, HOME, HOME], datetime(9999, 12, 31, 23, tzinfo=timezone.utc))
     done = handshake.run("places", "replay", str(future), "--upload", "--json", *base).ok()
-    assert done.stdout == "" and "5 positions of the future" in done.stderr, done
+    assert done.stdout == "" and "5 positions with a time in the future" in done.stderr, done
     walk = track(tmp_path / "walk.gpx", [AWAY, AWAY, HOME, HOME, HOME], minutes_ago(10))
     assert handshake.run("places", "replay", str(walk), "--upload", "--json", *base).ok().json["event"] == "enter"
+
+
+@pytest.mark.timeout(200)
+def test_logout_ends_what_a_live_watch_knows(handshake: Handshake, ifttt: Service) -> None:
+    """Neither a file is written again nor is the next user shown where the one before was."""
+    base = ("--base-url", ifttt.origin)
+    sign_in(handshake, ifttt)
+    with receiver() as device:
+        watching = arriving(handshake, device, base)
+        assert json.loads(watching.line())["event"] == "enter"
+        handshake.run("logout", "ifttt").ok()
+        device.walk_to(AWAY)
+        device.stay(AWAY, 25)
+        said(watching, "no connection is watched")
+        sign_in(handshake, ifttt, "grace")
+        handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
+        listed = handshake.run("places", "list", "--json", *base).ok()
+        assert all("position_time" not in json.loads(line) or json.loads(line)["position_time"] is None
+                   for line in listed.stdout.splitlines()), listed
+        watching.end()
+
+
+def test_a_service_that_refuses_everything_costs_no_crossing(handshake: Handshake, ifttt: Service, tmp_path: Path) -> None:
+    base = ("--base-url", ifttt.origin)
+    sign_in(handshake, ifttt)
+    handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
+    control(ifttt, "faults", "ifttt POST /v1/location_events => status 400")
+    walk = track(tmp_path / "walk.gpx", [AWAY, AWAY, HOME, HOME, HOME], minutes_ago(10))
+    refused = handshake.run("places", "replay", str(walk), "--upload", "--json", *base)
+    assert refused.status == 4 and "1 crossing is pending" in refused.error["message"], refused
+    requests.delete(f"{ifttt.origin}/_sandbox/faults", timeout=10).raise_for_status()
+    assert handshake.run("places", "sync", "--once", "--json", *base).ok().json["state"] == "uploaded"
+
+
+def test_a_connection_that_does_not_exist_is_told(handshake: Handshake, ifttt: Service) -> None:
+    base = ("--base-url", ifttt.origin)
+    sign_in(handshake, ifttt)
+    for _ in range(2):
+        wrong = handshake.run("places", "sync", "--once", "--connection", "Nope1234", "--json", *base)
+        assert wrong.status == 4 and wrong.error["code"] == "not_found", wrong
+    handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
+
+
+def test_a_slow_reader_misses_no_result(handshake: Handshake, ifttt: Service, tmp_path: Path) -> None:
+    """1,500 crossings, whose results are read only when all have been told."""
+    base = ("--base-url", ifttt.origin)
+    sign_in(handshake, ifttt)
+    handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
+    control(ifttt, "faults", "ifttt POST /v1/location_events => status 503")
+    visits = [AWAY, AWAY, AWAY, HOME, HOME, HOME] * 750
+    walk = track(tmp_path / "walk.gpx", visits, minutes_ago(len(visits) / 2 + 10))
+    handshake.run("places", "replay", str(walk), "--upload", *base)
+    waiting = len(handshake.run("places", "queue", "--json", *base).ok().stdout.splitlines())
+    assert waiting > 1_400
+    requests.delete(f"{ifttt.origin}/_sandbox/faults", timeout=10).raise_for_status()
+    syncing = subprocess.Popen([str(handshake.path), "places", "sync", "--once", "--json", *base],
+                               env=handshake.environment, stdout=subprocess.PIPE, text=True)
+    try:
+        until(lambda: len(ifttt.log("location-events")) >= waiting, lambda: len(ifttt.log("location-events")))
+        assert syncing.stdout and len(syncing.stdout.readlines()) == waiting
+        assert syncing.wait(30) == 0
+    finally:
+        syncing.kill()
+        syncing.wait()

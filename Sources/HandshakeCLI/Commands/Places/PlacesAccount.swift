@@ -38,6 +38,8 @@ struct PlacesAccountOptions: ParsableArguments {
         let caller = ConnectAPI.Caller(userToken: { try await tokens(in: vault)?.token() })
         var configuration = PlacesSynchronizer.Configuration()
         if let interval { configuration.interval = .seconds(interval) }
+        // What became of a crossing is told however slowly it is read.
+        configuration.maximumEvents = .max
         return PlacesSynchronizer(
             of: account, api: ConnectAPI(caller, at: try host.hosts()), vault: vault, configuration: configuration)
     }
@@ -109,7 +111,7 @@ struct PlacesAccountOptions: ParsableArguments {
             case .uploaded(let crossing, _): show("uploaded", crossing, reason: nil, style)
             case .discarded(let crossing, let reason): show("discarded", crossing, reason: reason.rawValue, style)
             case .uploadFailed(let crossing, let error, _):
-                if style == .results { show("waiting", crossing, reason: error.code, style) }
+                if style == .results { show("pending", crossing, reason: error.code, style) }
             case .statusChanged(.active(let count)):
                 told = nil
                 Output.note("Watching \(PlacesPrinter.counted(count, "area")).")

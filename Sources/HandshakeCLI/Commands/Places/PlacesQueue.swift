@@ -69,10 +69,10 @@ struct PlacesQueue: AsyncParsableCommand {
             let reason = try await synchronizer.waitingReason
             for crossing in crossings {
                 if options.host.common.json {
-                    Output.result(PlacesAccountOptions.json(crossing, state: "waiting", reason: reason.code).text)
+                    Output.result(PlacesAccountOptions.json(crossing, state: "pending", reason: reason.code).text)
                 } else {
                     let why = reason.code.replacing("_", with: " ")
-                    Output.result("\(PlacesAccountOptions.text(crossing)): waiting (\(why))")
+                    Output.result("\(PlacesAccountOptions.text(crossing)): pending (\(why))")
                 }
             }
             if !options.host.common.json { Output.note(Self.summary(crossings.count, reason)) }

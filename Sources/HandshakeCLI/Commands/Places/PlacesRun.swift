@@ -37,6 +37,8 @@ actor PlacesRun {
     private let json: Bool
     private var monitor: GeofenceMonitor
     private var notes = PositionNotes()
+    /// Whether the positions are of now, so that time passes without them.
+    private var isLive: Bool
     /// Crossings that were recorded want an upload.
     private let (wishes, wish) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -44,6 +46,7 @@ actor PlacesRun {
         self.areas = areas
         self.kind = kind
         self.json = json
+        isLive = kind == .receiver
         if case .file(let regions) = areas {
             monitor = try GeofenceMonitor(regions)
         } else {
@@ -87,7 +90,7 @@ actor PlacesRun {
         try await prepare()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await PlacesFailure.named(track) { try await self.takeAll(source) } }
-            if kind == .receiver { group.addTask { try await self.passTime() } }
+            if kind != .recording { group.addTask { try await self.passTime() } }
             if kind != .recording, case .user(let synchronizer, let options, stores: true, _) = areas {
                 group.addTask { try await synchronizer.run(activating: options.connections) }
                 group.addTask { [wishes] in for await _ in wishes { await synchronizer.synchronize(.crossing) } }
@@ -151,11 +154,13 @@ actor PlacesRun {
         case .unavailable(let error): notes.take(error)
         case .passedOver(let count):
             Output.note(
-                "Passed over \(PlacesPrinter.counted(count, "point")) without a valid position or a time.")
+                "Skipped \(PlacesPrinter.counted(count, "point")) without a valid position or a time.")
         }
     }
 
     private func take(_ fix: Fix, at arrival: Date?) async throws {
+        let age = fix.time.timeIntervalSinceNow.magnitude
+        if kind == .stream, age <= monitor.configuration.maximumAge { isLive = true }
         let outcome: FixOutcome
         var crossings: [AreaCrossing] = []
         if case .user(let synchronizer, _, stores: true, _) = areas {
@@ -163,6 +168,8 @@ actor PlacesRun {
         } else {
             outcome = monitor.receive(fix, now: arrival)
             if case .around(let radius) = areas, case .accepted = outcome, monitor.index.geofences.isEmpty {
+                // Within a vaguer circle nobody is known to be inside.
+                guard fix.accuracy <= radius / 2 else { return notes.wait(for: radius / 2, fix) }
                 let circle = try Circle(center: fix.coordinate, radius: radius)
                 try monitor.replaceRegions([Geofence(id: "here", .circle(circle))])
             }
@@ -171,7 +178,7 @@ actor PlacesRun {
         show(outcome.events, crossings)
         if notes.take(fix, outcome, at: arrival) {
             let regions = try await regions()
-            notes.found(fix, regions, isNow: arrival != nil)
+            notes.found(fix, regions, isNow: isLive)
         }
     }
 
@@ -188,6 +195,7 @@ actor PlacesRun {
     private func passTime() async throws {
         while true {
             try await Task.sleep(for: .seconds(1))
+            guard isLive else { continue }
             let now = Date()
             if case .user(let synchronizer, _, stores: true, _) = areas {
                 let (events, crossings) = try await synchronizer.advance(to: now)

@@ -16,7 +16,8 @@ enum PlacesSource {
         case ("nmea", 2): return TrackReplay(file: parts[1], as: .nmea, speed: speed)
         default:
             throw CommandError.usage(
-                "“\(quoted(text, limit: 80))” is not a source. Use gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -")
+                "“\(quoted(text, limit: 80))” is not a source. "
+                    + "Use gpsd[:HOST:PORT], geoclue, gpx:FILE, nmea:FILE or -.")
         }
     }
 

@@ -75,7 +75,7 @@ struct PlacesReplay: AsyncParsableCommand {
 
     func validate() throws {
         if upload, regionOptions.regions != nil {
-            throw ValidationError("--upload uses the areas of the signed-in user. Leave out --regions")
+            throw ValidationError("--upload uses the areas of the signed-in user. Leave out --regions.")
         }
     }
 

@@ -7,7 +7,7 @@ import Positions
 /// What a user is told of positions that give no event: the first one, those that are ignored, and that none come.
 struct PositionNotes {
     /// After how many ignored positions one after another, and after how many seconds of silence, it is told.
-    private static let (mostIgnored, longestSilence) = (3, 10.0)
+    private static let (maximumIgnored, longestSilence) = (3, 10.0)
 
     /// Whether an area was entered or left.
     var hasEvents = false
@@ -21,6 +21,7 @@ struct PositionNotes {
     private var told: String?
     private var lastHeard = Date()
     private var hasToldSilence = false
+    private var hasToldVagueness = false
 
     /// A receiver without a position says so several times a second; the user is told once.
     mutating func take(_ error: PositionsError) {
@@ -40,7 +41,7 @@ struct PositionNotes {
         if reason == .outOfOrder { skipped += 1 }
         if reason == .future { future += 1 }
         run = (reason, run?.reason == reason ? (run?.count ?? 0) + 1 : 1)
-        guard let arrival, run?.count == Self.mostIgnored else { return false }
+        guard let arrival, run?.count == Self.maximumIgnored else { return false }
         let age = Self.span(arrival.timeIntervalSince(fix.time).magnitude)
         switch reason {
         case .stale: Output.note("Ignoring positions that are \(age) old. \(Self.clocks)")
@@ -76,9 +77,24 @@ struct PositionNotes {
         }
         let name = "“\(quoted(nearest.geofence.id, limit: 200))”"
         let distance = PlacesPrinter.metres(nearest.distanceToEdge)
-        let place = nearest.distanceToEdge < 0 ? "inside \(name)" : "\(distance) from \(name)"
+        let place =
+            switch nearest.distanceToEdge {
+            case 0...: "\(distance) from \(name)"
+            case let depth where -depth > fix.accuracy: "inside \(name)"
+            default: "perhaps inside \(name)"
+            }
         first = "\(accuracy), was \(place)"
         if isNow { Output.note("Position found, \(accuracy), \(place).") }
+    }
+
+    /// Tells once that a position is too vague for an area around it.
+    mutating func wait(for accuracy: Double, _ fix: Fix) {
+        hear()
+        guard !hasToldVagueness else { return }
+        hasToldVagueness = true
+        Output.note(
+            "The position is accurate to \(PlacesPrinter.metres(fix.accuracy)). Waiting for "
+                + "\(PlacesPrinter.metres(accuracy)), half of the radius.")
     }
 
     /// Tells of a receiver that says nothing.
@@ -97,7 +113,7 @@ struct PositionNotes {
         }
         if future > 0 {
             Output.note(
-                "Ignored \(PlacesPrinter.counted(future, "position")) of the future. Check the clocks of the recorder and "
+                "Ignored \(PlacesPrinter.counted(future, "position")) with a time in the future. Check the clocks of the recorder and "
                     + "of this machine.")
         }
         if !hasEvents, !isInside, let first, !first.isEmpty {
