@@ -4,7 +4,7 @@ import Synchronization
 
 /// The door: it is there before the shop, because the shop has to know its own address.
 ///
-/// A class, since it is opened once and everybody goes through.
+/// A class, since it is opened once and every request passes through it.
 final class Entrance: HTTPResponder {
     typealias Context = BasicRequestContext
 

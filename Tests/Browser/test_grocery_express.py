@@ -577,7 +577,7 @@ def test_styles_languages_and_the_other_pages(shop: Shop, page: Page) -> None:
         expect(page.get_by_role("link", name="To the shop")).to_be_visible()
 
 
-def test_a_customer_who_is_forgotten_is_logged_out_everywhere_and_begins_anew(shop: Shop, page: Page) -> None:
+def test_a_customer_who_is_forgotten_is_logged_out_everywhere_and_starts_over(shop: Shop, page: Page) -> None:
     hand = Hand(page, "pointer")
     open_connection(page, shop)
     leave(page, hand, shop, "new@example.test")
@@ -598,7 +598,7 @@ def test_a_customer_who_is_forgotten_is_logged_out_everywhere_and_begins_anew(sh
     other.context.close()
 
 
-def test_of_two_forms_at_once_none_is_lost(shop: Shop, page: Page) -> None:
+def test_of_two_concurrent_forms_none_is_lost(shop: Shop, page: Page) -> None:
     page.goto(f"{shop.origin}/settings")
     token = page.locator("main [name=form_token]").first.get_attribute("value")
     visit = next(cookie for cookie in page.context.cookies() if cookie["name"] == "grocery_visit")["value"]

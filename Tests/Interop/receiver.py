@@ -52,7 +52,7 @@ class Receiver:
             time.sleep(0.03)  # gpsd takes what comes in one piece for one position
 
     def walk_to(self, place: tuple[float, float]) -> None:
-        """Time passes, as fast as anybody may move."""
+        """Time passes, at the highest plausible speed."""
         assert self.place
         metres = 111_200 * max(abs(place[0] - self.place[0]), abs(place[1] - self.place[1]))
         self.clock += timedelta(seconds=int(metres / SPEED) + 1)

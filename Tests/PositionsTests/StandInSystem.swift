@@ -3,7 +3,7 @@ import Geofences
 import Positions
 import Synchronization
 
-/// A system that monitors regions as Core Location does, exactly and at once, and outlives the processes of the app.
+/// A system that monitors regions as Core Location does, exactly and immediately, and outlives the processes of the app.
 ///
 /// It takes 20 regions and caps radii, refuses what is beyond its limit, and keeps crossings until they are read. A region whose state was
 /// assumed wrongly, or was left to the system, gives a crossing that corrects it.

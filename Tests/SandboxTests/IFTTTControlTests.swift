@@ -156,7 +156,7 @@ struct IFTTTControlTests {
                 partner.inject(try FaultRule(parsing: "ifttt /partner/ifttt/v1/webhooks/* => status 503 x1"))
                 #expect(sandbox.setWebhookPrefix(partner.ifttt.origin + "/partner"))
                 _ = try await steps.send("POST", IFTTTSteps.leaving + "/disable", as: .ada)
-                // A request is logged when its answer has been sent, after what it brought.
+                // A request is logged after its handler has run, so after what it brought.
                 while partner.requests(.ifttt).count < 2 { await Task.yield() }
                 let requests = partner.requests(.ifttt)
                 #expect(partner.iftttLog(.receivedWebhooks).count == 1)

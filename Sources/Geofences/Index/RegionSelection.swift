@@ -22,12 +22,12 @@ public struct RegionSelection: Sendable, Hashable {
     ///   - limit: the system's limit.
     ///   - others: how many regions of other owners are registered.
     ///   - boundaryID: the identifier of the boundary.
-    ///   - leastRadius: the least radius in metres that the system notices.
+    ///   - minimumRadius: the smallest radius in metres that the system notices.
     ///   - maximumRadius: the greatest radius in metres that the system takes.
     /// - Throws: ``GeofencesError/identifier`` for an unusable `boundaryID`.
     public init(
         of index: GeofenceIndex, around fix: Fix, limit: Int = appleLimit, others: Int = 0, boundaryID: String,
-        leastRadius: Double = 100, maximumRadius: Double = 20_003_931
+        minimumRadius: Double = 100, maximumRadius: Double = 20_003_931
     ) throws(GeofencesError) {
         let places = max(limit - max(others, 0), 0)
         guard index.geofences.count > places else {
@@ -44,8 +44,8 @@ public struct RegionSelection: Sendable, Hashable {
         regions = nearest.dropLast().map(\.geofence)
         // What is left out begins here; the user may already be nearer by the accuracy of the fix.
         let reach = (nearest.last?.distanceToEdge.magnitude ?? 0) - fix.accuracy
-        isComplete = reach >= leastRadius
-        let radius = max(min(max(reach, leastRadius), maximumRadius, 20_003_931), 1)
+        isComplete = reach >= minimumRadius
+        let radius = max(min(max(reach, minimumRadius), maximumRadius, 20_003_931), 1)
         boundary = try Geofence(id: boundaryID, .circle(Circle(center: fix.coordinate, radius: radius)))
     }
 

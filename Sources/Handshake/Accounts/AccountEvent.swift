@@ -17,9 +17,9 @@ public struct AccountEvent: Sendable, Hashable {
         case refreshUncertain
         /// A refresh could not be sent, or was refused for a reason that does not end the session; the code says which.
         case refreshFailed(code: String)
-        /// The session is over.
+        /// The session has ended.
         case ended(HandshakeError.SignInReason)
-        /// The account was signed out and forgotten; `revoked` says whether the service voided its tokens.
+        /// The account was signed out and forgotten; `revoked` says whether the service revoked its tokens.
         case signedOut(revoked: Bool)
     }
 }

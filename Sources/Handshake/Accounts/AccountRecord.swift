@@ -9,7 +9,7 @@ struct AccountRecord: Sendable {
         /// A refresh was begun at this time, seconds since 1970, and its outcome was not stored: the refresh token may
         /// be invalid.
         case refreshing(since: Double)
-        /// The session is over.
+        /// The session has ended.
         case ended(HandshakeError.SignInReason)
         /// A sign-out has begun; these tokens are still to be revoked, in this order.
         case signingOut(remaining: [RevocationRequest.TokenKind])

@@ -21,7 +21,7 @@ import Synchronization
 /// arrives. Consenting again creates a new ID.
 ///
 /// **Events** are stored in that record, so they survive the process: at most 100 per user, the oldest dropped first. They
-/// are sent while a process runs this service: a user's when five are pending, everybody's every 30 seconds, and all
+/// are sent while a process runs this service: a user's when five are pending, all users' every 30 seconds, and all
 /// that this process knows of at graceful shutdown. A request carries at most ten events of one user, and each process
 /// sends one request at a time. Rejected or lost events stay; after a failure, nothing is sent until the next interval.
 /// An event is sent once, unless the response is lost or the vault cannot be written afterwards: then it is
@@ -225,7 +225,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
             guard !state.isResting else { return ([], false, false) }
             return (state.due.take(all: isTime), isTime, state.due.isIncomplete)
         }
-        if isTime, isIncomplete { keys = await everybody(keys) }
+        if isTime, isIncomplete { keys = await allUsers(keys) }
         var isAnySent = false
         for (index, key) in keys.enumerated() {
             switch await send(key) {
@@ -249,7 +249,7 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
     }
 
     /// The known users, and all others in the vault.
-    private func everybody(_ known: [VaultKey]) async -> [VaultKey] {
+    private func allUsers(_ known: [VaultKey]) async -> [VaultKey] {
         // Cleared before listing: what is added during it makes the list incomplete again.
         state.withLock { $0.due.isIncomplete = false }
         do {

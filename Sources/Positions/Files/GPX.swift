@@ -32,7 +32,7 @@ struct GPXReader: TrackReader {
     /// The longest element, from `<` to `>`, in bytes.
     static let longestTag = 65_536
     /// Points of routes are held until it is clear that there is no track.
-    static let mostRoutePoints = 100_000
+    static let maximumRoutePoints = 100_000
     /// No number and no time is longer.
     private static let longestText = 64
 
@@ -245,8 +245,8 @@ struct GPXReader: TrackReader {
             route = []
             fixes.append(fix)
         } else if !isTrack {
-            guard route.count < Self.mostRoutePoints else {
-                throw failure("a route has more than \(Self.mostRoutePoints) points; export it as a track")
+            guard route.count < Self.maximumRoutePoints else {
+                throw failure("a route has more than \(Self.maximumRoutePoints) points; export it as a track")
             }
             route.append(fix)
         }

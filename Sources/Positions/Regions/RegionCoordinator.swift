@@ -41,8 +41,8 @@ public actor RegionCoordinator {
     /// How long a fix says where the user is, in seconds.
     private static let currency = 60.0
     /// How long the source is asked for a position. The system gives an app that it launches some ten seconds.
-    private static let patience = Duration.seconds(8)
-    private static let leastRadius = 100.0
+    private static let positionTimeout = Duration.seconds(8)
+    private static let minimumRadius = 100.0
 
     /// - Parameters:
     ///   - system: what monitors the regions.
@@ -158,7 +158,7 @@ public actor RegionCoordinator {
         if boundary.distanceToEdge(from: fix.coordinate) > 0 { return true }
         // More edges are near than can be registered; each move may make others the nearest.
         return !selected.selection.isComplete
-            && fix.coordinate.distance(to: selected.around.coordinate) > max(fix.accuracy, Self.leastRadius / 2)
+            && fix.coordinate.distance(to: selected.around.coordinate) > max(fix.accuracy, Self.minimumRadius / 2)
     }
 
     private func isCurrent(_ fix: Fix) -> Bool { now().timeIntervalSince(fix.time).magnitude <= Self.currency }
@@ -167,7 +167,7 @@ public actor RegionCoordinator {
     private func currentFix(since date: Date = .distantPast) async -> Fix? {
         if let newest, newest.time >= date, isCurrent(newest) { return newest }
         let fixes = positions.fixes()
-        let found = try? await within(Self.patience, on: clock) { () -> Fix? in
+        let found = try? await within(Self.positionTimeout, on: clock) { () -> Fix? in
             for try await fix in fixes where await self.isCurrent(fix) && fix.time >= date { return fix }
             return nil
         }
@@ -184,7 +184,7 @@ public actor RegionCoordinator {
             of: wanted, around: fix, limit: system.limit, others: monitored.count { !isOurs($0.id) },
             boundaryID: Self.boundaryID,
             // However vague the fix is, the boundary holds the user; otherwise it would be left immediately.
-            leastRadius: max(Self.leastRadius, fix.accuracy), maximumRadius: system.maximumRadius)
+            minimumRadius: max(Self.minimumRadius, fix.accuracy), maximumRadius: system.maximumRadius)
         guard let selection else { return }
         let (stop, start) = selection.changes(from: monitored, isOwned: isOurs)
         let replaced = Set(start.map(\.id))

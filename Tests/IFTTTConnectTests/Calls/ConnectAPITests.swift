@@ -82,7 +82,7 @@ struct ConnectAPITests {
         arguments: [
             ("172800", 172_800), ("99999999999999999999", Int(Int32.max)), ("Tue, 08 Nov 1994 08:49:37 GMT", 172_800),
         ])
-    func beyondPatience(_ text: String, _ seconds: Int) async throws {
+    func beyondDeadline(_ text: String, _ seconds: Int) async throws {
         let ifttt = ScriptedIFTTT(["GET \(path)": [.status(429, retryAfter: text), .json(Balcony.json())]])
         let error = await connectError { try await ifttt.api().connection(try id()) }
         #expect(error == .service(.init(status: 429, retryAfter: seconds)) && ifttt.requests.count == 1)

@@ -281,7 +281,7 @@ struct ControllerTests {
         #expect(try await tokens.token() == nil && ifttt.requests.isEmpty)
     }
 
-    @Test("a listener on this machine catches the redirect and ignores everybody else's")
+    @Test("a listener on this machine catches the redirect and ignores those of others")
     func loopback() async throws {
         let (_, outcome, got) = try await loopback(idleVisits: 0)
         guard case .connected = outcome else {
