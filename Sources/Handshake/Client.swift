@@ -19,24 +19,57 @@ public struct Client: Sendable {
     /// Further parameters of the authorization request.
     public let parameters: [String: String]
 
+    /// How sign-ins of this client differ from the usual ones.
+    public var options = Options()
+
     package let credential: Credential?
 
-    /// A secret and the way it is shown to the token endpoint.
-    package struct Credential: Sendable {
-        package let secret: Secret
-        package let method: AuthenticationMethod
+    /// What proves to the token endpoint that a request is the client's.
+    package enum Credential: Sendable {
+        /// A secret and the way it is shown.
+        case secret(Secret, AuthenticationMethod)
+        /// A key that signs.
+        case key(SigningKey)
 
-        package init(secret: Secret, method: AuthenticationMethod) {
-            self.secret = secret
-            self.method = method
+        package var secret: Secret? {
+            if case .secret(let secret, _) = self { secret } else { nil }
+        }
+
+        package var method: AuthenticationMethod? {
+            if case .secret(_, let method) = self { method } else { nil }
+        }
+
+        package var key: SigningKey? {
+            if case .key(let key) = self { key } else { nil }
         }
     }
 
     /// How a confidential client shows its secret (RFC 6749, section 2.3.1).
     public enum AuthenticationMethod: String, Sendable, Hashable, Codable {
-        /// What the server's metadata allows, Basic before the form.
+        /// What the server's metadata allows: Basic before the form, and the form before a signed assertion.
         case automatic
         case basic, post
+        /// An assertion that is signed with the secret (OpenID Connect Core, section 9).
+        case clientSecretJWT = "client_secret_jwt"
+    }
+
+    /// How sign-ins of a client differ from the usual ones. The value made by ``init()`` is the usual.
+    public struct Options: Sendable, Hashable, Codable {
+        /// Whether authorization requests are handed to the server before the browser opens (RFC 9126).
+        public var pushedRequests = Pushing.automatic
+
+        /// When an authorization request is handed to the server before the browser opens.
+        public enum Pushing: String, Sendable, Hashable, Codable, CaseIterable {
+            /// Whenever the server has an endpoint for it.
+            case automatic = "auto"
+            /// Always; a server without an endpoint for it is an error.
+            case always
+            /// Never; a server that demands it is an error.
+            case never
+        }
+
+        /// The usual.
+        public init() {}
     }
 
     /// Where the browser brings the user back.
@@ -83,7 +116,24 @@ public struct Client: Sendable {
     ) -> Client {
         Client(
             service: service, id: id, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters,
-            credential: Credential(secret: secret, method: method))
+            credential: .secret(secret, method))
+    }
+
+    /// Describes a confidential client that signs with its own key instead of showing a secret.
+    ///
+    /// By `private_key_jwt` (OpenID Connect Core, section 9), or where the service wants it by a signed client secret.
+    /// Not available in apps, for the same reason.
+    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    public static func confidential(
+        service: Service, id: String, key: SigningKey, redirect: Redirect = .loopback, scopes: [String]? = nil,
+        resources: [EndpointURL] = [], parameters: [String: String] = [:]
+    ) -> Client {
+        Client(
+            service: service, id: id, redirect: redirect, scopes: scopes, resources: resources, parameters: parameters,
+            credential: .key(key))
     }
 
     package init(
@@ -99,7 +149,7 @@ public struct Client: Sendable {
         self.credential = credential
     }
 
-    /// Whether the client holds a secret.
+    /// Whether the client holds a secret or a key.
     public var isConfidential: Bool {
         credential != nil
     }
@@ -116,36 +166,109 @@ public struct Client: Sendable {
 
     /// A request to a server's token endpoint, as the service wants it.
     func tokenRequest(
-        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata
+        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, in environment: Environment
     ) throws(HandshakeError) -> TokenRequest {
         let deviations = service.deviations
         var headers = requiredHeaders
         headers[.accept] = nil
         headers[.contentType] = nil
         return TokenRequest(
-            grantType, at: server, clientID: id, authentication: try authentication(at: server),
+            grantType, at: server, clientID: id, authentication: try authentication(at: server, in: environment),
             resources: resources.map(\.string), extras: deviations.tokenParameters,
             scopeDelimiter: deviations.scopeDelimiter, repeatedScopes: deviations.repeatsScope ? scopes : [],
             headers: headers, deviations: deviations.token)
     }
 
     /// How this client authenticates at a server.
-    func authentication(at server: AuthorizationServerMetadata) throws(HandshakeError) -> ClientAuthentication {
-        guard let credential else { return .none }
-        let basic = ClientAuthentication.basic(
-            secret: credential.secret, encoding: service.deviations.credentialEncoding)
-        switch credential.method {
-        case .basic: return basic
-        case .post: return .post(secret: credential.secret)
-        case .automatic:
-            let safest: ClientAuthentication
-            do {
-                safest = try .safest(secret: credential.secret, supported: server.tokenEndpointAuthMethods)
-            } catch {
-                throw .exchange(error)
+    ///
+    /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/configuration(member:problem:)` when the server takes no
+    ///   method or algorithm that the client has. Nothing was sent.
+    func authentication(
+        at server: AuthorizationServerMetadata, in environment: Environment
+    ) throws(HandshakeError) -> ClientAuthentication {
+        do {
+            switch credential {
+            case nil: return .none
+            case .key(let key)?: return try authentication(by: key, at: server, in: environment)
+            case .secret(let secret, let method)?:
+                return try authentication(by: secret, method, at: server, in: environment)
             }
+        } catch {
+            throw .exchange(error)
+        }
+    }
+
+    private func authentication(
+        by secret: Secret, _ method: AuthenticationMethod, at server: AuthorizationServerMetadata,
+        in environment: Environment
+    ) throws(OAuthError) -> ClientAuthentication {
+        let basic = ClientAuthentication.basic(secret: secret, encoding: service.deviations.credentialEncoding)
+        let methods = server.tokenEndpointAuthMethods
+        switch method {
+        case .basic: return basic
+        case .post: return .post(secret: secret)
+        case .clientSecretJWT: return try assertion(by: .secret(secret), at: server, in: environment)
+        case .automatic where service.deviations.signedSecret != nil:
+            throw .configuration(
+                member: "client_secret", problem: "\(service.displayName) wants a secret that a key signs; give the key"
+            )
+        case .automatic where methods?.contains("client_secret_jwt") == true && !Self.takesSecret(methods):
+            return try assertion(by: .secret(secret), at: server, in: environment)
+        case .automatic:
+            let safest = try ClientAuthentication.safest(secret: secret, supported: methods)
             if case .basic = safest { return basic }
             return safest
+        }
+    }
+
+    private static func takesSecret(_ methods: [String]?) -> Bool {
+        methods.map { $0.contains("client_secret_basic") || $0.contains("client_secret_post") } ?? true
+    }
+
+    private func authentication(
+        by key: SigningKey, at server: AuthorizationServerMetadata, in environment: Environment
+    ) throws(OAuthError) -> ClientAuthentication {
+        let method = service.deviations.signedSecret == nil ? "private_key_jwt" : "client_secret_post"
+        if let methods = server.tokenEndpointAuthMethods, !methods.contains(method) {
+            throw .configuration(
+                member: "key",
+                problem: "the server does not take one: it accepts only "
+                    + "\(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
+        }
+        return try assertion(by: .key(key), at: server, in: environment)
+    }
+
+    private func assertion(
+        by signer: ClientAssertion.Signer, at server: AuthorizationServerMetadata, in environment: Environment
+    ) throws(OAuthError) -> ClientAuthentication {
+        let deviations = service.deviations
+        let assertion = ClientAssertion(
+            by: signer,
+            form: deviations.signedSecret.map { .secret($0) }
+                ?? .assertion(audience: deviations.assertionAudience, type: deviations.assertionType),
+            now: environment.time.now, random: environment.random)
+        try assertion.check(at: server)
+        return .assertion(assertion)
+    }
+}
+
+extension Client {
+    /// Whether an authorization request is handed to a server before the browser opens (RFC 9126, section 5).
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` when the client's option and the server's demand do not
+    ///   fit.
+    func pushes(to server: AuthorizationServerMetadata) throws(HandshakeError) -> Bool {
+        let isPossible = server.pushedAuthorizationRequestEndpoint != nil
+        switch options.pushedRequests {
+        case .automatic: return isPossible || server.requiresPushedAuthorizationRequests
+        case .always: return true
+        case .never:
+            guard !server.requiresPushedAuthorizationRequests else {
+                throw .configuration(
+                    member: "par",
+                    problem: "the server accepts pushed authorization requests only; use auto instead of never")
+            }
+            return false
         }
     }
 }

@@ -92,6 +92,10 @@ private struct StoredClient: Codable {
     let parameters: [String: String]
     let secret: String?
     let method: Client.AuthenticationMethod?
+    /// The client's key as it was read, and its name. Absent, as the options, in records of before there were any.
+    let key: String?
+    let keyID: String?
+    let options: Client.Options?
     /// Where redirects arrive: an address, or the listener's port and path.
     let redirectURI: String?
     let redirectPort: UInt16?
@@ -118,8 +122,11 @@ private struct StoredClient: Codable {
         scopes = client.scopes
         resources = client.resources.map(\.string)
         parameters = client.parameters
-        secret = client.credential?.secret.reveal()
+        secret = client.credential?.secret?.reveal()
         method = client.credential?.method
+        key = client.credential?.key?.source.reveal()
+        keyID = client.credential?.key?.keyID
+        options = client.options
         switch client.redirect {
         case .uri(let uri): (redirectURI, redirectPort, redirectPath) = (uri.string, nil, nil)
         case .loopback(let port, let path): (redirectURI, redirectPort, redirectPath) = (nil, port, path)
@@ -144,10 +151,15 @@ private struct StoredClient: Codable {
             apiOrigins: try apiOrigins.map { try endpoint($0).origin }, defaultScopes: defaultScopes,
             identityEndpoint: identity, deviations: deviations)
         let listener = Client.Redirect.loopback(port: redirectPort, path: redirectPath ?? "/callback")
-        return Client(
+        let credential: Client.Credential? =
+            if let key {
+                .key(try SigningKey(parsing: Array(key.utf8), keyID: keyID))
+            } else { secret.map { .secret(Secret($0), method ?? .automatic) } }
+        var client = Client(
             service: service, id: id, redirect: try redirectURI.map { .uri(try RedirectURI($0)) } ?? listener,
             scopes: scopes, resources: try resources.map(endpoint),
-            parameters: parameters,
-            credential: secret.map { Client.Credential(secret: Secret($0), method: method ?? .automatic) })
+            parameters: parameters, credential: credential)
+        client.options = options ?? Client.Options()
+        return client
     }
 }

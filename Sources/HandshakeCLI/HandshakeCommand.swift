@@ -16,7 +16,8 @@ struct HandshakeCommand: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            Login.self, Accounts.self, Token.self, Headers.self, SendRequest.self, Inspect.self, Logout.self,
+            Login.self, PublicKey.self, Accounts.self, Token.self, Headers.self, SendRequest.self, Inspect.self,
+            Logout.self,
             Services.self, Doctor.self,
             RunSandbox.self, Demo.self, SequencingCommand.self, RecurseCenterCommand.self, IFTTTCommand.self,
             NearbyCommand.self, PlacesCommand.self,

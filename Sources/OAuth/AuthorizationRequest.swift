@@ -24,6 +24,8 @@ public struct AuthorizationRequest: Sendable {
     public let expiresAt: Double
     /// The address to open in the user's browser. State and nonce stand in it: show it to the user alone.
     public let url: String
+    /// What the address was made of; empty for a restored request and one that was handed over.
+    let parameters: Parameters
 
     /// What goes into the request beyond the protocol's own parameters.
     public struct Options: Sendable {
@@ -90,7 +92,7 @@ public struct AuthorizationRequest: Sendable {
             restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes,
             resources: options.resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: now + options.lifetime,
-            url: try Self.url(of: endpoint, with: parameters))
+            url: try Self.url(of: endpoint, with: parameters), parameters: parameters)
     }
 
     /// Restores a request that was stored while the browser was open.
@@ -98,6 +100,17 @@ public struct AuthorizationRequest: Sendable {
         restoring server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
         resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String
     ) {
+        self.init(
+            restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
+            state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt, url: url, parameters: Parameters())
+    }
+
+    private init(
+        restoring server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
+        resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String,
+        parameters: Parameters
+    ) {
+        self.parameters = parameters
         self.server = server
         self.clientID = clientID
         self.redirectURI = redirectURI
@@ -123,6 +136,23 @@ public struct AuthorizationRequest: Sendable {
             }
         }
         return endpoint.string + (query.isEmpty ? "" : "&") + parameters.query
+    }
+
+    /// The same request, whose address holds the client and a reference to what was handed over (RFC 9126, section 4).
+    ///
+    /// - Parameter repeated: the names of parameters that stand in the address too.
+    func referring(to reference: String, repeating repeated: Set<String>) throws(OAuthError) -> AuthorizationRequest {
+        guard let endpoint = server.authorizationEndpoint else { throw server.lacks("authorization_endpoint") }
+        var short = Parameters()
+        try short.add("client_id", clientID)
+        try short.add("request_uri", reference)
+        for (name, values) in parameters.grouped where repeated.contains(name) && name != "client_id" {
+            try short.addEach(name, values)
+        }
+        return AuthorizationRequest(
+            restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
+            state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt,
+            url: try Self.url(of: endpoint, with: short))
     }
 
     /// The secrets of the request, which no error may show.

@@ -14,6 +14,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var deviceAuthorizationEndpoint: EndpointURL?
     /// `introspection_endpoint` (RFC 7662); nil when the server has none.
     public var introspectionEndpoint: EndpointURL?
+    /// `pushed_authorization_request_endpoint` (RFC 9126, section 5); nil when the server has none.
+    public var pushedAuthorizationRequestEndpoint: EndpointURL?
     /// `userinfo_endpoint` (OpenID Connect Core, section 5.3); nil when the server has none.
     public var userInfoEndpoint: EndpointURL?
     /// `jwks_uri`: where the keys of its signatures are; nil when the server has none.
@@ -23,6 +25,14 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var codeChallengeMethods: [String]?
     /// `token_endpoint_auth_methods_supported`; nil when the server does not state them.
     public var tokenEndpointAuthMethods: [String]?
+    /// `token_endpoint_auth_signing_alg_values_supported`; nil when the server does not state them.
+    public var tokenEndpointAuthSigningAlgorithms: [String]?
+    /// `revocation_endpoint_auth_signing_alg_values_supported`; nil when the server does not state them.
+    public var revocationEndpointAuthSigningAlgorithms: [String]?
+    /// `introspection_endpoint_auth_signing_alg_values_supported`; nil when the server does not state them.
+    public var introspectionEndpointAuthSigningAlgorithms: [String]?
+    /// Whether the server accepts pushed authorization requests only (RFC 9126, section 5).
+    public var requiresPushedAuthorizationRequests = false
     /// `grant_types_supported`; nil when the server does not state them.
     public var grantTypes: [String]?
     /// `scopes_supported`; nil when the server does not state them.
@@ -81,10 +91,18 @@ extension AuthorizationServerMetadata {
         revocationEndpoint = try document.endpoint("revocation_endpoint", security: security)
         deviceAuthorizationEndpoint = try document.endpoint("device_authorization_endpoint", security: security)
         introspectionEndpoint = try document.endpoint("introspection_endpoint", security: security)
+        pushedAuthorizationRequestEndpoint = try document.endpoint(
+            "pushed_authorization_request_endpoint", security: security)
         userInfoEndpoint = try document.endpoint("userinfo_endpoint", security: security)
         keysEndpoint = try document.endpoint("jwks_uri", security: security)
         codeChallengeMethods = try document.strings("code_challenge_methods_supported")
         tokenEndpointAuthMethods = try document.strings("token_endpoint_auth_methods_supported")
+        tokenEndpointAuthSigningAlgorithms = try document.strings("token_endpoint_auth_signing_alg_values_supported")
+        revocationEndpointAuthSigningAlgorithms = try document.strings(
+            "revocation_endpoint_auth_signing_alg_values_supported")
+        introspectionEndpointAuthSigningAlgorithms = try document.strings(
+            "introspection_endpoint_auth_signing_alg_values_supported")
+        requiresPushedAuthorizationRequests = try document.bool("require_pushed_authorization_requests") ?? false
         grantTypes = try document.strings("grant_types_supported")
         scopes = try document.strings("scopes_supported")
         idTokenSigningAlgorithms = try document.strings("id_token_signing_alg_values_supported")
@@ -100,7 +118,7 @@ extension AuthorizationServerMetadata {
         server.security = base.security
         let others: [WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>] = [
             \.authorizationEndpoint, \.refreshEndpoint, \.revocationEndpoint, \.deviceAuthorizationEndpoint,
-            \.introspectionEndpoint, \.userInfoEndpoint, \.keysEndpoint,
+            \.introspectionEndpoint, \.pushedAuthorizationRequestEndpoint, \.userInfoEndpoint, \.keysEndpoint,
         ]
         for endpoint in others {
             server[keyPath: endpoint] = server[keyPath: endpoint]?.moved(to: base.origin)
@@ -128,10 +146,20 @@ extension AuthorizationServerMetadata {
         revocationEndpoint = revocationEndpoint ?? other.revocationEndpoint
         deviceAuthorizationEndpoint = deviceAuthorizationEndpoint ?? other.deviceAuthorizationEndpoint
         introspectionEndpoint = introspectionEndpoint ?? other.introspectionEndpoint
+        pushedAuthorizationRequestEndpoint =
+            pushedAuthorizationRequestEndpoint ?? other.pushedAuthorizationRequestEndpoint
         userInfoEndpoint = userInfoEndpoint ?? other.userInfoEndpoint
         keysEndpoint = keysEndpoint ?? other.keysEndpoint
         codeChallengeMethods = codeChallengeMethods ?? other.codeChallengeMethods
         tokenEndpointAuthMethods = tokenEndpointAuthMethods ?? other.tokenEndpointAuthMethods
+        tokenEndpointAuthSigningAlgorithms =
+            tokenEndpointAuthSigningAlgorithms ?? other.tokenEndpointAuthSigningAlgorithms
+        revocationEndpointAuthSigningAlgorithms =
+            revocationEndpointAuthSigningAlgorithms ?? other.revocationEndpointAuthSigningAlgorithms
+        introspectionEndpointAuthSigningAlgorithms =
+            introspectionEndpointAuthSigningAlgorithms ?? other.introspectionEndpointAuthSigningAlgorithms
+        requiresPushedAuthorizationRequests =
+            requiresPushedAuthorizationRequests || other.requiresPushedAuthorizationRequests
         grantTypes = grantTypes ?? other.grantTypes
         scopes = scopes ?? other.scopes
         idTokenSigningAlgorithms = idTokenSigningAlgorithms ?? other.idTokenSigningAlgorithms

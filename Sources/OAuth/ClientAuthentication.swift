@@ -11,6 +11,9 @@ public enum ClientAuthentication: Sendable {
     /// Identifier and secret in the form (RFC 6749, section 2.3.1). For servers that do not take Basic.
     case post(secret: Secret)
 
+    /// A statement that is signed anew for every request (RFC 7521, section 4.2).
+    case assertion(ClientAssertion)
+
     /// How identifier and secret are encoded before they are joined and encoded in Base64.
     public enum CredentialEncoding: String, Sendable, Hashable, Codable {
         /// Each is form-encoded first, as RFC 6749, section 2.3.1 requires.
@@ -25,6 +28,7 @@ public enum ClientAuthentication: Sendable {
         case .none: []
         case .basic(let secret, let encoding): [secret, Self.credentials(clientID, secret, encoding)]
         case .post(let secret): [secret]
+        case .assertion(let assertion): assertion.secrets
         }
     }
 
@@ -34,6 +38,7 @@ public enum ClientAuthentication: Sendable {
         case .none: "none"
         case .basic: "client_secret_basic"
         case .post: "client_secret_post"
+        case .assertion(let assertion): assertion.method
         }
     }
 
@@ -60,10 +65,15 @@ public enum ClientAuthentication: Sendable {
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for an empty identifier, an empty secret, or an
     ///   identifier with a colon in raw Basic, where a colon ends the identifier (RFC 7617, section 2).
-    func apply(clientID: String, to parameters: inout Parameters, _ headers: inout HTTPFields) throws(OAuthError) {
+    func apply(
+        clientID: String, for call: AuthenticatedCall, to parameters: inout Parameters, _ headers: inout HTTPFields
+    ) throws(OAuthError) {
         try Self.check(clientID: clientID)
         if case .basic(let secret, _) = self, secret.isEmpty { throw Self.emptySecret }
         if case .post(let secret) = self, secret.isEmpty { throw Self.emptySecret }
+        if case .assertion(let assertion) = self, assertion.secrets.contains(where: \.isEmpty) {
+            throw Self.emptySecret
+        }
         switch self {
         case .none:
             try parameters.add("client_id", clientID)
@@ -75,7 +85,18 @@ public enum ClientAuthentication: Sendable {
         case .post(let secret):
             try parameters.add("client_id", clientID)
             try parameters.add("client_secret", secret.reveal())
+        case .assertion(let assertion):
+            try assertion.add(clientID: clientID, for: call, to: &parameters)
         }
+    }
+
+    /// A form with this authentication, posted to the endpoint of the call.
+    func form(
+        _ parameters: Parameters, clientID: String, for call: AuthenticatedCall
+    ) throws(OAuthError) -> RequestMessage {
+        var (parameters, headers) = (parameters, HTTPFields())
+        try apply(clientID: clientID, for: call, to: &parameters, &headers)
+        return RequestMessage(form: parameters, to: call.endpoint, headers: headers)
     }
 
     /// Identifier and secret as HTTP Basic joins and encodes them (RFC 7617, section 2).

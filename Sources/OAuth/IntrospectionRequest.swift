@@ -19,7 +19,9 @@ public struct IntrospectionRequest: Sendable {
     ///   ``OAuthError/configuration(member:problem:)``, when the server has no introspection endpoint.
     public var message: RequestMessage {
         get throws(OAuthError) {
-            try query.message(to: \.introspectionEndpoint, named: "introspection_endpoint")
+            try query.message(
+                to: \.introspectionEndpoint, named: "introspection_endpoint",
+                algorithms: query.server.introspectionEndpointAuthSigningAlgorithms)
         }
     }
 

@@ -85,7 +85,8 @@ extension JSONWebKey.Material {
         }
         switch (members["kty"]?.string, members["crv"]?.string) {
         case ("RSA", _):
-            guard let modulus = bytes("n"), let exponent = bytes("e"), Self.isAcceptable(modulus, exponent),
+            guard let modulus = bytes("n"), let exponent = bytes("e"),
+                JSONWebKey.isAcceptable(modulus: modulus, exponent: exponent),
                 let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent)
             else { return nil }
             self = .rsa(key)
@@ -119,11 +120,13 @@ extension JSONWebKey.Material {
         guard let x, let y, x.count == length, y.count == length else { return nil }
         return [0x04] + x + y
     }
+}
 
+extension JSONWebKey {
     /// A modulus of 2048 to 8192 bits, counted exactly, and an odd exponent from 3 on in 32 bits.
     ///
     /// These limits hold whatever limits the library has.
-    private static func isAcceptable(_ modulus: [UInt8], _ exponent: [UInt8]) -> Bool {
+    static func isAcceptable(modulus: [UInt8], exponent: [UInt8]) -> Bool {
         let digits = modulus.drop { $0 == 0 }
         let bits = digits.count * 8 - (digits.first?.leadingZeroBitCount ?? 0)
         let exponent = exponent.drop { $0 == 0 }

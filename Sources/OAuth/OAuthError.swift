@@ -26,6 +26,8 @@ public enum OAuthError: Error, Sendable, Hashable {
         case metadata
         /// The response to an authorization request (RFC 6749, section 4.1.2).
         case authorization
+        /// Handing an authorization request to the server (RFC 9126).
+        case pushedAuthorization = "pushed_authorization"
         /// The token endpoint (RFC 6749, section 3.2).
         case token
         /// The revocation endpoint (RFC 7009).

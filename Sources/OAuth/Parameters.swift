@@ -38,6 +38,21 @@ struct Parameters: Sendable {
         }
     }
 
+    /// The values by name, in the order of the names' first appearance.
+    var grouped: [(name: String, values: [String])] {
+        var places: [String: Int] = [:]
+        var groups: [(name: String, values: [String])] = []
+        for (name, value) in pairs {
+            if let place = places[name] {
+                groups[place].values.append(value)
+            } else {
+                places[name] = groups.count
+                groups.append((name, [value]))
+            }
+        }
+        return groups
+    }
+
     /// The parameters as the query of an address (RFC 6749, section 4.1.1).
     var query: String {
         pairs.map { PercentEncoding.query($0.name) + "=" + PercentEncoding.query($0.value) }.joined(separator: "&")

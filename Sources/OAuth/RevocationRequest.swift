@@ -25,7 +25,9 @@ public struct RevocationRequest: Sendable {
     ///   ``OAuthError/configuration(member:problem:)``, when the server has no revocation endpoint.
     public var message: RequestMessage {
         get throws(OAuthError) {
-            try query.message(to: \.revocationEndpoint, named: "revocation_endpoint")
+            try query.message(
+                to: \.revocationEndpoint, named: "revocation_endpoint",
+                algorithms: query.server.revocationEndpointAuthSigningAlgorithms)
         }
     }
 

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// What revocation and introspection send: a token and the client that asks (RFC 7009, section 2.1; RFC 7662, section 2.1).
 struct TokenQuery: Sendable {
     let token: Secret
@@ -16,17 +14,21 @@ struct TokenQuery: Sendable {
 
     /// The request to one of the server's endpoints.
     ///
+    /// - Parameter algorithms: what the endpoint takes for assertions; nil stands for the token endpoint's.
     /// - Throws: ``OAuthError/malformed(step:member:expected:found:)``, or for a server described by hand
     ///   ``OAuthError/configuration(member:problem:)``, when the server has no such endpoint.
     func message(
-        to endpoint: KeyPath<AuthorizationServerMetadata, EndpointURL?>, named name: String
+        to endpoint: KeyPath<AuthorizationServerMetadata, EndpointURL?>, named name: String,
+        algorithms: [String]?
     ) throws(OAuthError) -> RequestMessage {
         guard let endpoint = server[keyPath: endpoint] else { throw server.lacks(name) }
         var parameters = Parameters()
         try parameters.add("token", token.reveal())
         try parameters.add("token_type_hint", kind.rawValue)
-        var headers = HTTPFields()
-        try authentication.apply(clientID: clientID, to: &parameters, &headers)
-        return RequestMessage(form: parameters, to: endpoint, headers: headers)
+        return try authentication.form(
+            parameters, clientID: clientID,
+            for: AuthenticatedCall(
+                server: server, endpoint: endpoint,
+                algorithms: algorithms ?? server.tokenEndpointAuthSigningAlgorithms))
     }
 }

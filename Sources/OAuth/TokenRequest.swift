@@ -89,7 +89,9 @@ public struct TokenRequest: Sendable {
             try parameters.addEach("resource", resources)
             try parameters.add(extras: extras, reserved: Self.reservedNames)
             var headers = headers
-            try authentication.apply(clientID: clientID, to: &parameters, &headers)
+            let call = AuthenticatedCall(
+                server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms)
+            try authentication.apply(clientID: clientID, for: call, to: &parameters, &headers)
             return deviations.sendsJSON
                 ? RequestMessage(json: parameters, to: endpoint, headers: headers)
                 : RequestMessage(form: parameters, to: endpoint, headers: headers)

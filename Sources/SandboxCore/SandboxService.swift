@@ -36,6 +36,11 @@ public struct SandboxClient: Sendable {
     public let id: String
     /// The client secret; nil for public clients. It is a fixture and protects nothing.
     public let secret: String?
+    /// The client's private key as a JWK, for clients that sign instead of showing a secret; nil for others. It is new in
+    /// every process and protects nothing.
+    public let privateKey: String?
+    /// Whether the client has to push its authorization requests (RFC 9126 section 6).
+    public let pushesOnly: Bool
     /// Public or confidential.
     public let kind: Kind
     /// The registered redirect URIs. One on `http://127.0.0.1` or `http://[::1]` without a port fits any port
@@ -47,8 +52,11 @@ public struct SandboxClient: Sendable {
     public let note: String
 
     package init(
-        id: String, secret: String?, kind: Kind, redirectURIs: [String], grantTypes: [String], note: String
+        id: String, secret: String?, privateKey: String? = nil, kind: Kind, pushesOnly: Bool = false,
+        redirectURIs: [String], grantTypes: [String], note: String
     ) {
+        self.privateKey = privateKey
+        self.pushesOnly = pushesOnly
         self.id = id
         self.secret = secret
         self.kind = kind
@@ -88,7 +96,7 @@ public struct SandboxUser: Sendable {
 extension SandboxClient {
     var json: JSON {
         [
-            "id": .string(id), "secret": JSON(secret), "kind": .string(kind.rawValue),
+            "id": .string(id), "secret": JSON(secret), "private_key": JSON(privateKey), "kind": .string(kind.rawValue),
             "redirect_uris": JSON(redirectURIs), "grant_types": JSON(grantTypes), "note": .string(note),
         ]
     }

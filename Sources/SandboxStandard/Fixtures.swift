@@ -20,6 +20,17 @@ enum Fixtures {
         SandboxClient(
             id: "sandbox-service", secret: "sandbox-service-secret", kind: .confidential, redirectURIs: [],
             grantTypes: ["client_credentials"], note: "a machine without users"),
+        SandboxClient(
+            id: AssertingClients.keyed, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            note: "a server with a key: private_key_jwt by ES256"),
+        SandboxClient(
+            id: AssertingClients.hashed, secret: "sandbox-hmac-secret: 32 bytes or more, as HS256 needs",
+            kind: .confidential, redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            note: "a server whose secret signs: client_secret_jwt by HS256"),
+        SandboxClient(
+            id: "sandbox-pushing", secret: nil, kind: .public, pushesOnly: true, redirectURIs: SharedRedirects.all,
+            grantTypes: userGrants, note: "a native app that has to push its requests (RFC 9126)"),
     ]
 
     static let users = [

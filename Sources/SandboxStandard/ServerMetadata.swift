@@ -3,6 +3,10 @@ import SandboxCore
 
 /// The metadata document of the standards-compliant server (RFC 8414 section 2, OpenID Connect Discovery section 3).
 enum ServerMetadata {
+    private static let methods = [
+        "client_secret_basic", "client_secret_post", "private_key_jwt", "client_secret_jwt",
+    ]
+
     static func json(issuer: String, dialect: Dialect) -> JSON {
         let endpoints: JSON = [
             "issuer": .string(issuer), "authorization_endpoint": .string(issuer + "/authorize"),
@@ -10,6 +14,7 @@ enum ServerMetadata {
             "userinfo_endpoint": .string(issuer + "/userinfo"),
             "revocation_endpoint": .string(issuer + "/revoke"),
             "introspection_endpoint": .string(issuer + "/introspect"),
+            "pushed_authorization_request_endpoint": .string(issuer + "/par"),
         ]
         return
             endpoints
@@ -17,11 +22,12 @@ enum ServerMetadata {
             .adding("response_types_supported", ["code"])
             .adding("response_modes_supported", ["query"])
             .adding("grant_types_supported", ["authorization_code", "refresh_token", "client_credentials"])
-            .adding("token_endpoint_auth_methods_supported", ["none", "client_secret_basic", "client_secret_post"])
-            .adding(
-                "revocation_endpoint_auth_methods_supported", ["none", "client_secret_basic", "client_secret_post"]
-            )
-            .adding("introspection_endpoint_auth_methods_supported", ["client_secret_basic", "client_secret_post"])
+            .adding("token_endpoint_auth_methods_supported", JSON(["none"] + methods))
+            .adding("token_endpoint_auth_signing_alg_values_supported", ["ES256", "HS256"])
+            .adding("revocation_endpoint_auth_methods_supported", JSON(["none"] + methods))
+            .adding("revocation_endpoint_auth_signing_alg_values_supported", ["ES256", "HS256"])
+            .adding("introspection_endpoint_auth_methods_supported", JSON(methods))
+            .adding("introspection_endpoint_auth_signing_alg_values_supported", ["ES256", "HS256"])
             .adding("code_challenge_methods_supported", ["S256"])
             .adding("authorization_response_iss_parameter_supported", true)
             .adding("subject_types_supported", ["public"])

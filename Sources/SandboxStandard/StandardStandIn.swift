@@ -4,13 +4,14 @@ package import SandboxCore
 
 /// A server that keeps to the standards, for clients that are not written for one service.
 ///
-/// RFC 6749 (code, refresh, client credentials), 7636 (S256 demanded of all), 8414 and OpenID discovery, 9207, 7009,
+/// RFC 6749 (code, refresh, client credentials), 7523, 7636 (S256 demanded of all), 8414 and OpenID discovery, 9126, 9207, 7009,
 /// 7662, 6750, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
 package struct StandardStandIn: StandIn {
     package static let name = SandboxService.Name.standard
     package let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint
     private let signer = IDTokenSigner()
+    private let assertions = ClientAssertions()
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
@@ -44,6 +45,7 @@ package struct StandardStandIn: StandIn {
         [
             Route("GET", path: "/authorize", note: "sign in and consent", answer: authorization.show),
             Route("POST", path: "/authorize", note: "the forms of those pages", answer: authorization.submit),
+            Route("POST", path: "/par", note: "pushed authorization requests (RFC 9126)", answer: push),
             Route("POST", path: "/token", note: "code, refresh, client credentials", answer: token),
             Route("POST", path: "/revoke", note: "revocation (RFC 7009)", answer: revoke),
             Route("POST", path: "/introspect", note: "introspection (RFC 7662), for clients with a secret") {
@@ -64,6 +66,18 @@ package struct StandardStandIn: StandIn {
             return .uncachedJSON(
                 answer.adding("refresh_token", tokens.refreshToken.map(JSON.string))
                     .adding("id_token", idToken.map(JSON.string)))
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
+    /// RFC 9126 sections 2.1 to 2.3.
+    private func push(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticated(request)
+            let reference = try server.push(request.form, by: client)
+            return .uncachedJSON(
+                ["request_uri": .string(reference), "expires_in": .number(PushedRequests.lifetime)], status: 201)
         } catch {
             return error.challengingAnswer
         }
@@ -93,9 +107,15 @@ package struct StandardStandIn: StandIn {
             throw .invalidRequest("The body must be application/x-www-form-urlencoded.")
         }
         if let name = request.form.doubledName { throw .invalidRequest("The parameter \(name) came twice.") }
+        if request.form["client_assertion"] != nil || request.form["client_assertion_type"] != nil {
+            guard request.headers[.authorization] == nil, request.form["client_secret"] == nil else {
+                throw .invalidRequest("The client used two authentication methods in one request.")
+            }
+            return try assertions.client(of: request.form, at: server)
+        }
         guard request.headers[.authorization] != nil else {
             guard let id = request.form["client_id"] else { throw .invalidClient("The client identifier is missing.") }
-            return try server.client(id: id, secret: request.form["client_secret"])
+            return try showing(id: id, secret: request.form["client_secret"])
         }
         guard let credentials = request.basicCredentials else {
             throw .invalidClient("Authorization is not well-formed Basic.")
@@ -107,7 +127,15 @@ package struct StandardStandIn: StandIn {
         if let other = request.form["client_id"], other != id {
             throw .invalidRequest("client_id is not the client of Authorization.")
         }
-        return try server.client(id: id, secret: PercentCoding.formDecoded(credentials.secret))
+        return try showing(id: id, secret: PercentCoding.formDecoded(credentials.secret))
+    }
+
+    /// A client that shows its secret, or has none.
+    private func showing(id: String, secret: String?) throws(OAuthFailure) -> SandboxClient {
+        guard id != AssertingClients.hashed else {
+            throw .invalidClient("The client has to sign with its secret instead of showing it.")
+        }
+        return try server.client(id: id, secret: secret)
     }
 }
 #endif

@@ -23,6 +23,13 @@ private enum CommentSamples {
         return [service, gitLab]
     }
 
+    static func key(_ file: [UInt8], _ service: Service) throws -> Client {
+        let key = try SigningKey(parsing: file, keyID: "key-1")
+        let client = Client.confidential(service: service, id: "app", key: key)
+        print(key.publicKeySet)
+        return client
+    }
+
     static func vault(data: String, config: String) throws -> FileVault {
         let vault = try FileVault(directory: "\(data)/handshake/vault", keyFile: "\(config)/handshake/key")
         return vault

@@ -21,6 +21,12 @@ struct ParsingTests {
             "login", "github", "--issuer", "https://example.test", "--client-id", "app", "--scope", "a", "--scope",
             "b",
         ],
+        [
+            "login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--key", "key.pem", "--key-id",
+            "k1",
+        ],
+        ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--par", "always"],
+        ["public-key", "key.pem", "--key-id", "k1"],
         ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
         ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],
         ["login", "microsoft", "--tenant", "contoso.example", "--client-id", "app"],
@@ -78,7 +84,7 @@ struct ParsingTests {
         let local = [
             "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
             "NearbyShow",
-            "NearbyBefriend", "NearbyUnfriend", "List", "Show",
+            "NearbyBefriend", "NearbyUnfriend", "List", "Show", "PublicKey",
         ]
         let endless = [
             "RunSandbox", "Demo", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",

@@ -141,7 +141,7 @@ extension Account {
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
         }
-        return try client.tokenRequest(grantType, at: server)
+        return try client.tokenRequest(grantType, at: server, in: environment)
     }
 
     /// What a failed call means for the session.

@@ -167,7 +167,7 @@ extension Account {
         do {
             let request = RevocationRequest(
                 token, kind: kind, at: server, clientID: client.id,
-                authentication: try client.authentication(at: server))
+                authentication: try client.authentication(at: server, in: environment))
             try await environment.exchange({ try request.message }, request.confirm)
             return true
         } catch let error as HandshakeError where error.isFinalForRevocation {

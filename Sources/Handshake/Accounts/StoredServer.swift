@@ -17,6 +17,12 @@ struct StoredServer: Codable, Sendable {
     let authenticationMethods: [String]?
     let signingAlgorithms: [String]?
     let announcesIssuer: Bool
+    /// Absent, as all below, in records of before they were read.
+    let pushedAuthorization: String?
+    let requiresPushedAuthorization: Bool?
+    let assertionAlgorithms: [String]?
+    let revocationAssertionAlgorithms: [String]?
+    let introspectionAssertionAlgorithms: [String]?
 
     init(_ server: AuthorizationServerMetadata) {
         issuer = server.issuer.string
@@ -34,6 +40,11 @@ struct StoredServer: Codable, Sendable {
         authenticationMethods = server.tokenEndpointAuthMethods
         signingAlgorithms = server.idTokenSigningAlgorithms
         announcesIssuer = server.announcesIssuerInResponse
+        pushedAuthorization = server.pushedAuthorizationRequestEndpoint?.string
+        requiresPushedAuthorization = server.requiresPushedAuthorizationRequests
+        assertionAlgorithms = server.tokenEndpointAuthSigningAlgorithms
+        revocationAssertionAlgorithms = server.revocationEndpointAuthSigningAlgorithms
+        introspectionAssertionAlgorithms = server.introspectionEndpointAuthSigningAlgorithms
     }
 
     /// The metadata again, with every address checked as if it had just arrived.
@@ -55,6 +66,11 @@ struct StoredServer: Codable, Sendable {
         server.tokenEndpointAuthMethods = authenticationMethods
         server.idTokenSigningAlgorithms = signingAlgorithms
         server.announcesIssuerInResponse = announcesIssuer
+        server.pushedAuthorizationRequestEndpoint = try endpoint(pushedAuthorization)
+        server.requiresPushedAuthorizationRequests = requiresPushedAuthorization ?? false
+        server.tokenEndpointAuthSigningAlgorithms = assertionAlgorithms
+        server.revocationEndpointAuthSigningAlgorithms = revocationAssertionAlgorithms
+        server.introspectionEndpointAuthSigningAlgorithms = introspectionAssertionAlgorithms
         server.source = source
         return server
     }

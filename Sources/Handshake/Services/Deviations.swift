@@ -14,6 +14,14 @@ extension Service {
         public var offlineParameters: [String: String] = [:]
         /// How Basic credentials are encoded.
         public var credentialEncoding: ClientAuthentication.CredentialEncoding
+        /// Whom the assertions of clients with keys are addressed to.
+        public var assertionAudience = ClientAssertion.Audience.issuer
+        /// The `typ` of their header.
+        public var assertionType = "client-authentication+jwt"
+        /// What the signed text says that stands in the place of a client secret; nil for a fixed secret.
+        public var signedSecret: ClientAssertion.SignedSecret?
+        /// The parameters that stand in the browser's address although the request was handed over (RFC 9126, section 4).
+        public var repeatedWhenPushed: Set<String> = []
         /// Parameters that every token request carries.
         public var tokenParameters: [String: String] = [:]
         /// Whether token requests state the scopes too.
@@ -64,6 +72,12 @@ extension Service.Deviations: Codable {
         scopeParameter = try values.decodeIfPresent(String.self, forKey: .scopeParameter) ?? scopeParameter
         offlineParameters =
             try values.decodeIfPresent([String: String].self, forKey: .offlineParameters) ?? offlineParameters
+        assertionAudience =
+            try values.decodeIfPresent(ClientAssertion.Audience.self, forKey: .assertionAudience) ?? assertionAudience
+        assertionType = try values.decodeIfPresent(String.self, forKey: .assertionType) ?? assertionType
+        signedSecret = try values.decodeIfPresent(ClientAssertion.SignedSecret.self, forKey: .signedSecret)
+        repeatedWhenPushed =
+            try values.decodeIfPresent(Set<String>.self, forKey: .repeatedWhenPushed) ?? repeatedWhenPushed
         tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? tokenParameters
         repeatsScope = try values.decodeIfPresent(Bool.self, forKey: .repeatsScope) ?? repeatsScope
         token = try values.decodeIfPresent(TokenDeviations.self, forKey: .token) ?? token

@@ -37,14 +37,24 @@ struct ServiceFacts {
         server.refreshEndpoint = try endpoint("refresh_url")
         server.revocationEndpoint = try endpoint("revocation_url")
         server.deviceAuthorizationEndpoint = try endpoint("device_authorization_url")
-        server.tokenEndpointAuthMethods =
-            switch try text("client_authentication") {
-            case "basic": ["client_secret_basic"]
-            case "post": ["client_secret_post"]
-            case nil, "either": nil
-            case let other?: throw wrong("client_authentication", "it is basic, post or either, not “\(other)”")
-            }
+        server.pushedAuthorizationRequestEndpoint = try endpoint("pushed_authorization_url")
+        server.requiresPushedAuthorizationRequests = try flag("requires_pushed_authorization")
+        server.tokenEndpointAuthMethods = try authenticationMethods()
         return .described(server)
+    }
+
+    private func authenticationMethods() throws(HandshakeError) -> [String]? {
+        switch try text("client_authentication") {
+        case "basic": ["client_secret_basic"]
+        case "post": ["client_secret_post"]
+        case "private_key_jwt": ["private_key_jwt"]
+        case "client_secret_jwt": ["client_secret_jwt"]
+        case nil, "either": nil
+        case let other?:
+            throw wrong(
+                "client_authentication",
+                "it is basic, post, either, private_key_jwt or client_secret_jwt, not “\(quoted(other, limit: 80))”")
+        }
     }
 
     private func deviations(offline: [String: String]) throws(HandshakeError) -> Service.Deviations {
@@ -63,6 +73,15 @@ struct ServiceFacts {
         if let field = try text("authorization_header") {
             deviations.authorization = .field(try checked(field, "authorization_header"))
         }
+        deviations.assertionAudience =
+            try choice(
+                "assertion_audience",
+                ["issuer": .issuer, "token_endpoint": .tokenEndpoint, "endpoint": .endpoint]) ?? .issuer
+        deviations.assertionType =
+            try choice("assertion_type", ["JWT": "JWT", deviations.assertionType: deviations.assertionType])
+            ?? deviations.assertionType
+        deviations.signedSecret = try signedSecret()
+        deviations.repeatedWhenPushed = Set(try texts("repeated_when_pushed"))
         deviations.requiredHeaders = try map("required_headers")
         for (name, value) in deviations.requiredHeaders {
             _ = try checked(name, "required_headers")
@@ -71,6 +90,15 @@ struct ServiceFacts {
             }
         }
         return deviations
+    }
+
+    private func signedSecret() throws(HandshakeError) -> ClientAssertion.SignedSecret? {
+        let members = try map("signed_client_secret")
+        guard !members.isEmpty else { return nil }
+        guard let issuer = members["issuer"], let audience = members["audience"], members.count == 2,
+            !issuer.isEmpty, !audience.isEmpty
+        else { throw wrong("signed_client_secret", "it has the members issuer and audience") }
+        return ClientAssertion.SignedSecret(issuer: issuer, audience: audience)
     }
 
     private func tokenDeviations() throws(HandshakeError) -> TokenDeviations {

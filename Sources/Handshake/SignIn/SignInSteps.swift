@@ -17,9 +17,16 @@ extension Handshake {
                 member: "redirect",
                 problem: "a loopback redirect is received by signIn(through:); give the client a redirect URI")
         }
-        let pending = PendingSignIn(
-            request: try authorizationRequest(to: server, client: client, redirectURI: uri, timeout: timeout),
-            account: AccountID(client, name: name), note: note)
+        // Known to be possible before the user is asked.
+        let authentication = try client.authentication(at: server, in: environment)
+        var request = try authorizationRequest(to: server, client: client, redirectURI: uri, timeout: timeout)
+        if try client.pushes(to: server) {
+            let push = PushedAuthorizationRequest(request, authentication: authentication)
+            request = try await environment.exchange(
+                { try push.message },
+                { try push.pushed($0, repeating: client.service.deviations.repeatedWhenPushed) })
+        }
+        let pending = PendingSignIn(request: request, account: AccountID(client, name: name), note: note)
         do {
             let bytes = try pending.stored()
             try await environment.vault.update(pending.vaultKey) { try await $0.replace(with: bytes) }
@@ -195,7 +202,7 @@ extension Handshake {
     func token(
         _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client, now: Double
     ) async throws -> TokenResponse {
-        let request = try client.tokenRequest(grantType, at: server)
+        let request = try client.tokenRequest(grantType, at: server, in: environment)
         return try await environment.exchange({ try request.message }, { try request.response(from: $0, now: now) })
     }
 

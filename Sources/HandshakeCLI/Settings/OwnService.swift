@@ -16,7 +16,8 @@ enum OwnService {
         "expiry-unit",
         "zero-expiry-is-never", "absent-expiry", "scope-list", "error-code-pointer",
         "error-text-pointer",
-        "ignores-id-token", "authorization-scheme", "authorization-header",
+        "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "assertion-audience",
+        "assertion-type", "signed-client-secret", "ignores-id-token", "authorization-scheme", "authorization-header",
     ]
 
     /// The members of a table, as a built-in service has them.

@@ -18,6 +18,9 @@ extension Settings {
         var tokenURL: String?
         var clientID: String?
         var clientSecretFile: String?
+        var key: String?
+        var keyID: String?
+        var par: String?
         var auth: String?
         var redirect: String?
         var scope: [String]?
@@ -35,7 +38,8 @@ extension Settings {
             case tokenURL = "token-url"
             case clientID = "client-id"
             case clientSecretFile = "client-secret-file"
-            case auth, redirect, scope, resource, browser, set
+            case keyID = "key-id"
+            case key, par, auth, redirect, scope, resource, browser, set
         }
 
         /// The description of a service of the user's own at these addresses.

@@ -28,8 +28,8 @@ enum SecretLine {
         return Secret(text)
     }
 
-    /// Says what to do about what is no file. Whether the file can be trusted is checked when it is open.
-    private static func requireFile(_ path: String, what: String, option: String) throws(CommandError) {
+    /// Says what to do about what is no file; `option` takes standard input too. Whether the file can be trusted is checked when it is open.
+    static func requireFile(_ path: String, what: String, option: String?) throws(CommandError) {
         let attributes = try? FileManager.default.attributesOfItem(atPath: Settings.absolute(path))
         let name = quoted(path, limit: 200)
         switch attributes?[.type] as? FileAttributeType {
@@ -37,12 +37,14 @@ enum SecretLine {
             throw CommandError(
                 status: .vault, code: "secret_file_denied",
                 message:
-                    "“\(name)” was not read: symbolic links are not followed for files with secrets. Name the file itself, or pipe the \(what): … | handshake … \(option) -"
+                    "“\(name)” was not read: symbolic links are not followed for files with secrets. Name the file itself"
+                    + (option.map { ", or pipe the \(what): … | handshake … \($0) -" } ?? ".")
             )
         case nil, .typeRegular?: return
         case let type:
             throw CommandError.usage(
-                "“\(name)” is \(type == .typeDirectory ? "a folder" : "not a file"). Give a file with the \(what), or - for standard input."
+                "“\(name)” is \(type == .typeDirectory ? "a folder" : "not a file"). Give a file with the \(what)"
+                    + (option == nil ? "." : ", or - for standard input.")
             )
         }
     }

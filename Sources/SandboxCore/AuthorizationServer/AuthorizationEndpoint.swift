@@ -56,7 +56,8 @@ package struct AuthorizationEndpoint: Sendable {
 
     /// The redirect after the user refuses.
     func denied(_ authorization: PendingAuthorization) -> String {
-        server.response(
+        server.forgetPushed(authorization.target)
+        return server.response(
             to: authorization.redirectURI, state: authorization.state,
             [("error", "access_denied"), ("error_description", "The user did not allow access.")])
     }

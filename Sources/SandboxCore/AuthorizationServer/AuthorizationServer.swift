@@ -9,6 +9,7 @@ package final class AuthorizationServer: Sendable {
         package var origin = ""
         package var store = GrantStore()
         package var sessions: [String: BrowserSession] = [:]
+        package var pushed = PushedRequests()
     }
 
     package let dialect: Dialect
@@ -57,6 +58,7 @@ package final class AuthorizationServer: Sendable {
     /// Creates a code for an approved request (RFC 6749 section 4.1.2).
     package func issueCode(for request: PendingAuthorization, user: SandboxUser, authenticatedAt: Double) -> String {
         let code = RandomText.base64URL(bytes: 24)
+        forgetPushed(request.target)
         state.withLock { state in
             var grant = SandboxGrant(
                 clientID: request.client.id, user: user, scope: request.scope, authenticatedAt: authenticatedAt)

@@ -31,7 +31,7 @@ enum AuthorizationRefusal: Error, Sendable {
 extension AuthorizationServer {
     /// Parses an authorization request.
     func authorizationRequest(_ request: IncomingRequest) throws(AuthorizationRefusal) -> PendingAuthorization {
-        let query = request.query
+        let query = try parameters(of: request.query)
         if dialect.refusesDoubledParameters, let name = query.doubledName, ["client_id", "redirect_uri"].contains(name)
         {
             throw .page(detail: "The parameter \(name) is duplicated.")
@@ -52,6 +52,14 @@ extension AuthorizationServer {
                     to: redirectURI, state: query["state"],
                     [("error", error.code), ("error_description", error.detail)]))
         }
+    }
+
+    /// Checks a request that came from the client instead of a browser (RFC 9126 section 2.3).
+    func check(_ parameters: FormParameters, of client: SandboxClient) throws(OAuthFailure) {
+        guard let redirectURI = parameters["redirect_uri"],
+            RegisteredRedirect.matches(redirectURI, registered: client.redirectURIs)
+        else { throw .invalidRequest("The redirect_uri is not one that the client has registered.") }
+        _ = try checked(parameters, client: client, redirectURI: redirectURI, target: "")
     }
 
     /// The URL of an authorization response (RFC 6749 section 4.1.2, RFC 9207 section 2).

@@ -8,6 +8,8 @@ final class SandboxProcess: Sendable {
 
     private let running: RunningCommand
     private let origins: [String: String]
+    /// The private key of the standard server's client that signs, as a JWK.
+    let clientKey: String
 
     init(_ command: Command) async throws {
         running = try command.start(["sandbox", "--print-json"])
@@ -15,6 +17,8 @@ final class SandboxProcess: Sendable {
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         let services = try #require(object?["services"] as? [String: [String: Any]])
         origins = services.compactMapValues { $0["origin"] as? String }
+        let clients = services["standard"]?["clients"] as? [[String: Any]] ?? []
+        clientKey = try #require(clients.compactMap { $0["private_key"] as? String }.first)
     }
 
     func origin(_ service: String) throws -> String {

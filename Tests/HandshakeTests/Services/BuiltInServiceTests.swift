@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HTTPTypes
 import Handshake
@@ -33,6 +34,12 @@ struct BuiltInServiceTests {
         let service = try Service.named(Service.Name(rawValue: name), Self.values(name))
         let redirect = Client.Redirect.uri(try RedirectURI(ServiceTwin.redirect))
         let scopes = twin.text("scope_delimiter") == nil ? nil : twin.scopes
+        if twin.facts["signed_client_secret"] != nil {
+            let key = try SigningKey(parsing: Array(ServiceTwin.clientKey.pemRepresentation.utf8), keyID: "ABC123DEFG")
+            return try Handshake(
+                Client.confidential(service: service, id: "app", key: key, redirect: redirect), vault: MemoryVault(),
+                transport: twin, time: twin.time)
+        }
         let client =
             twin.isPublic
             ? Client(service: service, id: "app", redirect: redirect, scopes: scopes)

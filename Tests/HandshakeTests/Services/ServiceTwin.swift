@@ -191,9 +191,31 @@ final class ServiceTwin: Transport {
         expect(
             place, text("client_authentication").flatMap { $0 == "either" ? nil : $0 } ?? place, "client authentication"
         )
+        if facts["signed_client_secret"] != nil { return check(signedSecret: form["client_secret"] ?? "") }
         guard place == "basic" else { return expect(form["client_secret"], Self.secret, "client_secret") }
         let raw = text("credential_encoding") == "raw"
         let credentials = "app:" + (raw ? Self.secret : Self.secret.replacingOccurrences(of: " ", with: "+"))
         expect(field, "Basic " + Data(credentials.utf8).base64EncodedString(), "Basic")
+    }
+}
+
+extension ServiceTwin {
+    /// The key of the client at services where it signs the client secret.
+    static let clientKey = P256.Signing.PrivateKey()
+
+    private func check(signedSecret text: String) {
+        let parts = text.split(separator: ".").map(String.init)
+        guard parts.count == 3, let signature = Base64URL.decode(parts[2]),
+            let signed = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+            Self.clientKey.publicKey.isValidSignature(signed, for: Data("\(parts[0]).\(parts[1])".utf8)),
+            let claims = try? JSONSerialization.jsonObject(with: Data(Base64URL.decode(parts[1]) ?? []))
+                as? [String: Any]
+        else { return problem("client_secret is not signed by the client") }
+        let wanted = table("signed_client_secret")
+        expect(claims["iss"] as? String, wanted["issuer"], "iss of client_secret")
+        expect(claims["aud"] as? String, wanted["audience"], "aud of client_secret")
+        expect(claims["sub"] as? String, "app", "sub of client_secret")
+        let life = (claims["exp"] as? Int ?? 0) - (claims["iat"] as? Int ?? 0)
+        if !(1...15_777_000).contains(life) { problem("client_secret lives \(life) seconds") }
     }
 }

@@ -91,7 +91,8 @@ struct RunSandbox: AsyncParsableCommand {
         for service in sandbox.services {
             Output.result("\(service.name.rawValue)  \(service.origin)")
             for client in service.clients {
-                Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? "  public"))
+                let kind = client.privateKey == nil ? "  public" : "  signs; --print-json has its key"
+                Output.result("  client  \(client.id)" + (client.secret.map { "  secret \($0)" } ?? kind))
             }
             for user in service.users { Output.result("  user    \(user.name)  password \(user.password)") }
             for partner in service.connect?.partners ?? [] {

@@ -57,6 +57,7 @@ struct Services: ParsableCommand {
             let known = try Services.known(service, try Settings.load())
             var facts = known.facts
             facts["name"] = .string(known.name)
+            facts["authentication_methods"] = .array(Services.authenticationMethods(known).map { .string($0) })
             if common.json { return Output.result(JSONText(.object(facts)).text) }
             let rows = facts.sorted().flatMap { name, value -> [[String]] in
                 switch value {
@@ -162,6 +163,22 @@ struct Services: ParsableCommand {
         }
         facts["scope_delimiter"] = .string(service.deviations.scopeDelimiter)
         return facts
+    }
+
+    /// How a client authenticates at a service, in the words of `login --auth`.
+    private static func authenticationMethods(_ service: BuiltInService) -> [String] {
+        let open = service.facts["public_clients"]?.bool == true ? ["none"] : []
+        if service.facts["signed_client_secret"] != nil { return open + ["private-key-jwt"] }
+        switch service.facts["client_authentication"]?.string {
+        case "basic": return open + ["basic"]
+        case "post": return open + ["post"]
+        case "private_key_jwt": return open + ["private-key-jwt"]
+        case "client_secret_jwt": return open + ["client-secret-jwt"]
+        // The server's metadata says it, which this command does not ask for.
+        case nil where service.facts["discovers"]?.bool == true:
+            return ["none", "basic", "post", "private-key-jwt", "client-secret-jwt"]
+        default: return open + ["basic", "post"]
+        }
     }
 
     private static func plain(_ value: JSONValue) -> String {

@@ -14,6 +14,8 @@ struct LoginOptions: ParsableArguments {
 
     enum AuthenticationChoice: String, ExpressibleByArgument, CaseIterable {
         case none, basic, post
+        case privateKeyJWT = "private-key-jwt"
+        case clientSecretJWT = "client-secret-jwt"
     }
 
     @Option(help: ArgumentHelp("The name of the account; SERVICE unless given.", valueName: "name"))
@@ -32,12 +34,28 @@ struct LoginOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A file with the client's private key, PEM or JWK, which signs in place of a secret.", valueName: "file"))
+    var key: String?
+
+    @Option(
+        name: .customLong("key-id"),
+        help: ArgumentHelp("The name by which the service knows the key.", valueName: "id"))
+    var keyID: String?
+
+    @Option(
+        help: ArgumentHelp(
             "A file with a personal token from the service, or - for a line of standard input; replaces the sign-in.",
             valueName: "file"))
     var tokenFile: String?
 
     @Option(help: "How the client authenticates; the safest method that the server allows unless given.")
     var auth: AuthenticationChoice?
+
+    @Option(
+        help: ArgumentHelp(
+            "Whether the request is handed to the server before the browser opens (RFC 9126): auto, always or never.",
+            valueName: "when"))
+    var par: String?
 
     @Option(help: ArgumentHelp("A scope to request; repeatable.", valueName: "scope"))
     var scope: [String] = []
@@ -90,10 +108,16 @@ struct LoginOptions: ParsableArguments {
 
     /// Refuses options that contradict each other. Not `validate()`, whose errors lose their status.
     func check() throws {
-        if tokenFile != nil, clientSecretFile != nil || redirect != nil || browser != nil || grant == .clientCredentials
+        if tokenFile != nil,
+            clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant == .clientCredentials
         {
             throw CommandError.usage(
-                "--token-file replaces the sign-in: leave out --client-secret-file, --redirect, --browser and --grant.")
+                "--token-file replaces the sign-in: leave out --client-secret-file, --key, --redirect, --browser and --grant."
+            )
+        }
+        if key != nil, clientSecretFile != nil {
+            throw CommandError.usage(
+                "A client authenticates with a key or with a secret: leave out --key or --client-secret-file.")
         }
     }
 }

@@ -27,18 +27,11 @@ struct LoginPlan {
                     + ServiceChoice.registrationAdvice(name)
             )
         }
-        let secretFile = settings.choose(options.clientSecretFile, "CLIENT_SECRET_FILE", table.clientSecretFile)
-        let secret: Secret? =
-            if let secretFile {
-                try await SecretLine.read(secretFile, what: "client secret", option: "--client-secret-file")
-            } else { previous?.credential?.secret }
-        guard secret != nil || options.grant == .authorizationCode else {
-            throw CommandError.usage("--grant client-credentials needs --client-secret-file FILE.")
+        let credential = try await ClientCredential(options: options, settings: settings, service: name)
+            .credential(previous: previous?.credential)
+        guard credential != nil || options.grant == .authorizationCode else {
+            throw CommandError.usage("--grant client-credentials needs --client-secret-file FILE or --key FILE.")
         }
-        let authentication = settings.stated(options.auth?.rawValue, "auth", "AUTH", table.auth, of: name)
-        let method =
-            authentication == nil && secretFile == nil
-            ? previous?.credential?.method : try Self.authentication(authentication, hasSecret: secret != nil)
         let redirect =
             try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
             ?? previous?.redirect ?? .loopback
@@ -50,16 +43,11 @@ struct LoginPlan {
         let parameters =
             options.param.isEmpty
             ? previous?.parameters ?? [:] : try Self.pairs(options.param, option: "--param")
-        client =
-            if let secret, let method {
-                Client.confidential(
-                    service: service, id: clientID, secret: secret, method: method, redirect: redirect, scopes: scopes,
-                    resources: resources, parameters: parameters)
-            } else {
-                Client(
-                    service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
-                    parameters: parameters)
-            }
+        var client = Client(
+            service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
+            parameters: parameters, credential: credential)
+        client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
+        self.client = client
         account = options.account ?? name
         guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
@@ -99,18 +87,17 @@ struct LoginPlan {
         return previous
     }
 
-    private static func authentication(
-        _ stated: StatedValue?, hasSecret: Bool
-    ) throws -> Client.AuthenticationMethod? {
-        guard let stated else { return hasSecret ? .automatic : nil }
-        switch LoginOptions.AuthenticationChoice(rawValue: stated.value) {
-        case .some(.none): return nil
-        case .basic where hasSecret: return .basic
-        case .post where hasSecret: return .post
-        case .basic, .post:
-            throw CommandError.usage("\(stated.name) \(stated.value) needs the secret: --client-secret-file FILE")
-        case nil: throw stated.wrong("none, basic or post")
+    private static func clientOptions(
+        _ options: LoginOptions, _ settings: Settings, of name: String, previous: Client.Options?
+    ) throws -> Client.Options {
+        var client = previous ?? Client.Options()
+        if let stated = settings.stated(options.par, "par", "PAR", settings.service(name).par, of: name) {
+            guard let pushing = Client.Options.Pushing(rawValue: stated.value) else {
+                throw stated.wrong("auto, always or never")
+            }
+            client.pushedRequests = pushing
         }
+        return client
     }
 
     private static func redirect(_ stated: StatedValue) throws -> Client.Redirect {

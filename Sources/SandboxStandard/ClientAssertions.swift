@@ -1,0 +1,127 @@
+#if Sandbox
+import Crypto
+import SandboxCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The clients that sign instead of showing a secret.
+enum AssertingClients {
+    static let keyed = "sandbox-key"
+    static let hashed = "sandbox-hmac"
+    static let keyID = "sandbox-client-1"
+    static let key = P256.Signing.PrivateKey()
+
+    /// The private key as a client keeps it (RFC 7518 section 6.2.2).
+    static let privateKey: String = {
+        let point = key.publicKey.rawRepresentation
+        let jwk: JSON = [
+            "kty": "EC", "crv": "P-256", "kid": .string(keyID), "use": "sig", "alg": "ES256",
+            "x": .string(URLSafeBase64.encoded(point.prefix(32))),
+            "y": .string(URLSafeBase64.encoded(point.suffix(32))),
+            "d": .string(URLSafeBase64.encoded(key.rawRepresentation)),
+        ]
+        return jwk.text
+    }()
+}
+
+/// Verifies the assertions of clients (RFC 7523 section 3, OpenID Connect Core section 9).
+///
+/// A class, because the assertions that were used are kept: each counts once.
+final class ClientAssertions: Sendable {
+    private let used = Mutex<Set<String>>([])
+
+    /// The longest that an assertion may count, in seconds.
+    private static let longestLifetime = 300
+    private static let leeway = 10.0
+
+    /// The client that an assertion in a form proves.
+    func client(of form: FormParameters, at server: AuthorizationServer) throws(OAuthFailure) -> SandboxClient {
+        guard form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" else {
+            throw .invalidClient("client_assertion_type is not the one of RFC 7523.")
+        }
+        guard let token = SignedText(form["client_assertion"] ?? "") else {
+            throw .invalidClient("client_assertion is not a signed text of three parts.")
+        }
+        guard let id = token.claims["iss"]?.scalarText, token.claims["sub"]?.scalarText == id,
+            let client = server.dialect.client(id), form["client_id"].map({ $0 == id }) ?? true
+        else { throw .invalidClient("iss, sub and client_id have to be the client's identifier.") }
+        try checkSignature(of: token, by: client)
+        try checkClaims(of: token, at: server)
+        return client
+    }
+
+    private func checkSignature(of token: SignedText, by client: SandboxClient) throws(OAuthFailure) {
+        guard ["client-authentication+jwt", "JWT"].contains(token.header["typ"]?.scalarText ?? "JWT"),
+            token.header["crit"] == nil
+        else { throw .invalidClient("The assertion's header is of another kind of text.") }
+        let isSigned: Bool
+        switch client.id {
+        case AssertingClients.keyed:
+            let name = token.header["kid"]?.scalarText
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)
+            isSigned =
+                token.header["alg"]?.scalarText == "ES256" && (name == nil || name == AssertingClients.keyID)
+                && signature.map {
+                    AssertingClients.key.publicKey.isValidSignature($0, for: Data(token.signed.utf8))
+                } ?? false
+        case AssertingClients.hashed:
+            isSigned =
+                token.header["alg"]?.scalarText == "HS256"
+                && HMAC<SHA256>.isValidAuthenticationCode(
+                    token.signature, authenticating: Data(token.signed.utf8),
+                    using: SymmetricKey(data: Data((client.secret ?? "").utf8)))
+        default: isSigned = false
+        }
+        guard isSigned else { throw .invalidClient("The assertion is not signed by the client.") }
+    }
+
+    private func checkClaims(of token: SignedText, at server: AuthorizationServer) throws(OAuthFailure) {
+        guard case .string(server.origin)? = token.claims["aud"] else {
+            throw .invalidClient("aud has to be the issuer, as one string.")
+        }
+        let now = server.clock.now
+        guard let expiry = token.claims["exp"]?.integer, let issuedAt = token.claims["iat"]?.integer,
+            Double(expiry) > now - Self.leeway, Double(issuedAt) < now + Self.leeway,
+            issuedAt >= 0, issuedAt < expiry, expiry - issuedAt <= Self.longestLifetime
+        else { throw .invalidClient("The assertion is expired, of the future, or counts too long.") }
+        guard let identifier = token.claims["jti"]?.scalarText, identifier.utf8.count >= 16 else {
+            throw .invalidClient("jti is missing or too short.")
+        }
+        guard used.withLock({ $0.insert(identifier).inserted }) else {
+            throw .invalidClient("The assertion was used before.")
+        }
+    }
+}
+
+/// A signed text, read but not verified (RFC 7515 section 7.1).
+struct SignedText: Sendable {
+    let header: JSON
+    let claims: JSON
+    let signed: String
+    let signature: Data
+
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard text.utf8.count <= 65_536, parts.count == 3, let header = Self.decoded(parts[0]),
+            let claims = Self.decoded(parts[1]),
+            let signature = Self.decoded(parts[2]), let headerValue = JSON(parsing: Array(header)),
+            let claimsValue = JSON(parsing: Array(claims))
+        else { return nil }
+        self.header = headerValue
+        self.claims = claimsValue
+        self.signature = signature
+        signed = "\(parts[0]).\(parts[1])"
+    }
+
+    private static func decoded(_ part: Substring) -> Data? {
+        guard !part.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
+        let plain = part.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        return Data(base64Encoded: String(plain) + String(repeating: "=", count: (4 - plain.count % 4) % 4))
+    }
+}
+#endif

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import HandshakeCLI
+
+extension CommandTests {
+    @Suite("Keys of clients in the command")
+    struct ClientKeyTests {
+        private func login(
+            _ command: Command, _ sandbox: SandboxProcess, _ options: String...
+        ) async throws -> FinishedCommand {
+            try await command.start(
+                [
+                    "login", "robot", "--grant", "client-credentials", "--issuer", try sandbox.origin("standard"),
+                    "--client-id", "sandbox-key", "--scope", "api", "--json",
+                ] + options
+            ).finish()
+        }
+
+        @Test("a client signs in with its key, and later runs need no file")
+        func signIn() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let key = try command.file("key.json", sandbox.clientKey)
+            let done = try await login(command, sandbox, "--key", key)
+            #expect(done.ending == .status(0), "\(done)")
+            try FileManager.default.removeItem(atPath: key)
+            #expect(try await login(command, sandbox).ending == .status(0))
+            #expect(try await login(command, sandbox, "--auth", "private-key-jwt").ending == .status(0))
+            let token = try await command.run("token", "robot")
+            #expect(token.ending == .status(0), "\(token)")
+            #expect(!"\(token) \(done)".contains(String(sandbox.clientKey.suffix(30))))
+        }
+
+        @Test("a key of the settings signs, and is found by its name")
+        func settings() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let key = try command.file("key.json", sandbox.clientKey)
+            _ = try command.file(
+                "home/config.toml",
+                """
+                [services.robot]
+                issuer = "\(try sandbox.origin("standard"))"
+                client-id = "sandbox-key"
+                key = "\(key)"
+                key-id = "sandbox-client-1"
+                """)
+            let done = try await command.run("login", "robot", "--grant", "client-credentials", "--scope", "api")
+            #expect(done.ending == .status(0), "\(done)")
+        }
+
+        @Test("M305: a key file that others can read is refused with status 7, and no key in it with status 64")
+        func refused() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let open = try command.file("open.json", sandbox.clientKey, mode: 0o644)
+            let denied = try await login(command, sandbox, "--key", open)
+            #expect(denied.ending == .status(7), "\(denied)")
+            #expect(denied.stderr.contains("chmod"))
+            let text = try command.file("text.pem", "no key at all")
+            for (file, words) in [
+                (text, "openssl pkey"), (command.folder + "/absent", "does not exist"), ("/", "folder"),
+            ] {
+                let done = try await login(command, sandbox, "--key", file)
+                #expect(done.ending == .status(64), "\(done)")
+                #expect((done.error["message"] as? String)?.contains(words) == true, "\(done)")
+            }
+        }
+
+        @Test(
+            "options for a key and for a secret that do not fit are status 64",
+            arguments: [
+                (["--key", "k", "--client-secret-file", "s"], "leave out --key or --client-secret-file"),
+                (["--auth", "private-key-jwt"], "--key FILE"), (["--auth", "telepathy"], "auth"),
+                (["--par", "sometimes"], "auto, always or never"), (["--key", "k", "--token-file", "-"], "leave out"),
+            ])
+        func misfits(_ options: [String], _ words: String) async throws {
+            let done = try await Command().start(
+                ["login", "mine", "--issuer", "https://id.example.test", "--client-id", "app"] + options
+            ).finish()
+            #expect(done.ending == .status(64), "\(done)")
+            #expect(done.stderr.contains(words), "\(done)")
+        }
+
+        @Test("the public half of a key is printed as a set without private members")
+        func publicHalf() async throws {
+            let command = try Command()
+            let sandbox = try await SandboxProcess(command)
+            let key = try command.file("key.json", sandbox.clientKey)
+            let done = try await command.run("public-key", key)
+            #expect(done.ending == .status(0), "\(done)")
+            let keys = try #require(done.json["keys"] as? [[String: String]])
+            #expect(keys.count == 1)
+            #expect(keys[0].keys.sorted() == ["alg", "crv", "kid", "kty", "use", "x", "y"])
+            #expect(keys[0]["kid"] == "sandbox-client-1")
+        }
+
+        @Test(
+            "services show says how clients authenticate",
+            arguments: [
+                ("apple", ["private-key-jwt"]), ("zoom", ["none", "basic"]), ("recurse-center", ["basic", "post"]),
+            ])
+        func shown(_ name: String, _ methods: [String]) async throws {
+            let done = try await Command().run("services", "show", name, "--json")
+            #expect(done.json["authentication_methods"] as? [String] == methods, "\(done)")
+        }
+    }
+}

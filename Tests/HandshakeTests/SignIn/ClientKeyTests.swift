@@ -1,0 +1,188 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import TestFixtures
+import Testing
+
+@testable import Handshake
+
+@Suite("Clients with keys", .heavy)
+struct ClientKeyTests {
+    /// A client of the sandbox that signs with its key, and this one or another key for it.
+    private static func keyed(_ world: World, key: SigningKey? = nil) throws -> Client {
+        let known = try #require(world.sandbox.standard.clients.first { $0.privateKey != nil })
+        let own = try SigningKey(parsing: Array((known.privateKey ?? "").utf8))
+        return Client.confidential(service: try world.service(), id: known.id, key: key ?? own)
+    }
+
+    private static func other() throws -> SigningKey {
+        try SigningKey(parsing: Array(P256.Signing.PrivateKey().pemRepresentation.utf8), keyID: "sandbox-client-1")
+    }
+
+    @Test("M301: a client with a key signs in, refreshes and revokes, and shows no secret")
+    func life() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await world.signedIn(try Self.keyed(world))
+        try await account.refresh()
+        try await account.refresh()
+        let report = try await account.signOut()
+        #expect(report.revoked == [.refreshToken, .accessToken])
+        let sent = world.sandbox.requests(.standard).filter { ["/token", "/revoke"].contains($0.path) }
+        #expect(sent.count == 4)
+        for request in sent {
+            #expect(request.status == 200)
+            #expect(request.authorizationScheme == nil)
+            #expect(request.formParameterNames.contains("client_assertion"))
+            #expect(!request.formParameterNames.contains("client_secret"))
+        }
+        await world.sandbox.stop()
+    }
+
+    @Test("M301: a client with a key signs in as itself, and its push is signed too")
+    func clientCredentials() async throws {
+        let world = try await World(.standard)
+        let known = try Self.keyed(world)
+        let key = try #require(known.credential?.key)
+        let client = Client.confidential(service: known.service, id: known.id, key: key, scopes: ["api"])
+        let account = try await world.app(client).signInAsClient()
+        #expect(account.status.scopes == ["api"])
+        _ = try await world.app(client).signIn(as: "second", through: ApprovingBrowser(sandbox: world.sandbox))
+        let push = try #require(world.sandbox.requests(.standard).first { $0.path == "/par" })
+        #expect(push.formParameterNames.contains("client_assertion"))
+        await world.sandbox.stop()
+    }
+
+    @Test("a key that is not the client's is the service's refusal, before the user is asked")
+    func wrongKey() async throws {
+        let world = try await World(.standard)
+        let app = try world.app(try Self.keyed(world, key: try Self.other()))
+        let error = await handshakeError {
+            try await app.signIn(
+                through: ScriptedBrowser { _ in
+                    Issue.record("the page was shown")
+                    return nil
+                })
+        }
+        #expect(error?.code == "invalid_client")
+        await world.sandbox.stop()
+    }
+
+    @Test("a client whose secret signs shows it nowhere")
+    func secret() async throws {
+        let world = try await World(.standard)
+        let known = try #require(world.sandbox.standard.clients.first { $0.id == "sandbox-hmac" })
+        let client = Client.confidential(
+            service: try world.service(), id: known.id, secret: Secret(known.secret ?? ""), method: .clientSecretJWT)
+        let (_, account) = try await world.signedIn(client)
+        try await account.refresh()
+        let request = try #require(world.sandbox.requests(.standard).last { $0.path == "/token" })
+        #expect(request.status == 200)
+        #expect(request.formParameterNames.contains("client_assertion"))
+        #expect(!request.formParameterNames.contains("client_secret"))
+        await world.sandbox.stop()
+    }
+
+    /// A provider whose metadata has further members.
+    private static func provider(_ more: [String: any Sendable]) throws -> ScriptedProvider {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.overrides["/.well-known/openid-configuration"] = { request in
+                let answer = try provider.answer("/.well-known/openid-configuration", request)
+                let members = try JSONSerialization.jsonObject(with: Data(answer.content)) as? [String: Any] ?? [:]
+                return .json(200, members.merging(more) { $1 })
+            }
+        }
+        return provider
+    }
+
+    private static func app(_ provider: ScriptedProvider, _ client: Client) throws -> Handshake {
+        try Handshake(client, vault: MemoryVault(), transport: provider, time: provider.time.source)
+    }
+
+    @Test(
+        "M307: a client whose key or secret the server cannot take is a configuration error before any request of it",
+        arguments: [
+            ["token_endpoint_auth_signing_alg_values_supported": ["RS256", "PS256"]],
+            ["token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_jwt"]],
+        ])
+    func unusable(_ metadata: [String: [String]]) async throws {
+        let provider = try Self.provider(metadata)
+        let known = try provider.client()
+        let app = try Self.app(
+            provider,
+            Client.confidential(service: known.service, id: "app", key: Self.other(), redirect: known.redirect))
+        let error = await handshakeError { try await app.beginSignIn() }
+        guard case .exchange(.configuration("key", _))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(provider.count("/token") == 0)
+        #expect(provider.count("/par") == 0)
+    }
+
+    @Test("C4: a secret signs where the server takes it in no other way, and never where it does")
+    func automatic() async throws {
+        for (methods, isSigned) in [
+            (["client_secret_jwt"], true), (["client_secret_jwt", "client_secret_post"], false),
+            (["private_key_jwt", "client_secret_jwt"], true),
+        ] {
+            let provider = try Self.provider(["token_endpoint_auth_methods_supported": methods])
+            let known = try provider.client()
+            let client = Client.confidential(
+                service: known.service, id: "app", secret: Secret(String(repeating: "s", count: 32)),
+                redirect: known.redirect)
+            _ = try await Self.app(provider, client).signIn(through: provider.browser)
+            let form = try #require(provider.forms("/token").first)
+            #expect((form["client_assertion"] != nil) == isSigned, "\(methods)")
+            #expect((form["client_secret"] != nil) == !isSigned, "\(methods)")
+        }
+    }
+
+    @Test("a client with a key and its options is remembered, and reads the same again")
+    func remembered() async throws {
+        let vault = MemoryVault()
+        let provider = ScriptedProvider()
+        let known = try provider.client()
+        var client = Client.confidential(
+            service: known.service, id: "app", key: try Self.other(), redirect: known.redirect)
+        client.options.pushedRequests = .always
+        try await Registrations(in: vault).remember(client, as: "mine")
+        let again = try #require(try await Registrations(in: vault).client(named: "mine"))
+        #expect(again.credential?.key?.thumbprint == client.credential?.key?.thumbprint)
+        #expect(again.credential?.key?.keyID == "sandbox-client-1")
+        #expect(again.options == client.options)
+        #expect(again.isConfidential)
+    }
+
+    @Test("M309: a service's description says that a key signs the client secret, and a fixed one is refused")
+    func apple() async throws {
+        let service = try Service.named("apple", ["team": "DEF123GHIJ"])
+        #expect(
+            service.deviations.signedSecret
+                == ClientAssertion.SignedSecret(issuer: "DEF123GHIJ", audience: "https://appleid.apple.com"))
+        let provider = ScriptedProvider()
+        let described = try Service(
+            name: "signed", authorizationServer: .discovered(try Issuer(ScriptedProvider.issuer), security: .httpsOnly),
+            defaultScopes: ["openid"], deviations: service.deviations)
+        let redirect = try provider.client().redirect
+        let fixed = Client.confidential(service: described, id: "app", secret: Secret("fixed"), redirect: redirect)
+        let error = await handshakeError { try await Self.app(provider, fixed).beginSignIn() }
+        guard case .exchange(.configuration("client_secret", _))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        let client = Client.confidential(service: described, id: "app", key: try Self.other(), redirect: redirect)
+        let account = try await Self.app(provider, client).signIn(through: provider.browser)
+        try await account.refresh()
+        for form in provider.forms("/token") {
+            let secret = try #require(form["client_secret"]).split(separator: ".")
+            let claims = try JSONValue(parsing: try #require(Base64URL.decode(secret[1]))).object
+            #expect(claims?["iss"]?.string == "DEF123GHIJ")
+            #expect(form["client_assertion"] == nil)
+        }
+        #expect(Set(provider.forms("/token").compactMap { $0["client_secret"] }).count == 2)
+    }
+}
