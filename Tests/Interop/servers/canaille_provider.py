@@ -1,10 +1,12 @@
 """canaille (on Authlib) as an OAuth 2.0 and OpenID provider.
 
 RFC 9207 `iss`, RFC 8414 metadata, refresh rotation, introspection, revocation, JWT access tokens, RSA and EC keys in one set.
+Clients that sign: keyed-ec, keyed-rsa; the audience of their assertions is the token endpoint, an older rule.
 User: alice / wonderland1. Redirect URIs match character for character, port included.
 """
 
 import datetime
+import json
 import secrets
 
 import host
@@ -31,14 +33,16 @@ config = {
 } | host.settings(options.setting)
 app = canaille.create_app(config=config, init_backend=False)
 web_secret = "canary-" + secrets.token_hex(16)
+# Clients that sign: what each of them keeps. The server knows the public halves.
+client_keys = {"keyed-ec": ECKey.generate_key("P-256", auto_kid=True), "keyed-rsa": RSAKey.generate_key(2048, auto_kid=True)}
 
 
-def add_client(client_id: str, secret: str | None, method: str, *grants: str) -> None:
+def add_client(client_id: str, secret: str | None, method: str, *grants: str, jwks: str | None = None) -> None:
     client = models.Client(
         client_id=client_id, client_secret=secret, client_name=client_id, client_uri="http://app.example",
         client_id_issued_at=datetime.datetime.now(datetime.UTC), token_endpoint_auth_method=method,
         grant_types=list(grants), response_types=["code"], redirect_uris=options.redirect_uri,
-        scope=["openid", "profile", "email"], id_token_signed_response_alg="RS256")
+        scope=["openid", "profile", "email"], id_token_signed_response_alg="RS256", jwks=jwks)
     Backend.instance.save(client)
     # Without this the `aud` of its ID tokens is empty.
     client.audience = [client]
@@ -52,6 +56,9 @@ with app.app_context():
             user_name="alice", password="wonderland1", emails=["alice@example.com"], given_name="Alice",
             family_name="Example", formatted_name="Alice Example"))
         add_client("native", None, "none", "authorization_code", "refresh_token")
+        for name, key in client_keys.items():
+            add_client(name, None, "private_key_jwt", "authorization_code", "refresh_token", "client_credentials",
+                       jwks=json.dumps({"keys": [key.as_dict(private=False)]}))
         add_client("web", web_secret, "client_secret_basic", "authorization_code", "refresh_token", "client_credentials")
 
 from hypercorn.asyncio import serve  # noqa: E402
@@ -59,7 +66,9 @@ from hypercorn.config import Config  # noqa: E402
 
 hypercorn = Config()
 hypercorn.bind = [f"fd://{listener.fileno()}"]
-host.announce(issuer=base, origin=base, secrets={"web": web_secret}, token_path="/oauth/token", user="alice",
+host.announce(issuer=base, origin=base,
+              secrets={"web": web_secret} | {name: key.as_dict(private=True)["d"] for name, key in client_keys.items()},
+              keys={name: json.dumps(key.as_dict(private=True)) for name, key in client_keys.items()}, token_path="/oauth/token", user="alice",
               password="wonderland1")
 
 import asyncio  # noqa: E402
