@@ -30,6 +30,8 @@ public enum OAuthError: Error, Sendable, Hashable {
         case pushedAuthorization = "pushed_authorization"
         /// The token endpoint (RFC 6749, section 3.2).
         case token
+        /// The device authorization endpoint (RFC 8628, section 3.1).
+        case deviceAuthorization = "device_authorization"
         /// The revocation endpoint (RFC 7009).
         case revocation
         /// The introspection endpoint (RFC 7662).

@@ -10,6 +10,8 @@ public struct TokenRequest: Sendable {
         case refreshToken(Secret)
         /// RFC 6749, section 4.4.
         case clientCredentials(scopes: [String])
+        /// RFC 8628, section 3.4: the ``DeviceAuthorization/deviceCode`` that the user approves on another device.
+        case deviceCode(Secret)
     }
 
     /// The server that is asked, at its token endpoint.
@@ -80,6 +82,9 @@ public struct TokenRequest: Sendable {
                 try Scope.check(scopes)
                 try parameters.add("grant_type", "client_credentials")
                 try parameters.add("scope", scopes.joined(separator: scopeDelimiter))
+            case .deviceCode(let code):
+                try parameters.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
+                try parameters.add("device_code", code.reveal())
             }
             if case .clientCredentials = grantType {
             } else {
@@ -132,6 +137,7 @@ public struct TokenRequest: Sendable {
             switch grantType {
             case .authorizationCode(let code): [code.secret] + code.request.secrets
             case .refreshToken(let token): [token]
+            case .deviceCode(let code): [code]
             case .clientCredentials: []
             }
         return granted + authentication.secrets(clientID: clientID)
@@ -139,8 +145,9 @@ public struct TokenRequest: Sendable {
     }
 
     static let reservedNames: Set<String> = [
-        "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "client_id", "client_secret", "scope",
-        "resource",
+        "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "client_id",
+        "client_secret",
+        "scope", "resource",
         "client_assertion", "client_assertion_type", "username", "password",
     ]
 }

@@ -1,0 +1,94 @@
+/// The code that a user approves on another device, and where (RFC 8628, section 3.2).
+public struct DeviceAuthorization: Sendable {
+    /// What the client polls with. At most 4 KiB of printable ASCII.
+    public let deviceCode: Secret
+    /// What the user types, exactly as it came: 1 to 64 characters of printable ASCII.
+    public let userCode: String
+    /// Where the user types it: `https:`, at most 2048 bytes, in the server's network zone or a more public one.
+    public let verificationURI: EndpointURL
+    /// The same address with the code in it, under the same rules; nil when the server gives none.
+    public let completeVerificationURI: EndpointURL?
+    /// How many seconds the codes are valid: 1 to 3600; 300 when the server does not say.
+    public let lifetime: Double
+    /// How many seconds to wait between two polls at first: 1 to 3600; 5 when the server does not say.
+    public let interval: Double
+
+    static let longestLifetime: Double = 3600
+    static let defaultLifetime: Double = 300
+    private static let longestDeviceCode = 4096
+    private static let longestAddress = 2048
+    private static let unsafeBytes = Set("\"'`\\|<>^{}".utf8)
+
+    init(_ answer: ResponseReader, for server: AuthorizationServerMetadata) throws(OAuthError) {
+        guard let deviceCode = try answer.token("device_code") else {
+            throw answer.malformed("device_code", expected: "a non-empty string")
+        }
+        guard deviceCode.reveal().utf8.count <= Self.longestDeviceCode else {
+            throw .malformed(
+                step: answer.step, member: "device_code", expected: "at most 4096 bytes", found: "more")
+        }
+        self.deviceCode = deviceCode
+        let userCode = try answer.requiredString("user_code")
+        guard (1...64).contains(userCode.utf8.count), userCode.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
+            userCode.utf8.first != 0x20, userCode.utf8.last != 0x20
+        else {
+            throw .malformed(
+                step: answer.step, member: "user_code", expected: "1 to 64 printable ASCII characters",
+                found: "other characters, none or more")
+        }
+        self.userCode = userCode
+        // Drafts before RFC 8628 called the member `verification_url`, as some servers still do.
+        let name =
+            answer["verification_uri"] == nil && answer["verification_url"] != nil
+            ? "verification_url" : "verification_uri"
+        guard let address = try Self.address(name, in: answer, for: server) else {
+            throw answer.malformed("verification_uri", expected: "an https address")
+        }
+        verificationURI = address
+        completeVerificationURI = try Self.address("verification_uri_complete", in: answer, for: server)
+        lifetime = try Self.lifetime(in: answer)
+        interval = DevicePolling.seconds(answer["interval"]) ?? DevicePolling.defaultInterval
+    }
+
+    private static func lifetime(in answer: ResponseReader) throws(OAuthError) -> Double {
+        guard let value = try answer.integer("expires_in") else { return defaultLifetime }
+        guard value > 0 else {
+            throw answer.malformed("expires_in", expected: "a positive number of seconds", found: "\(value)")
+        }
+        return min(Double(value), longestLifetime)
+    }
+
+    /// An address that the user is led to, checked before anyone sees it.
+    private static func address(
+        _ name: String, in answer: ResponseReader, for server: AuthorizationServerMetadata
+    ) throws(OAuthError) -> EndpointURL? {
+        guard let text = try answer.string(name), !text.isEmpty else { return nil }
+        func wrong(_ expected: String, _ found: String) -> OAuthError {
+            .malformed(step: answer.step, member: name, expected: expected, found: found)
+        }
+        guard text.utf8.count <= longestAddress else { throw wrong("at most \(longestAddress) bytes", "more") }
+        // What a shell, a terminal or a page could take for more than an address.
+        guard !text.utf8.contains(where: unsafeBytes.contains) else {
+            throw wrong("percent-encoded characters", "a quotation mark, a bracket or the like")
+        }
+        guard
+            let address = try answer.endpoint(
+                name, security: server.issuer.url.origin.scheme == .http ? .allowingInsecureLoopback : .httpsOnly)
+        else { return nil }
+        let asked = (server.deviceAuthorizationEndpoint ?? server.tokenEndpoint).origin
+        guard address.origin.host == asked.host || NetworkZone(address.origin) >= NetworkZone(asked) else {
+            throw wrong("an address outside this machine and its local network", "“\(address.origin.authority)”")
+        }
+        return address
+    }
+}
+
+extension DeviceAuthorization: CustomReflectable {
+    /// Without the codes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["verificationURI": verificationURI, "lifetime": lifetime, "interval": interval],
+            displayStyle: .struct)
+    }
+}
