@@ -3,7 +3,7 @@ import SandboxCore
 
 /// The clients and users of the standard server.
 enum Fixtures {
-    private static let userGrants = ["authorization_code", "refresh_token"]
+    private static let userGrants = ["authorization_code", "refresh_token", DeviceGrants.grantType]
 
     static let clients = [
         SandboxClient(
@@ -31,6 +31,10 @@ enum Fixtures {
         SandboxClient(
             id: "sandbox-pushing", secret: nil, kind: .public, pushesOnly: true, redirectURIs: SharedRedirects.all,
             grantTypes: userGrants, note: "a native app that has to push its requests (RFC 9126)"),
+        SandboxClient(
+            id: "sandbox-device", secret: nil, kind: .public, redirectURIs: [],
+            grantTypes: ["refresh_token", DeviceGrants.grantType],
+            note: "a terminal or television: the user approves on another device (RFC 8628)"),
     ]
 
     static let users = [

@@ -15,13 +15,17 @@ enum ServerMetadata {
             "revocation_endpoint": .string(issuer + "/revoke"),
             "introspection_endpoint": .string(issuer + "/introspect"),
             "pushed_authorization_request_endpoint": .string(issuer + "/par"),
+            "device_authorization_endpoint": .string(issuer + "/device_authorization"),
         ]
         return
             endpoints
             .adding("scopes_supported", JSON(dialect.scopes.known))
             .adding("response_types_supported", ["code"])
             .adding("response_modes_supported", ["query"])
-            .adding("grant_types_supported", ["authorization_code", "refresh_token", "client_credentials"])
+            .adding(
+                "grant_types_supported",
+                ["authorization_code", "refresh_token", "client_credentials", .string(DeviceGrants.grantType)]
+            )
             .adding("token_endpoint_auth_methods_supported", JSON(["none"] + methods))
             .adding("token_endpoint_auth_signing_alg_values_supported", ["ES256", "HS256"])
             .adding("revocation_endpoint_auth_methods_supported", JSON(["none"] + methods))

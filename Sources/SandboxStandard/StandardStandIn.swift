@@ -5,22 +5,24 @@ package import SandboxCore
 /// A server that keeps to the standards, for clients that are not written for one service.
 ///
 /// RFC 6749 (code, refresh, client credentials), 7523, 7636 (S256 demanded of all), 8414 and OpenID discovery, 9126, 9207, 7009,
-/// 7662, 6750, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
+/// 7662, 6750, 8628, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
 package struct StandardStandIn: StandIn {
     package static let name = SandboxService.Name.standard
     package let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint
     private let signer = IDTokenSigner()
     private let assertions = ClientAssertions()
+    let devices: DeviceGrants
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
             dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
         authorization = AuthorizationEndpoint(server: server)
+        devices = DeviceGrants(server: server)
     }
 
     package var routes: [Route] {
-        discovery + endpoints + ProtectedResources(server: server).routes
+        discovery + endpoints + deviceRoutes + ProtectedResources(server: server).routes
     }
 
     package func notFound(_ request: IncomingRequest) -> Answer {
@@ -46,7 +48,7 @@ package struct StandardStandIn: StandIn {
             Route("GET", path: "/authorize", note: "sign in and consent", answer: authorization.show),
             Route("POST", path: "/authorize", note: "the forms of those pages", answer: authorization.submit),
             Route("POST", path: "/par", note: "pushed authorization requests (RFC 9126)", answer: push),
-            Route("POST", path: "/token", note: "code, refresh, client credentials", answer: token),
+            Route("POST", path: "/token", note: "code, refresh, client credentials, device code", answer: token),
             Route("POST", path: "/revoke", note: "revocation (RFC 7009)", answer: revoke),
             Route("POST", path: "/introspect", note: "introspection (RFC 7662), for clients with a secret") {
                 introspect($0)
@@ -54,10 +56,35 @@ package struct StandardStandIn: StandIn {
         ]
     }
 
+    private var deviceRoutes: [Route] {
+        let pages = DevicePages(devices: devices, pages: authorization.pages)
+        return [
+            Route("POST", path: "/device_authorization", note: "a code for another device (RFC 8628)") {
+                deviceAuthorization($0)
+            },
+            Route("GET", path: "/device", note: "enter that code", answer: pages.show),
+            Route("POST", path: "/device", note: "the forms of that page", answer: pages.submit),
+        ]
+    }
+
+    private func deviceAuthorization(_ request: IncomingRequest) -> Answer {
+        do throws(OAuthFailure) {
+            let client = try authenticated(request)
+            guard client.grantTypes.contains(DeviceGrants.grantType) else { throw .unauthorizedClient }
+            let scope = try server.dialect.scopes.read(request.form["scope"])
+            return .uncachedJSON(devices.begin(for: client, scope: scope))
+        } catch {
+            return error.challengingAnswer
+        }
+    }
+
     private func token(_ request: IncomingRequest) -> Answer {
         do throws(OAuthFailure) {
             let client = try authenticated(request)
-            let tokens = try server.exchange(request.form, by: client)
+            let tokens =
+                request.form["grant_type"] == DeviceGrants.grantType
+                ? try devices.redeem(request.form["device_code"], by: client)
+                : try server.exchange(request.form, by: client)
             let answer: JSON = [
                 "access_token": .string(tokens.accessToken), "token_type": "Bearer",
                 "expires_in": .number(tokens.lifetime), "scope": .string(tokens.scope.joined(separator: " ")),

@@ -217,7 +217,7 @@ struct StandardTests {
 }
 
 /// A compact JWS, taken apart and checked by the test itself.
-private struct IDToken {
+struct IDToken {
     let header: [String: Any]
     let claims: [String: Any]
     private let input: Data

@@ -120,7 +120,7 @@ extension Dialect.ScopeRules {
     /// The known scopes in a text, each once.
     ///
     /// - Throws: `invalid_scope` for an unknown one.
-    func read(_ text: String?) throws(OAuthFailure) -> [String] {
+    package func read(_ text: String?) throws(OAuthFailure) -> [String] {
         guard let text else { return standard }
         var scopes: [String] = []
         for word in text.split(whereSeparator: separators.contains).map(String.init) where !scopes.contains(word) {

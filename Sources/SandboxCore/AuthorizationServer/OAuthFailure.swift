@@ -7,6 +7,12 @@ package struct OAuthFailure: Error, Sendable, Equatable {
     package let detail: String
     package var status = 400
 
+    package init(code: String, detail: String, status: Int = 400) {
+        self.code = code
+        self.detail = detail
+        self.status = status
+    }
+
     package static func invalidRequest(_ detail: String) -> OAuthFailure {
         OAuthFailure(code: "invalid_request", detail: detail)
     }

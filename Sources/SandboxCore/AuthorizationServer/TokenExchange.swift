@@ -98,6 +98,17 @@ extension AuthorizationServer {
         return issue(store.add(grant), scope: scope, withRefreshToken: false, at: now, in: &store)
     }
 
+    /// Issues tokens for a grant that came about elsewhere, such as on another device (RFC 8628 section 3.5).
+    package func issueTokens(for grant: SandboxGrant, by client: SandboxClient) -> IssuedTokens {
+        let now = clock.now
+        let isOffline = !grant.scope.contains("openid") || grant.scope.contains("offline_access")
+        return state.withLock { state in
+            issue(
+                state.store.add(grant), scope: grant.scope,
+                withRefreshToken: isOffline && client.grantTypes.contains("refresh_token"), at: now, in: &state.store)
+        }
+    }
+
     private func narrowed(_ text: String?, within granted: [String]) throws(OAuthFailure) -> [String] {
         guard text != nil else { return granted }
         let scope = try dialect.scopes.read(text)
