@@ -179,6 +179,20 @@ public struct Client: Sendable {
             headers: headers, deviations: deviations.token)
     }
 
+    /// A request to a server's device authorization endpoint, as the service wants it.
+    func deviceAuthorizationRequest(
+        to server: AuthorizationServerMetadata
+    ) throws(HandshakeError) -> DeviceAuthorizationRequest {
+        let deviations = service.deviations
+        var headers = requiredHeaders
+        headers[.accept] = nil
+        headers[.contentType] = nil
+        return DeviceAuthorizationRequest(
+            to: server, clientID: id, authentication: try authentication(at: server), scopes: scopes,
+            resources: resources.map(\.string), extras: parameters, scopeDelimiter: deviations.scopeDelimiter,
+            headers: headers, deviations: deviations.token)
+    }
+
     /// How this client authenticates at a server.
     ///
     /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/configuration(member:problem:)` when the server takes no

@@ -18,6 +18,15 @@ private enum FirstSignIn {
         return account
     }
 
+    static func onAnotherDevice(_ handshake: Handshake) async throws -> Account {
+        let account = try await handshake.signInOnAnotherDevice { code in
+            print(code.prompt())
+            print(code.verificationURI.string, code.userCode)
+            print(code.warning())
+        }
+        return account
+    }
+
     static func send(_ account: Account) async throws -> ResponseMessage {
         let response = try await account.send(.get, "profiles/me")
         return response

@@ -18,6 +18,22 @@ extension Environment {
         }
     }
 
+    /// The verified claims of the ID token of a device grant, which has no nonce: one that has is refused.
+    ///
+    /// - Returns: nil when the response has no ID token. No specification demands one of this grant.
+    func identity(
+        inDeviceGrant response: TokenResponse, at server: AuthorizationServerMetadata, clientID: String
+    ) async throws -> IDTokenClaims? {
+        guard let token = response.idToken else { return nil }
+        guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
+        let validator = IDTokenValidator(
+            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: response.accessToken)
+        let now = time.now()
+        return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
+            try validator.claims(of: token, keys: keys, now: now)
+        }
+    }
+
     /// The verified claims of a refresh's ID token, which must speak of the same user as before (OpenID Connect Core,
     /// section 12.2).
     ///

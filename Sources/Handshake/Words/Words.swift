@@ -8,6 +8,8 @@ import Foundation
 /// Foundation's localisation does not work on Linux.
 enum Words: String, Sendable, CaseIterable {
     case signInPrompt = "sign_in_prompt"
+    case devicePrompt = "device_prompt"
+    case deviceWarning = "device_warning"
     case pageReceivedTitle = "page_received_title"
     case pageReceivedText = "page_received_text"
     case pageRefusedTitle = "page_refused_title"

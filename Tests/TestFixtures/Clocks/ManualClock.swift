@@ -110,6 +110,16 @@ package final class ManualClock: Clock, Sendable {
         }
     }
 
+    /// Advances the clock by `step` whenever at least `count` tasks sleep, until the returned task is cancelled.
+    package func pass(inStepsOf step: Duration, whileAsleep count: Int) -> Task<Void, Never> {
+        Task {
+            while !Task.isCancelled {
+                if state.withLock({ $0.sleepers.count >= count }) { advance(by: step) }
+                await Task.yield()
+            }
+        }
+    }
+
     private func wait(for count: Int, _ isSatisfied: @escaping @Sendable (Instant, Instant) -> Bool) async {
         await withCheckedContinuation { continuation in
             let satisfied = state.withLock { state in

@@ -1,0 +1,111 @@
+import AsyncSupport
+import Logging
+import OAuth
+
+extension Handshake {
+    /// Signs a user in who approves on another device: for terminals, televisions and machines without a browser
+    /// (RFC 8628).
+    ///
+    /// Asks the service for a code, hands it to `show`, and polls until the user has decided. It ends in the same account
+    /// as ``signIn(as:to:through:timeout:)``. To cancel, cancel the task: no further request is sent.
+    ///
+    /// - Parameters:
+    ///   - name: the app's name for the account. An existing account is replaced.
+    ///   - service: the service's name; needed only when there are several clients.
+    ///   - timeout: how long to wait for the user; the code's own lifetime, at most an hour, bounds it too.
+    ///   - show: shows the code. Called once; the first poll follows after it has returned.
+    /// - Throws: ``HandshakeError/signInAbandoned(_:)`` when the user declined or did not act in time;
+    ///   ``HandshakeError/configuration(member:problem:)`` when the service has no device grant; what `show` throws; otherwise
+    ///   what ``signIn(as:to:through:timeout:)`` throws. After any of them nothing is stored.
+    public func signInOnAnotherDevice(
+        as name: String = AccountID.defaultName, to service: String? = nil, timeout: Duration = .seconds(900),
+        show: @escaping @Sendable (DeviceCode) async throws -> Void
+    ) async throws -> Account {
+        let client = try client(of: service)
+        let server = try await environment.server(of: client.service)
+        guard server.deviceAuthorizationEndpoint != nil else {
+            throw HandshakeError.configuration(
+                member: "device_authorization_endpoint",
+                problem: "\(client.service.displayName) has no sign-in on another device; sign in with a browser")
+        }
+        let request = try client.deviceAuthorizationRequest(to: server)
+        let authorization = try await environment.exchange({ try request.message }, request.authorization)
+        let (response, now) = try await response(
+            to: authorization, at: server, client: client, timeout: timeout, show: show)
+        let identity = try await environment.identity(inDeviceGrant: response, at: server, clientID: client.id)
+        let (account, replaced) = try await store(
+            Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
+            client: client, server: server, refreshMethod: .refreshToken, asked: client.scopes)
+        if let replaced { await account.revoke(replaced: replaced) }
+        return account
+    }
+
+    /// Shows the code and polls until the user has approved.
+    ///
+    /// Ends by the injected clock and by the calendar clock, whichever is first, because machines sleep.
+    private func response(
+        to authorization: DeviceAuthorization, at server: AuthorizationServerMetadata, client: Client,
+        timeout: Duration, show: @escaping @Sendable (DeviceCode) async throws -> Void
+    ) async throws -> (TokenResponse, sent: Double) {
+        let request = try client.tokenRequest(.deviceCode(authorization.deviceCode), at: server)
+        let lifetime = min(authorization.lifetime, max(0, timeout / .seconds(1)))
+        let code = DeviceCode(
+            authorization, service: client.service, issuer: server.issuer, lifetime: lifetime,
+            now: environment.time.now())
+        do {
+            return try await withDeadline(.seconds(lifetime), on: environment.time.clock) { [environment] in
+                try await show(code)
+                return try await environment.poll(
+                    request, every: DevicePolling(interval: authorization.interval), until: code.expiresAt)
+            }
+        } catch is DeadlineExceeded {
+            throw HandshakeError.signInAbandoned(.timedOut)
+        } catch HandshakeError.exchange(.server(let error)) where error.isDenial {
+            throw HandshakeError.signInAbandoned(.denied)
+        } catch HandshakeError.exchange(.server(let error)) where error.isExpiry {
+            throw HandshakeError.signInAbandoned(.timedOut)
+        }
+    }
+}
+
+extension Environment {
+    /// Polls until there are tokens.
+    ///
+    /// - Returns: the tokens, and when the poll was sent that brought them, in seconds since 1970.
+    /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)`` when no later poll can succeed,
+    ///   ``HandshakeError/signInAbandoned(_:)`` past `expiresAt`, `CancellationError`.
+    fileprivate func poll(
+        _ request: TokenRequest, every polling: DevicePolling, until expiresAt: Double
+    ) async throws -> (TokenResponse, sent: Double) {
+        var polling = polling
+        while true {
+            try await time.clock.sleep(for: .seconds(polling.wait))
+            let now = time.now()
+            guard now < expiresAt else { throw HandshakeError.signInAbandoned(.timedOut) }
+            do {
+                let read = { [polling] (response: ResponseMessage) in
+                    var next = polling
+                    let pause = RetryAfter.pause(in: response.head, now: now).map { $0 / .seconds(1) }
+                    let tokens = try request.tokens(fromPoll: response, polling: &next, now: now, retryAfter: pause)
+                    return (tokens: tokens, next: next)
+                }
+                let answer = try await exchange({ try request.message }, read)
+                if let tokens = answer.tokens { return (tokens, now) }
+                polling = answer.next
+            } catch HandshakeError.network(let error) where error.mayPass {
+                log.debug("a poll was not answered", metadata: ["reason": "\(error.code)"])
+                polling.note(.failed)
+            }
+        }
+    }
+}
+
+extension TransportError {
+    /// Whether a later poll may succeed (RFC 8628, section 3.5).
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .unknownHost, .unreachable, .timedOut, .cut: true
+        case .insecure, .invalid, .tooLarge, .missingTransport: false
+        }
+    }
+}
