@@ -30,6 +30,7 @@ struct ParsingTests {
         ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
         ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],
         ["login", "microsoft", "--tenant", "contoso.example", "--client-id", "app"],
+        ["login", "github", "--device", "--client-id", "app"],
         ["services", "--json"], ["services", "list", "--json"], ["services", "show", "github"],
         ["services", "check", "gitlab-self-managed", "--set", "host=gitlab.example.org"],
         ["request", "GET", "user", "--account", "github", "-H", "A: b"],

@@ -88,6 +88,12 @@ struct Login: AsyncParsableCommand {
         case .authorizationCode: break
         }
         let timeout = Duration.seconds(options.timeout)
+        if options.device {
+            return try await handshake.signInOnAnotherDevice(as: plan.account, timeout: timeout) { code in
+                waiting.begin()
+                DeviceCodeText(code: code).show()
+            }
+        }
         switch plan.browser {
         case .print:
             let printed = PrintingBrowser(

@@ -77,6 +77,9 @@ struct LoginOptions: ParsableArguments {
     @Option(help: "Open the system's browser, or print the URL.")
     var browser: BrowserChoice?
 
+    @Flag(help: "Show a code that you approve on any device, instead of opening a browser here (RFC 8628).")
+    var device = false
+
     @Option(help: "The grant type.")
     var grant: Grant = .authorizationCode
 
@@ -108,6 +111,10 @@ struct LoginOptions: ParsableArguments {
 
     /// Refuses options that contradict each other. Not `validate()`, whose errors lose their status.
     func check() throws {
+        if device, tokenFile != nil || redirect != nil || browser != nil || grant == .clientCredentials {
+            throw CommandError.usage(
+                "--device opens no browser here: leave out --token-file, --redirect, --browser and --grant.")
+        }
         if tokenFile != nil,
             clientSecretFile != nil || key != nil || redirect != nil || browser != nil || grant == .clientCredentials
         {
