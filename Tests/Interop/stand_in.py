@@ -18,6 +18,7 @@ class StandIn:
         described = json.loads(self.running.line())["services"]
         self.facts = described["sequencing"]
         self.other = described["recurse-center"]
+        self.standard = described["standard"]
         self.origin: str = self.facts["origin"]
 
     def user(self, name: str) -> tuple[str, str]:

@@ -34,6 +34,7 @@ provider = {
     "DEFAULT_SCOPES": ["openid"], "PKCE_REQUIRED": True, "ROTATE_REFRESH_TOKEN": True,
     "REFRESH_TOKEN_REUSE_PROTECTION": True, "ALLOW_LOCALHOST_LOOPBACK": True,
     "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True, "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+    "OAUTH_DEVICE_VERIFICATION_URI": f"{base}/o/device/",
     "ACCESS_TOKEN_GENERATOR": canary, "REFRESH_TOKEN_GENERATOR": canary,
 } | host.settings(options.setting)
 usual = provider.get("ACCESS_TOKEN_EXPIRE_SECONDS", 36_000)
@@ -117,7 +118,8 @@ urlpatterns = [
 
 # Form-encoding of Basic credentials (RFC 6749 section 2.3.1) shows only with a secret that holds reserved characters.
 SECRETS = {"web": canary(), "service": canary(), "reserved": canary() + " +%2F/=&:é"}
-CLIENTS = [("native", "public", "authorization-code"), ("web", "confidential", "authorization-code"),
+CLIENTS = [("native", "public", "authorization-code"), ("device", "public", "urn:ietf:params:oauth:grant-type:device_code"),
+           ("web", "confidential", "authorization-code"),
            ("reserved", "confidential", "authorization-code"), ("service", "confidential", "client-credentials")]
 
 call_command("migrate", verbosity=0)
