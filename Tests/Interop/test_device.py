@@ -23,12 +23,12 @@ def settings(handshake: Handshake, server: Stranger) -> None:
     file.touch(0o600)
     file.write_text(f"""
 [services.django]
-authorize_url = "{server.origin}/o/authorize/"
-token_url = "{server.origin}/o/token/"
-revocation_url = "{server.origin}/o/revoke_token/"
-device_authorization_url = "{server.origin}/o/device-authorization/"
-userinfo_url = "{server.origin}/whoami"
-subject_pointer = "/username"
+authorize-url = "{server.origin}/o/authorize/"
+token-url = "{server.origin}/o/token/"
+revocation-url = "{server.origin}/o/revoke_token/"
+device-authorization-url = "{server.origin}/o/device-authorization/"
+userinfo-url = "{server.origin}/whoami"
+subject-pointer = "/username"
 """)
 
 
