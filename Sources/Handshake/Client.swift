@@ -181,14 +181,14 @@ public struct Client: Sendable {
 
     /// A request to a server's device authorization endpoint, as the service wants it.
     func deviceAuthorizationRequest(
-        to server: AuthorizationServerMetadata
+        to server: AuthorizationServerMetadata, in environment: Environment
     ) throws(HandshakeError) -> DeviceAuthorizationRequest {
         let deviations = service.deviations
         var headers = requiredHeaders
         headers[.accept] = nil
         headers[.contentType] = nil
         return DeviceAuthorizationRequest(
-            to: server, clientID: id, authentication: try authentication(at: server), scopes: scopes,
+            to: server, clientID: id, authentication: try authentication(at: server, in: environment), scopes: scopes,
             resources: resources.map(\.string), extras: parameters, scopeDelimiter: deviations.scopeDelimiter,
             headers: headers, deviations: deviations.token)
     }

@@ -56,7 +56,9 @@ public struct DeviceAuthorizationRequest: Sendable {
             try parameters.addEach("resource", resources)
             try parameters.add(extras: extras, reserved: Self.reservedNames)
             var headers = headers
-            try authentication.apply(clientID: clientID, to: &parameters, &headers)
+            let call = AuthenticatedCall(
+                server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms)
+            try authentication.apply(clientID: clientID, for: call, to: &parameters, &headers)
             return deviations.sendsJSON
                 ? RequestMessage(json: parameters, to: endpoint, headers: headers)
                 : RequestMessage(form: parameters, to: endpoint, headers: headers)

@@ -28,7 +28,7 @@ extension Handshake {
                 member: "device_authorization_endpoint",
                 problem: "\(client.service.displayName) has no sign-in on another device; sign in with a browser")
         }
-        let request = try client.deviceAuthorizationRequest(to: server)
+        let request = try client.deviceAuthorizationRequest(to: server, in: environment)
         let authorization = try await environment.exchange({ try request.message }, request.authorization)
         let (response, now) = try await response(
             to: authorization, at: server, client: client, timeout: timeout, show: show)
@@ -47,7 +47,8 @@ extension Handshake {
         to authorization: DeviceAuthorization, at server: AuthorizationServerMetadata, client: Client,
         timeout: Duration, show: @escaping @Sendable (DeviceCode) async throws -> Void
     ) async throws -> (TokenResponse, sent: Double) {
-        let request = try client.tokenRequest(.deviceCode(authorization.deviceCode), at: server)
+        let request = try client.tokenRequest(
+            .deviceCode(authorization.deviceCode), at: server, in: environment)
         let lifetime = min(authorization.lifetime, max(0, timeout / .seconds(1)))
         let code = DeviceCode(
             authorization, service: client.service, issuer: server.issuer, lifetime: lifetime,
