@@ -1,6 +1,6 @@
 /// How far into the network an address leads, as far as its host alone says: a name is resolved by nobody here.
 ///
-/// A document may lead only to its own zone or a more public one (`any-server.md` 9.2).
+/// A document may lead only to its own zone or a more public one (`any-server.md` 9).
 enum NetworkZone: Int, Comparable {
     /// This machine.
     case loopback

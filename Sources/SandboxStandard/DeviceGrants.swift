@@ -72,7 +72,7 @@ final class DeviceGrants: Sendable {
         return server.issueTokens(for: try answer.get(), by: client)
     }
 
-    /// The request behind what a user typed, in any case of letters and with or without the hyphen (section 6.1).
+    /// The request behind what a user typed, in any case of letters and with or without the hyphen (RFC 8628 section 6.1).
     func request(_ typed: String) -> Pending? {
         let now = server.clock.now
         let wanted = Self.plain(typed)

@@ -299,7 +299,7 @@ private struct Grid {
     }
 }
 
-/// What makes a code hard to read: section 7.8.3.1 of the standard.
+/// What makes a code hard to read, as ISO/IEC 18004 rates it.
 private enum Penalty {
     static func of(_ modules: [[Bool]]) -> Int {
         let columns = modules.indices.map { column in modules.map { $0[column] } }
