@@ -91,8 +91,11 @@ def text(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"(?s)<(script|style).*?</\1>|<[^>]+>", " ", page)).strip()[:400]
 
 
-def is_redirect(url: str, redirect_uri: str) -> bool:
-    a, b = urlsplit(url), urlsplit(redirect_uri)
+def is_redirect(url: str, redirect_uri: str | None, server: str) -> bool:
+    """Whether an address is the client's. A pushed request does not show which that is, but that it is not the server's."""
+    a, b = urlsplit(url), urlsplit(redirect_uri or server)
+    if redirect_uri is None:
+        return (a.scheme, a.netloc) != (b.scheme, b.netloc)
     return (a.scheme, a.hostname, a.port, a.path) == (b.scheme, b.hostname, b.port, b.path)
 
 
@@ -101,14 +104,14 @@ def walk(url: str, username: str, password: str, *, consent: bool = True, second
     session = requests.Session()
     session.trust_env = False
     session.headers["User-Agent"] = "interop-user/1"
-    redirect_uri = parse_qs(urlsplit(url).query)["redirect_uri"][0]
+    redirect_uri = parse_qs(urlsplit(url).query).get("redirect_uri", [None])[0]
     end, logins = time.monotonic() + seconds, 0
     request: tuple[str, str, list[tuple[str, str]] | None] = ("GET", url, None)
     while time.monotonic() < end:
         answer = session.request(request[0], request[1], data=request[2], allow_redirects=False, timeout=10)
         if answer.is_redirect:
             target = urljoin(answer.url, answer.headers["Location"])
-            if is_redirect(target, redirect_uri):
+            if is_redirect(target, redirect_uri, url):
                 return target
             request = ("GET", target, None)
             continue
