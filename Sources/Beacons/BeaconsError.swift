@@ -21,7 +21,7 @@ public enum BeaconsError: Error, Sendable, Hashable {
     /// A key or seed with the wrong length, in bytes.
     case keyLength(found: Int, expected: Int)
 
-    /// A time without a window of rolling identifiers: before 1970 or beyond 32 bits (dossier 8.4).
+    /// A time without a window of rolling identifiers (dossier 8.4). It is before 1970 or beyond 32 bits.
     case time(Timestamp)
 
     /// The resolver was not prepared for this window.

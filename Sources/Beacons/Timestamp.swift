@@ -20,7 +20,7 @@ public struct Timestamp: Sendable, Hashable {
         self.microseconds = min(max(microseconds, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// A number of seconds since 1970, rounded to microseconds; nil for NaN or a time out of range.
+    /// A number of seconds since 1970, rounded to microseconds. Nil for NaN or a time out of range.
     public init?(secondsSince1970 seconds: Double) {
         let microseconds = (seconds * 1_000_000).rounded()
         guard microseconds >= Double(Self.range.lowerBound), microseconds < Double(Self.range.upperBound) else {

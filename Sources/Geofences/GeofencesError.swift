@@ -6,7 +6,7 @@ public enum GeofencesError: Error, Sendable, Hashable {
     case accuracy(Double)
     /// A time that is not a number or beyond the years 1 to 9999.
     case time
-    /// A radius that is not above 0 and at most half the way around the Earth, in metres.
+    /// A radius that is out of range, in metres. It must be above 0 and at most half the way around the Earth.
     case radius(Double)
     /// A ring of a polygon that encloses nothing.
     case ring(positions: Int)
@@ -14,7 +14,8 @@ public enum GeofencesError: Error, Sendable, Hashable {
     case identifier
     /// Two regions with one identifier.
     case duplicateIdentifier(String)
-    /// A region at fault: its place in the file, counted from 1, its identifier where it has one, and the reason.
+    /// A region at fault. The values are its place in the file, counted from 1, its identifier where it has one, and
+    /// the reason.
     indirect case region(number: Int, id: String?, reason: GeofencesError)
     /// A member of the file that is missing or of another type.
     case member(String, expected: String)

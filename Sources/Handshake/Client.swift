@@ -1,7 +1,8 @@
 import HTTPTypes
 public import OAuth
 
-/// An app's registration with a service: what it is called there, where its redirects go, and what it asks for.
+/// An app's registration with a service. It says what the app is called there, where its redirects go, and what it asks
+/// for.
 ///
 /// A client made by ``init(service:id:redirect:scopes:resources:parameters:)`` is public: it proves itself with PKCE
 /// and holds no secret, because a secret that ships in an app is no authentication (RFC 8252, section 8.5).
@@ -46,7 +47,7 @@ public struct Client: Sendable {
 
     /// How a confidential client shows its secret (RFC 6749, section 2.3.1).
     public enum AuthenticationMethod: String, Sendable, Hashable, Codable {
-        /// What the server's metadata allows: Basic before the form, and the form before a signed assertion.
+        /// What the server's metadata allows. Basic comes before the form, and the form before a signed assertion.
         case automatic
         case basic, post
         /// An assertion that is signed with the secret (OpenID Connect Core, section 9).
@@ -55,7 +56,8 @@ public struct Client: Sendable {
 
     /// How sign-ins of a client differ from the usual ones. The value made by ``init()`` is the usual.
     public struct Options: Sendable, Hashable, Codable {
-        /// Whether authorization requests are handed to the server before the browser opens (RFC 9126).
+        /// Whether authorization requests are pushed to the server (RFC 9126). They are handed over before the browser
+        /// opens.
         public var pushedRequests = Pushing.automatic
 
         /// When an authorization request is handed to the server before the browser opens.
@@ -74,7 +76,8 @@ public struct Client: Sendable {
 
     /// Where the browser brings the user back.
     public enum Redirect: Sendable, Hashable {
-        /// A listener on this machine, on the given port or on one that the kernel chooses (RFC 8252, section 7.3).
+        /// A listener on this machine (RFC 8252, section 7.3). It is on the given port or on one that the kernel
+        /// chooses.
         case loopback(port: UInt16? = nil, path: String = "/callback")
         /// A private scheme or a claimed `https:` address. Checked when the client is used.
         case uri(RedirectURI)
@@ -102,7 +105,7 @@ public struct Client: Sendable {
             credential: nil)
     }
 
-    /// Describes a confidential client: a server, or a person's own registration on their own machine.
+    /// Describes a confidential client. It is a server, or a user's own registration on their own machine.
     ///
     /// Not available in apps: a user who has the app has its secret (RFC 8252, section 8.5). Keep it on a server.
     @available(iOS, unavailable, message: "a secret in an app does not authenticate it; keep it on a server")
@@ -119,7 +122,7 @@ public struct Client: Sendable {
             credential: .secret(secret, method))
     }
 
-    /// Describes a confidential client that signs with its own key instead of showing a secret.
+    /// Describes a confidential client that signs with its own key. It shows no secret.
     ///
     /// By `private_key_jwt` (OpenID Connect Core, section 9), or where the service wants it by a signed client secret.
     /// Not available in apps, for the same reason.

@@ -3,7 +3,7 @@ public import Logging
 public import OAuth
 import Synchronization
 
-/// The front door: one or more clients, one vault, and the accounts that users have signed in to.
+/// The entry point: one or more clients, one vault, and the users' accounts.
 ///
 /// ```swift
 /// let handshake = try Handshake(client, vault: vault)
@@ -76,7 +76,8 @@ public final class Handshake: Sendable {
         }
     }
 
-    /// The changes of all accounts' tokens from now on, as this process sees them: which account, why, when.
+    /// The changes of all accounts' tokens from now on, as this process sees them. Each says which account, why and
+    /// when.
     public var events: AsyncStream<AccountEvent> {
         environment.events.values()
     }
@@ -100,8 +101,8 @@ public final class Handshake: Sendable {
         }
     }
 
-    /// Forgets an account without a request, so that its tokens are left to expire; also an account whose record is
-    /// damaged. To revoke the tokens, call ``Account/signOut(revoking:)``.
+    /// Forgets an account without a request, so that its tokens are left to expire. It also forgets an account whose
+    /// record is damaged. To revoke the tokens, call ``Account/signOut(revoking:)``.
     ///
     /// Forgetting an account that is not there is no error.
     ///
@@ -118,7 +119,7 @@ public final class Handshake: Sendable {
         }
     }
 
-    /// The identifiers of all accounts of these clients, and what could not be read beside them.
+    /// The identifiers of all accounts of these clients. Beside them, the errors of what could not be read.
     public func accountIDs() async throws -> (ids: [AccountID], damaged: [VaultError]) {
         do {
             let listing = try await environment.vault.keys(of: .account)
@@ -131,7 +132,7 @@ public final class Handshake: Sendable {
         }
     }
 
-    /// Waits for the refreshes that are running, also when the calling task is cancelled.
+    /// Waits for the refreshes that are running. It does so also when the calling task is cancelled.
     ///
     /// Callers may leave a refresh at any time; a process should not. An answer on its way may hold the only refresh token
     /// there is.
@@ -195,7 +196,7 @@ extension Service.AuthorizationServer {
 }
 
 extension Transport where Self == PlatformTransport {
-    /// The platform's own transport: AsyncHTTPClient on Linux, URLSession on Apple's platforms.
+    /// The platform's own transport. It is AsyncHTTPClient on Linux and URLSession on Apple's platforms.
     ///
     /// On Linux it needs the package trait `AsyncHTTPClient`; without it, ``Handshake`` asks for a ``Transport``.
     public static var platform: PlatformTransport { PlatformTransport() }
@@ -208,6 +209,6 @@ public typealias PlatformTransport = AsyncHTTPTransport
 /// The transport that this platform uses unless told otherwise.
 public typealias PlatformTransport = URLSessionTransport
 #else
-/// The transport that this platform uses unless told otherwise: none, because no trait provides one.
+/// The transport that this platform uses unless told otherwise. There is none, because no trait provides one.
 public typealias PlatformTransport = MissingTransport
 #endif

@@ -1,19 +1,19 @@
 public import OAuth
 
-/// What can go wrong while an account is created, stored or used; each case says who can fix it.
+/// What can go wrong while an account is created, stored or used. Each case says who can fix it.
 ///
 /// Functions of this module throw this type, or `CancellationError` when the calling task was cancelled.
 public enum HandshakeError: Error, Sendable, Hashable {
     /// The app's set-up cannot be right: the app's fault. Nothing was sent.
     case configuration(member: String, problem: String)
 
-    /// An exchange failed: a check refused it, the server answered with an error, or its answer was not valid.
+    /// An exchange failed. A check refused it, the server answered with an error, or its answer was not valid.
     case exchange(OAuthError)
 
     /// The service could not be reached, or did not answer as a peer should. The session is as it was.
     case network(TransportError)
 
-    /// No well-known address of the issuer has usable metadata: the issuer is wrong, or its server is misconfigured.
+    /// No well-known address of the issuer has usable metadata. The issuer is wrong, or its server is misconfigured.
     case undiscovered(issuer: Issuer, failures: [MetadataFailure])
 
     /// The API answered a request for a decoded value with an error status.
@@ -25,17 +25,18 @@ public enum HandshakeError: Error, Sendable, Hashable {
     /// There is no working session: the user has to sign in. Asking again will not help.
     case signInRequired(AccountID, SignInReason)
 
-    /// A refresh was sent and no answer came back: the service may have replaced the refresh token. The next attempt
+    /// A refresh was sent and no answer came back. The service may have replaced the refresh token. The next attempt
     /// finds out; it ends either in the working session or in ``signInRequired(_:_:)``.
     case refreshUncertain(AccountID, TransportError?)
 
-    /// The API demands more than this account's token: further scopes, or a newer or stronger authentication.
+    /// The API demands more than this account's token. It demands further scopes, or a newer or stronger
+    /// authentication.
     case demanded(ResourceDemand, status: Int)
 
     /// The service redirected the request more often than is followed.
     case tooManyRedirects(limit: Int)
 
-    /// The token was refreshed, but the request's content was a stream, which exists only once: send a new request.
+    /// The token was refreshed, but the request's content was a stream. A stream exists only once: send a new request.
     case contentNotReplayable
 
     /// The user closed, declined or did not act in time.
@@ -47,7 +48,7 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case absent
         /// The service refused the refresh token.
         case refreshRejected = "refresh_rejected"
-        /// The answer to an earlier refresh was lost, and the service no longer takes the old refresh token.
+        /// The answer to an earlier refresh was lost. The service no longer takes the old refresh token.
         case answerLost = "answer_lost"
         /// The access token has expired, and there is no refresh token.
         case notRefreshable = "not_refreshable"

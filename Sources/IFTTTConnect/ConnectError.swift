@@ -24,17 +24,17 @@ public enum ConnectError: Error, Sendable, Hashable {
     public struct Problem: Sendable, Hashable {
         /// The HTTP status.
         public let status: Int
-        /// The service's error code, such as `not_found`; nil when the content was no error object.
+        /// The service's error code, such as `not_found`. Nil when the content was no error object.
         public let code: String?
         /// The service's explanation; nil when it gave none.
         public let message: String?
         /// The invalid parts of the request.
         public let details: [Detail]
-        /// The requested pause in seconds, from `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3); nil without a
-        /// valid one.
+        /// The requested pause in seconds (RFC 9110, section 10.2.3). It comes from `Retry-After`, in seconds or as a
+        /// date. Nil without a valid one.
         public let retryAfter: Int?
-        /// The request ID for IFTTT's support, from `X-Request-ID` of the answer or else of the request (dossier 2.2); nil when
-        /// neither had one. Apps send none.
+        /// The request ID for IFTTT's support (dossier 2.2). It comes from `X-Request-ID` of the answer or else of the
+        /// request. Nil when neither had one. Apps send none.
         public let requestID: String?
 
         /// Creates a problem.
@@ -52,7 +52,7 @@ public enum ConnectError: Error, Sendable, Hashable {
 
         /// An invalid part of a request.
         public struct Detail: Sendable, Hashable {
-            /// A JSON pointer into the request, such as `/fields/zone` (RFC 6901); nil when the service named no part.
+            /// A JSON pointer into the request, such as `/fields/zone` (RFC 6901). Nil when the service named no part.
             public let parameter: String?
             public let message: String?
 

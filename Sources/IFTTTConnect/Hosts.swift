@@ -34,7 +34,7 @@ public struct Hosts: Sendable, Hashable {
         self.init(connect: base, location: base, realtime: base, site: base)
     }
 
-    /// The hosts of a service: the vendor's for the vendor's site, otherwise all at the API's origin.
+    /// The hosts of a service. They are the vendor's for the vendor's site, otherwise all at the API's origin.
     public init(of service: Service) {
         let site = service.authorizationServer.issuer.url
         guard site.origin != Hosts.production.site.origin, let api = service.apiRoot else {

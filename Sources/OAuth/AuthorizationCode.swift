@@ -1,4 +1,4 @@
-/// An authorization code from a checked redirect, with all that its exchange needs (RFC 6749, section 4.1.3).
+/// An authorization code from a checked redirect (RFC 6749, section 4.1.3). It has all that its exchange needs.
 ///
 /// Only ``AuthorizationRequest/code(from:now:)`` makes one, so the code of an unchecked redirect cannot reach a token
 /// endpoint.

@@ -1,5 +1,5 @@
-/// One attempt to get a user's authorization: everything that its response is checked against (RFC 6749, section
-/// 4.1.1).
+/// One attempt to get a user's authorization (RFC 6749, section 4.1.1). It has everything that its response is checked
+/// against.
 ///
 /// State, verifier and nonce are new in every request. PKCE by S256 and state are always present; neither can be turned
 /// off. The value survives the process when it is sealed into a vault.
@@ -14,11 +14,11 @@ public struct AuthorizationRequest: Sendable {
     public let scopes: [String]
     /// The APIs that the token is for (RFC 8707).
     public let resources: [String]
-    /// What the response has to repeat: 256 random bits, without any data in them (`oauth-security.md` A7).
+    /// What the response has to repeat: 256 random bits (`oauth-security.md` A7). There is no data in them.
     public let state: Secret
-    /// What the ID token has to repeat; present whenever `openid` is asked for (OpenID Connect Core, section 3.1.2.1).
+    /// What the ID token has to repeat (OpenID Connect Core, section 3.1.2.1). Present whenever `openid` is asked for.
     public let nonce: Secret?
-    /// What proves at the token endpoint that the exchange and this request come from the same client.
+    /// The proof that the exchange and this request come from the same client. It is shown at the token endpoint.
     public let verifier: CodeVerifier
     /// Seconds since 1970 after which a redirect is rejected.
     public let expiresAt: Double
@@ -29,11 +29,11 @@ public struct AuthorizationRequest: Sendable {
 
     /// What goes into the request beyond the protocol's own parameters.
     public struct Options: Sendable {
-        /// The separator of two scopes: a space by RFC 6749, section 3.3, a comma at some services.
+        /// The separator of two scopes. It is a space by RFC 6749, section 3.3, and a comma at some services.
         public var scopeDelimiter = " "
         /// The name of the parameter with the scopes.
         public var scopeParameter = "scope"
-        /// Whether an ID token is wanted when `openid` is among the scopes; the nonce goes along with it.
+        /// Whether an ID token is wanted when `openid` is among the scopes. The nonce goes along with it.
         public var expectsIDToken = true
         /// The APIs that the token is for (RFC 8707, section 2).
         public var resources: [String] = []

@@ -1,5 +1,5 @@
-/// What arrived at the redirect URI: read once, and not believed before ``AuthorizationRequest/code(from:now:)`` has
-/// checked it (RFC 6749, sections 4.1.2 and 4.1.2.1).
+/// What arrived at the redirect URI (RFC 6749, sections 4.1.2 and 4.1.2.1). It is read once, and not trusted before
+/// ``AuthorizationRequest/code(from:now:)`` has checked it.
 ///
 /// Unknown parameters are ignored. A known parameter that occurs twice, or is not clean UTF-8, is recorded as a defect
 /// instead of an error, because the state decides first whether the response belongs to a request at all.

@@ -1,12 +1,12 @@
-/// An authorization server's metadata, published by the server or configured by hand (RFC 8414, section 2).
+/// An authorization server's metadata (RFC 8414, section 2). It is published by the server or configured by hand.
 public struct AuthorizationServerMetadata: Sendable, Hashable {
     /// The server's identifier. A code is sent to no other server (`oauth-security.md` B1).
     public var issuer: Issuer
-    /// `authorization_endpoint`: where the user's browser goes; nil for a server without sign-in.
+    /// `authorization_endpoint`: where the user's browser goes. Nil for a server without sign-in.
     public var authorizationEndpoint: EndpointURL?
     /// `token_endpoint`: where grants are exchanged for tokens.
     public var tokenEndpoint: EndpointURL
-    /// Where refresh tokens are exchanged, at services that have an address of its own for it.
+    /// Where refresh tokens are exchanged. For services that have a separate address for it.
     public var refreshEndpoint: EndpointURL?
     /// `revocation_endpoint` (RFC 7009); nil when the server has none.
     public var revocationEndpoint: EndpointURL?
@@ -14,38 +14,39 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var deviceAuthorizationEndpoint: EndpointURL?
     /// `introspection_endpoint` (RFC 7662); nil when the server has none.
     public var introspectionEndpoint: EndpointURL?
-    /// `pushed_authorization_request_endpoint` (RFC 9126, section 5); nil when the server has none.
+    /// `pushed_authorization_request_endpoint` (RFC 9126, section 5). Nil when the server has none.
     public var pushedAuthorizationRequestEndpoint: EndpointURL?
-    /// `userinfo_endpoint` (OpenID Connect Core, section 5.3); nil when the server has none.
+    /// `userinfo_endpoint` (OpenID Connect Core, section 5.3). Nil when the server has none.
     public var userInfoEndpoint: EndpointURL?
     /// `jwks_uri`: where the keys of its signatures are; nil when the server has none.
     public var keysEndpoint: EndpointURL?
 
     /// `code_challenge_methods_supported`; nil when the server does not state them.
     public var codeChallengeMethods: [String]?
-    /// `token_endpoint_auth_methods_supported`; nil when the server does not state them.
+    /// `token_endpoint_auth_methods_supported`. Nil when the server does not state them.
     public var tokenEndpointAuthMethods: [String]?
-    /// `token_endpoint_auth_signing_alg_values_supported`; nil when the server does not state them.
+    /// `token_endpoint_auth_signing_alg_values_supported`. Nil when the server does not state them.
     public var tokenEndpointAuthSigningAlgorithms: [String]?
-    /// `revocation_endpoint_auth_signing_alg_values_supported`; nil when the server does not state them.
+    /// `revocation_endpoint_auth_signing_alg_values_supported`. Nil when the server does not state them.
     public var revocationEndpointAuthSigningAlgorithms: [String]?
-    /// `introspection_endpoint_auth_signing_alg_values_supported`; nil when the server does not state them.
+    /// `introspection_endpoint_auth_signing_alg_values_supported`. Nil when the server does not state them.
     public var introspectionEndpointAuthSigningAlgorithms: [String]?
-    /// Whether the server accepts pushed authorization requests only (RFC 9126, section 5).
+    /// Whether the server accepts only pushed authorization requests. Source: RFC 9126, section 5.
     public var requiresPushedAuthorizationRequests = false
     /// `grant_types_supported`; nil when the server does not state them.
     public var grantTypes: [String]?
     /// `scopes_supported`; nil when the server does not state them.
     public var scopes: [String]?
-    /// `id_token_signing_alg_values_supported`; nil when the server does not state them.
+    /// `id_token_signing_alg_values_supported`. Nil when the server does not state them.
     public var idTokenSigningAlgorithms: [String]?
-    /// Whether the server announces `iss` in every authorization response (RFC 9207, section 3).
+    /// Whether the server announces `iss` in its responses (RFC 9207, section 3). Every authorization response then has
+    /// it.
     public var announcesIssuerInResponse = false
 
     /// Where these values come from; shown in diagnostics (`oauth-security.md` H5).
     public var source: Source
 
-    /// The rules under which the addresses were accepted; shown in diagnostics (`oauth-security.md` C7).
+    /// The rules under which the addresses were accepted (`oauth-security.md` C7). They are shown in diagnostics.
     public var security: TransportSecurity
 
     /// Where metadata comes from.

@@ -1,4 +1,4 @@
-/// The URL- and filename-safe Base64 alphabet without padding (RFC 4648, section 5; RFC 7515, section 2).
+/// The URL- and filename-safe Base64 alphabet without padding. Source: RFC 4648, section 5; RFC 7515, section 2.
 public enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -25,7 +25,8 @@ public enum Base64URL {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Decodes strictly: no padding, no white space, no other alphabet, and no stray bits behind the last byte.
+    /// Decodes strictly. It accepts no padding, no white space, no other alphabet, and no stray bits behind the last
+    /// byte.
     ///
     /// - Returns: the bytes, or nil when `text` is not the one encoding of any byte string.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {

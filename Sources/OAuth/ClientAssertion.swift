@@ -1,6 +1,6 @@
 internal import Crypto
 
-/// A signed statement by which a client authenticates: it is made anew for every request (RFC 7523, section 2.2).
+/// A signed statement by which a client authenticates (RFC 7523, section 2.2). Each request gets a new one.
 ///
 /// By a private key it is `private_key_jwt`, by the client's secret `client_secret_jwt` (OpenID Connect Core, section
 /// 9). The form ``Form/secret(_:)`` is sent in the place of a client's secret.
@@ -9,7 +9,7 @@ public struct ClientAssertion: Sendable {
     public enum Signer: Sendable {
         /// The client's private key.
         case key(SigningKey)
-        /// The client's secret: its UTF-8 octets are the key of an HMAC (OpenID Connect Core, section 10.1).
+        /// The client's secret (OpenID Connect Core, section 10.1). Its UTF-8 octets are the key of an HMAC.
         case secret(Secret)
     }
 

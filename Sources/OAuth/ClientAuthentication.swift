@@ -11,14 +11,14 @@ public enum ClientAuthentication: Sendable {
     /// Identifier and secret in the form (RFC 6749, section 2.3.1). For servers that do not take Basic.
     case post(secret: Secret)
 
-    /// A statement that is signed anew for every request (RFC 7521, section 4.2).
+    /// A statement that is signed for each request (RFC 7521, section 4.2).
     case assertion(ClientAssertion)
 
-    /// How identifier and secret are encoded before they are joined and encoded in Base64.
+    /// How identifier and secret are encoded before they are joined. The result is then encoded in Base64.
     public enum CredentialEncoding: String, Sendable, Hashable, Codable {
         /// Each is form-encoded first, as RFC 6749, section 2.3.1 requires.
         case formEncoded = "form_encoded"
-        /// Neither is encoded: a deviation of some servers, such as Sequencing.com (`sequencing.md` 1.5).
+        /// Neither is encoded. It is a deviation of some servers, such as Sequencing.com (`sequencing.md` 1.5).
         case raw
     }
 

@@ -1,7 +1,7 @@
 private import Crypto
 
-/// The secret half of PKCE: 43 to 128 unreserved characters that prove who began an authorization (RFC 7636, section
-/// 4.1).
+/// The secret half of PKCE (RFC 7636, section 4.1). Its 43 to 128 unreserved characters prove who began an
+/// authorization.
 public struct CodeVerifier: Sendable {
     /// The verifier as it is sent to the token endpoint.
     public let secret: Secret
@@ -22,7 +22,7 @@ public struct CodeVerifier: Sendable {
         self.secret = secret
     }
 
-    /// The public half, always by method `S256`: the Base64URL of the verifier's SHA-256 (RFC 7636, section 4.2).
+    /// The public half, always by method `S256` (RFC 7636, section 4.2). It is the Base64URL of the verifier's SHA-256.
     ///
     /// The method `plain` does not exist here (RFC 7636, section 7.2; RFC 9700, section 2.1.1).
     public var challenge: String {

@@ -1,16 +1,17 @@
-/// The code that a user approves on another device, and where (RFC 8628, section 3.2).
+/// The code that a user approves on another device, and where. Source: RFC 8628, section 3.2.
 public struct DeviceAuthorization: Sendable {
     /// What the client polls with. At most 4 KiB of printable ASCII.
     public let deviceCode: Secret
     /// What the user types, exactly as it came: 1 to 64 characters of printable ASCII.
     public let userCode: String
-    /// Where the user types it: `https:`, at most 2048 bytes, in the server's network zone or a more public one.
+    /// Where the user types it. The address is `https:`, at most 2048 bytes, in the server's network zone or a more
+    /// public one.
     public let verificationURI: EndpointURL
-    /// The same address with the code in it, under the same rules; nil when the server gives none.
+    /// The same address with the code in it, under the same rules. Nil when the server gives none.
     public let completeVerificationURI: EndpointURL?
-    /// How many seconds the codes are valid: 1 to 3600; 300 when the server does not say.
+    /// How many seconds the codes are valid, from 1 to 3600. It is 300 when the server does not say.
     public let lifetime: Double
-    /// How many seconds to wait between two polls at first: 1 to 3600; 5 when the server does not say.
+    /// How many seconds to wait between two polls at first, from 1 to 3600. It is 5 when the server does not say.
     public let interval: Double
 
     static let longestLifetime: Double = 3600

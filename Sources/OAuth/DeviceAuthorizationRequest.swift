@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Asks for a code that the user approves on another device (RFC 8628, section 3.1).
+/// Asks for a code that a user approves on another device (RFC 8628, section 3.1).
 ///
 /// The request has no redirect URI, no state, no PKCE challenge and no nonce: nothing comes back through a browser.
 public struct DeviceAuthorizationRequest: Sendable {
@@ -20,7 +20,7 @@ public struct DeviceAuthorizationRequest: Sendable {
     public let scopeDelimiter: String
     /// Header fields that the service wants beyond the standard.
     public let headers: HTTPFields
-    /// How the service's token endpoint departs from the standard; this endpoint departs the same way.
+    /// How the service's token endpoint departs from the standard. This endpoint departs the same way.
     public let deviations: TokenDeviations
 
     /// Prepares a request to `server`.
@@ -87,7 +87,7 @@ public struct DeviceAuthorizationRequest: Sendable {
 }
 
 extension DeviceAuthorizationRequest: CustomReflectable {
-    /// Without the values of the extra parameters, among which a service may want secrets.
+    /// The request without the values of the extra parameters. A service may want secrets among them.
     public var customMirror: Mirror {
         Mirror(
             self,

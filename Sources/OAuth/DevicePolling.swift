@@ -9,7 +9,8 @@ public struct DevicePolling: Sendable, Hashable {
     public enum Outcome: Sendable, Hashable {
         /// `authorization_pending`: the user has not decided yet.
         case pending
-        /// `slow_down`, or status 429 or 503: poll 5 seconds less often, for good, or as seldom as the server asks.
+        /// Poll 5 seconds less often, for good, or as seldom as the server asks. The answer was `slow_down`, or status
+        /// 429 or 503.
         case slowDown(interval: Double? = nil)
         /// No answer, or a server that failed: wait longer until it answers again.
         case failed
@@ -26,7 +27,7 @@ public struct DevicePolling: Sendable, Hashable {
     static let longestWait: Double = 3600
     private static let longestWaitAfterFailure: Double = 60
 
-    /// Begins with the server's interval in seconds; what is no positive number counts as 5.
+    /// Begins with the server's interval in seconds. What is no positive number counts as 5.
     public init(interval: Double) {
         let isUsable = interval.isFinite && interval > 0
         self.interval = isUsable ? min(interval, Self.longestWait) : Self.defaultInterval
@@ -70,7 +71,7 @@ public struct DevicePolling: Sendable, Hashable {
 }
 
 extension TokenRequest {
-    /// Reads the response to a poll with ``GrantType/deviceCode(_:)`` (RFC 8628, section 3.5).
+    /// Reads the response to a poll (RFC 8628, section 3.5). The poll was sent with ``GrantType/deviceCode(_:)``.
     ///
     /// The error's code decides, not the status. Without a code of this grant, status 429 and 503 mean to slow down, and
     /// any other 5xx means that the server failed.
@@ -111,7 +112,7 @@ extension TokenRequest {
 }
 
 extension ServerError {
-    /// Whether the user refused: `access_denied`, at some servers `authorization_declined`.
+    /// Whether the user refused. The code is `access_denied`, at some servers `authorization_declined`.
     public var isDenial: Bool { code == "access_denied" || code == "authorization_declined" }
 
     /// Whether a device code has expired: `expired_token` (RFC 8628, section 3.5).

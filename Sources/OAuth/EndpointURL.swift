@@ -5,12 +5,13 @@ public enum TransportSecurity: String, Sendable, Hashable, Codable {
     /// `https:` everywhere, without exception. The default.
     case httpsOnly = "https_only"
 
-    /// `https:` everywhere but on this machine: plain `http:` is accepted for `127.0.0.0/8`, `[::1]` and `localhost`.
+    /// `https:` everywhere but on this machine. Plain `http:` is accepted for `127.0.0.0/8`, `[::1]` and `localhost`.
     /// For tests and local servers.
     case allowingInsecureLoopback = "insecure_loopback_allowed"
 }
 
-/// An absolute address that a request can go to: `https:`, or by ``TransportSecurity`` plain `http:` on this machine.
+/// An absolute address that a request can go to. It is `https:`, or by ``TransportSecurity`` plain `http:` on this
+/// machine.
 ///
 /// A value of this type has no user name, no password, no fragment, no control character and a port between 1 and
 /// 65535. It keeps its spelling, because issuers and redirect URIs are compared character for character (RFC 3986,
@@ -122,7 +123,7 @@ extension EndpointURL {
 }
 
 extension EndpointURL: CustomStringConvertible {
-    /// The address without its query, which is the form that may be logged (`oauth-security.md` L2).
+    /// The address without its query (`oauth-security.md` L2). This is the form that may be logged.
     public var description: String {
         origin.description + path
     }

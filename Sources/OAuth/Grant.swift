@@ -1,19 +1,20 @@
-/// What the user gave: the tokens, when they really expire, and for what (RFC 6749, sections 1.4 and 1.5).
+/// What the user gave (RFC 6749, sections 1.4 and 1.5). That is the tokens, when they really expire, and what they are
+/// for.
 public struct Grant: Sendable {
     /// Opaque: nothing here or above ever looks inside (`oauth-security.md` D13).
     public let accessToken: Secret
-    /// Seconds since 1970 at which the access token really expires, without any margin; nil when the server did not
+    /// When the access token really expires, in seconds since 1970. No margin is in it. Nil when the server did not
     /// say.
     public let expiresAt: Double?
     /// Seconds since 1970 at which the access token was asked for.
     public let issuedAt: Double
-    /// What the next access token is asked for with (RFC 6749, section 1.5); nil when the server gave none.
+    /// What the next access token is asked for with (RFC 6749, section 1.5). Nil when the server gave none.
     public let refreshToken: Secret?
     /// The granted scope, which may be another than the one asked for.
     public let scopes: [String]
     /// Who the user is, from a verified ID token; nil when there was none.
     public let identity: IDTokenClaims?
-    /// The ID token that ``identity`` was verified from, for those who need to hand it on; nil when there was none.
+    /// The ID token that ``identity`` was verified from. For callers that need to hand it on. Nil when there was none.
     public let idToken: Secret?
 
     /// States a grant.
@@ -44,7 +45,7 @@ public struct Grant: Sendable {
             idToken: identity == nil ? nil : response.idToken)
     }
 
-    /// The grant after a refresh: what the answer leaves out stays as it was (RFC 6749, section 6).
+    /// The grant after a refresh (RFC 6749, section 6). What the answer leaves out stays as it was.
     public func refreshed(by response: TokenResponse, identity newIdentity: IDTokenClaims? = nil, now: Double) -> Grant
     {
         Grant(

@@ -1,6 +1,7 @@
 internal import Crypto
 
-/// The claims of a validated ID token: who signed in, when, and at which server (OpenID Connect Core, section 2).
+/// The claims of a validated ID token (OpenID Connect Core, section 2). They say who signed in, when, and at which
+/// server.
 ///
 /// Only ``IDTokenValidator`` makes one from a token. `nonce`, `at_hash` and `c_hash` are not among ``claims``: they are
 /// secrets, or hashes of secrets. Of the nonce a digest stays, against which the ID tokens of refreshes are checked.
@@ -11,16 +12,16 @@ public struct IDTokenClaims: Sendable, Hashable {
     public let subject: String
     /// `aud`: the clients that the token is for, in their order; never empty.
     public let audience: [String]
-    /// `azp`: the client that the token was issued to; nil when the token does not state it.
+    /// `azp`: the client that the token was issued to. Nil when the token does not state it.
     public let authorizedParty: String?
     /// `iat`: when the token was issued, in seconds since 1970.
     public let issuedAt: Double
     /// `exp`: when the token expires, in seconds since 1970. It says nothing about the access token.
     public let expiresAt: Double
-    /// `auth_time`: when the user authenticated, in seconds since 1970; nil when the server does not state it. A refresh
-    /// does not change it.
+    /// `auth_time`: when the user authenticated, in seconds since 1970. Nil when the server does not state it. A
+    /// refresh does not change it.
     public let authenticatedAt: Double?
-    /// All claims of the token, the ones above among them, without `nonce`, `at_hash` and `c_hash`.
+    /// All claims of the token, without `nonce`, `at_hash` and `c_hash`. The ones above are among them.
     public let claims: JSONObject
     /// The digest of the sign-in's nonce; nil when it had none.
     let nonceDigest: String?
@@ -67,7 +68,7 @@ public struct IDTokenClaims: Sendable, Hashable {
     /// `nbf`: the time before which the token is not valid (RFC 7519, section 4.1.5).
     private let notBefore: Double?
 
-    /// How many seconds the clocks have to differ for this token to be valid at `now`; 0 when they can be equal.
+    /// How many seconds the clocks have to differ for this token to be valid at `now`. It is 0 when they can be equal.
     ///
     /// A token is accepted when this is within ``IDTokenValidator/leeway``. A value that stays above 0 shows a wrong
     /// clock.

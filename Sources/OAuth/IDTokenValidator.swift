@@ -1,4 +1,5 @@
-/// The rules by which an ID token is accepted: all of OpenID Connect Core, section 3.1.3.7. None can be left out.
+/// The rules by which an ID token is accepted. They are all of OpenID Connect Core, section 3.1.3.7. None can be left
+/// out.
 ///
 /// Needs no network and no clock: keys and time are passed in. The signature is always checked, also for a token that
 /// came directly from the token endpoint (`oauth-security.md` D2).
@@ -11,7 +12,8 @@ public struct IDTokenValidator: Sendable {
     public var trustedAudiences: Set<String> = []
     /// The accepted algorithms. The token's header selects one of these, and the key has to fit it.
     public let algorithms: [SignatureAlgorithm]
-    /// How many seconds the server's clock may be ahead or behind: for `exp`, `iat` and `nbf`; never negative.
+    /// How many seconds the server's clock may be ahead or behind. It applies to `exp`, `iat` and `nbf`, and is never
+    /// negative.
     public let leeway: Double
 
     private let nonce: Secret?
@@ -27,6 +29,7 @@ public struct IDTokenValidator: Sendable {
     ///   - algorithms: the client's policy; all asymmetric algorithms by default.
     ///   - leeway: seconds, 60 by default. A negative or infinite value counts as 0.
     public init(
+    ///   - secrets: what no error may show, besides the tokens and the nonce: what the exchange sent.
         issuer: Issuer, clientID: String, nonce: Secret?, accessToken: Secret?,
         algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, leeway: Double = 60
     ) {
@@ -52,7 +55,7 @@ public struct IDTokenValidator: Sendable {
         return claims
     }
 
-    /// Validates the ID token of a refresh, which must be about the same sign-in (OpenID Connect Core, section 12.2).
+    /// Validates the ID token of a refresh (OpenID Connect Core, section 12.2). It must be about the same sign-in.
     ///
     /// The nonce may be missing; one that is present must be the sign-in's.
     ///

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Asks the server whether a token is active, and what it is for (RFC 7662, section 2.1).
+/// Asks the server whether a token is active, and what it is for. Source: RFC 7662, section 2.1.
 public struct IntrospectionRequest: Sendable {
     private let query: TokenQuery
 

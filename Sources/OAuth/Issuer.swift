@@ -1,4 +1,4 @@
-/// An authorization server's identifier, compared character for character (RFC 8414, sections 2 and 3.3).
+/// An authorization server's identifier (RFC 8414, sections 2 and 3.3). It is compared character for character.
 public struct Issuer: Sendable, Hashable {
     /// The identifier as an address: `https:`, no query, no fragment.
     public let url: EndpointURL
@@ -36,8 +36,8 @@ public struct Issuer: Sendable, Hashable {
         string.utf8.elementsEqual(text.utf8)
     }
 
-    /// Where this issuer's metadata may stand, in the order to ask (RFC 8414, sections 3.1 and 5; OpenID Connect
-    /// Discovery 4).
+    /// Where this issuer's metadata may stand, in the order to ask. Source: RFC 8414, sections 3.1 and 5; OpenID
+    /// Connect Discovery 4.
     ///
     /// For `https://host/tenant`: `https://host/.well-known/oauth-authorization-server/tenant`, then
     /// `https://host/tenant/.well-known/openid-configuration`.

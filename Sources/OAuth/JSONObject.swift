@@ -1,4 +1,4 @@
-/// The members of a JSON object, found by the bytes of their names (RFC 8259, section 8.3).
+/// The members of a JSON object (RFC 8259, section 8.3). They are found by the bytes of their names.
 ///
 /// A dictionary of Swift strings compares by canonical equivalence, which takes quadratic time for a name made of
 /// combining marks. Here two spellings that Unicode calls equivalent are two names, and every lookup is linear.

@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The value at a JSON Pointer, such as `/data/0/id`; nil when there is none (RFC 6901).
+    /// The value at a JSON Pointer, such as `/data/0/id` (RFC 6901). Nil when there is none.
     ///
     /// The empty pointer is the whole value. A text that is not a pointer points at nothing.
     public func value(at pointer: String) -> JSONValue? {

@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// Asks a server for the keys it signs with, at the `jwks_uri` of its metadata (OpenID Connect Discovery, section 3).
+/// Asks a server for the keys it signs with (OpenID Connect Discovery, section 3). They are at the `jwks_uri` of its
+/// metadata.
 public struct KeySetRequest: Sendable {
     /// The address of the set.
     public let endpoint: EndpointURL

@@ -56,7 +56,7 @@ public struct ResponseMessage: Sendable {
 }
 
 extension RequestMessage: CustomStringConvertible, CustomReflectable {
-    /// Method and address without query: fields and content hold secrets (`oauth-security.md` L2).
+    /// Method and address without query (`oauth-security.md` L2). Fields and content hold secrets.
     public var description: String {
         let path = head.path.map { $0.prefix { $0 != "?" } } ?? ""
         return "\(head.method.rawValue) \(head.scheme ?? "")://\(head.authority ?? "")\(path)"

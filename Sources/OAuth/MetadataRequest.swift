@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// Asks one well-known address for an issuer's metadata (RFC 8414, section 3.1; OpenID Connect Discovery, section 4.1).
+/// Asks one well-known address for an issuer's metadata. Source: RFC 8414, section 3.1; OpenID Connect Discovery,
+/// section 4.1.
 public struct MetadataRequest: Sendable {
     /// The issuer that the document must name.
     public let issuer: Issuer

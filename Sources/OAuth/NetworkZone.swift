@@ -1,4 +1,4 @@
-/// How far into the network an address leads, as far as its host alone says: a name is resolved by nobody here.
+/// How far into the network an address leads, as far as its host alone says. Names are not resolved.
 ///
 /// A document may lead only to its own zone or a more public one (`any-server.md` 9).
 enum NetworkZone: Int, Comparable {

@@ -5,7 +5,7 @@ public enum OAuthError: Error, Sendable, Hashable {
     /// The app's registration or call is wrong. Nothing was sent.
     case configuration(member: String, problem: String)
 
-    /// A redirect that belongs to no pending request; it changes nothing (`oauth-security.md` B5).
+    /// A redirect that belongs to no pending request (`oauth-security.md` B5). It changes nothing.
     case unmatchedRedirect(problem: String)
 
     /// A security check failed and stopped the exchange. Nothing was stored.
@@ -17,7 +17,7 @@ public enum OAuthError: Error, Sendable, Hashable {
     /// The server's response does not have the form that the standard requires.
     case malformed(step: Step, member: String, expected: String, found: String)
 
-    /// The server answered with a redirect, which is never followed (`oauth-security.md` C8).
+    /// The server answered with a redirect (`oauth-security.md` C8). It is never followed.
     case redirected(step: Step, status: Int)
 
     /// The exchange that failed.
@@ -47,13 +47,13 @@ public enum OAuthError: Error, Sendable, Hashable {
     }
 }
 
-/// The failed security check that stopped an exchange: what was expected and what was found.
+/// The failed security check that stopped an exchange. It says what was expected and what was found.
 public struct Refusal: Error, Sendable, Hashable {
     /// The check that failed. The raw value is a stable code for programs.
     public enum Check: String, Sendable, Hashable {
         /// The state is not the one sent (RFC 6749, section 10.12).
         case state = "state_mismatch"
-        /// The issuer is not the expected one (RFC 9207, section 2.4; RFC 8414, section 3.3).
+        /// The issuer is not the expected one. Source: RFC 9207, section 2.4; RFC 8414, section 3.3.
         case issuer = "issuer_mismatch"
         /// The server announces `iss` and did not send it (RFC 9207, section 2.4).
         case issuerMissing = "issuer_missing"
@@ -65,13 +65,14 @@ public struct Refusal: Error, Sendable, Hashable {
         case expired = "request_expired"
         /// An address is not `https:` (RFC 6749, section 3.1.2.1).
         case insecureTransport = "insecure_transport"
-        /// A request would send a token to an origin that it is not meant for (RFC 6750, section 5.2).
+        /// A request would send a token to a foreign origin (RFC 6750, section 5.2). The token is not meant for that
+        /// origin.
         case foreignOrigin = "foreign_origin"
         /// The server does not support PKCE by S256 (RFC 7636, section 7.2).
         case challengeMethod = "pkce_unsupported"
         /// Two servers share a redirect URI (RFC 9700, section 4.4.2.2).
         case sharedRedirect = "redirect_shared"
-        /// The ID token's nonce is not the one sent (OpenID Connect Core, section 3.1.3.7, as all below).
+        /// The ID token's nonce is not the one sent. Source: OpenID Connect Core, section 3.1.3.7, as for all below.
         case nonce = "nonce_mismatch"
         /// The ID token's signature does not verify.
         case signature = "signature_invalid"
@@ -94,8 +95,8 @@ public struct Refusal: Error, Sendable, Hashable {
         /// The ID token names a key (`kid`) that the key set does not have.
         case unknownKey = "key_unknown"
 
-        /// Whether the server may have published new keys since: fetch the key set again and validate again
-        /// (`oauth-security.md` D6).
+        /// Whether the server may have published new keys since (`oauth-security.md` D6). If so, fetch the key set
+        /// again and validate again.
         public var mayNeedNewKeys: Bool { self == .key || self == .unknownKey }
     }
 

@@ -20,7 +20,7 @@ public struct Origin: Sendable, Hashable {
     /// The port, 1 to 65535; the scheme's own when the address names none.
     public let port: Int
 
-    /// Host and port as they stand in a `Host` field: the port only when it is not the scheme's own.
+    /// Host and port as they stand in a `Host` field. The port is there only when it is not the scheme's own.
     public var authority: String {
         port == scheme.defaultPort ? host : "\(host):\(port)"
     }

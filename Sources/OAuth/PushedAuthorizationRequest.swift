@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Hands an authorization request to the server before the browser opens (RFC 9126, section 2.1).
+/// Hands an authorization request to the server (RFC 9126, section 2.1). It does so before the browser opens.
 public struct PushedAuthorizationRequest: Sendable {
     /// The request that is handed over.
     public let request: AuthorizationRequest
@@ -40,7 +40,8 @@ public struct PushedAuthorizationRequest: Sendable {
         }
     }
 
-    /// Reads the response: the same request, whose address now holds the client and a reference (RFC 9126, section 4).
+    /// Reads the response, and returns the pushed request (RFC 9126, section 4). It is the same request, whose address
+    /// now holds the client and a reference.
     ///
     /// The reference is used as it came and never fetched. `expires_in` bounds the opening of the page at the server.
     ///

@@ -14,13 +14,13 @@ public struct RedirectURI: Sendable, Hashable {
         case claimed
         /// A private scheme in reverse-domain form (RFC 8252, section 7.1).
         case privateScheme = "private_scheme"
-        /// No redirect at all: the service's page shows the code, and the user carries it (``RedirectURI/outOfBand``).
+        /// No redirect at all (``RedirectURI/outOfBand``). The service's page shows the code, and the user carries it.
         case outOfBand = "out_of_band"
     }
 
-    /// What stands in a redirect's place where the service's page shows the code to the user: an old convention that
-    /// RFC 6749 does not know, and that some services keep for programs without a listener. PKCE binds the code to its
-    /// request all the same.
+    /// What stands in a redirect's place where a page shows the code to the user. The page is the service's. It is an
+    /// old convention that RFC 6749 does not know, and that some services keep for programs without a listener. PKCE
+    /// binds the code to its request all the same.
     public static let outOfBand = RedirectURI(outOfBand: "urn:ietf:wg:oauth:2.0:oob")
 
     private init(outOfBand string: String) {
@@ -78,8 +78,8 @@ public struct RedirectURI: Sendable, Hashable {
 }
 
 extension RedirectURI {
-    /// Checks that two servers do not share a redirect URI, unless each announces `iss`, which tells their responses
-    /// apart.
+    /// Checks that two servers do not share a redirect URI. They may if each announces `iss`, which tells their
+    /// responses apart.
     ///
     /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/sharedRedirect`` (RFC 9700, section 4.4.2.2).
     public static func checkDistinct(
@@ -97,7 +97,7 @@ extension RedirectURI {
 }
 
 extension RedirectURI {
-    /// The spelling alone decides (RFC 9700, section 4.4.2.2): the kind is read out of it.
+    /// Compares the spelling alone (RFC 9700, section 4.4.2.2). The kind is read out of it.
     public static func == (left: RedirectURI, right: RedirectURI) -> Bool {
         left.string == right.string
     }

@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// What an API demands when it refuses a request, read from its status and `WWW-Authenticate` (RFC 6750, section 3.1).
+/// What an API demands when it refuses a request (RFC 6750, section 3.1). It is read from its status and
+/// `WWW-Authenticate`.
 public enum ResourceDemand: Sendable, Hashable {
     /// The token is expired, revoked or unknown: another one is needed.
     case freshToken

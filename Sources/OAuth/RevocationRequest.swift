@@ -4,13 +4,13 @@ public struct RevocationRequest: Sendable {
     public enum TokenKind: String, Sendable, Hashable, Codable {
         /// An access token.
         case accessToken = "access_token"
-        /// A refresh token; revoking one usually revokes its access tokens (RFC 7009, section 2.1).
+        /// A refresh token (RFC 7009, section 2.1). Revoking one usually revokes its access tokens.
         case refreshToken = "refresh_token"
     }
 
     private let query: TokenQuery
 
-    /// Asks `server` to revoke `token`, by the client that the token was issued to (RFC 7009, section 2.1).
+    /// Asks `server` to revoke `token` (RFC 7009, section 2.1). The client is the one that the token was issued to.
     public init(
         _ token: Secret, kind: TokenKind, at server: AuthorizationServerMetadata, clientID: String,
         authentication: ClientAuthentication

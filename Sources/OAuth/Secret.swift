@@ -21,7 +21,7 @@ public struct Secret: Sendable {
         value.isEmpty
     }
 
-    /// Compares in time that depends on the lengths only, never on the first difference.
+    /// Compares in a time that depends on the lengths only. The first difference has no influence on it.
     public func matches(_ other: Secret) -> Bool {
         constantTimeEqual(value.utf8, other.value.utf8)
     }

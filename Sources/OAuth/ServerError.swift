@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// An error that the authorization server or the API returned (RFC 6749, sections 4.1.2.1 and 5.2).
+/// An error that the authorization server or the API returned. Source: RFC 6749, sections 4.1.2.1 and 5.2.
 public struct ServerError: Error, Sendable, Hashable {
     /// The exchange that failed.
     public let step: OAuthError.Step
@@ -17,7 +17,8 @@ public struct ServerError: Error, Sendable, Hashable {
     /// The HTTP status; nil for an error in a redirect.
     public let status: Int?
 
-    /// How many seconds the server asks to wait, from `Retry-After` in its seconds form (RFC 9110, section 10.2.3).
+    /// How many seconds the server asks to wait (RFC 9110, section 10.2.3). It comes from `Retry-After` in its seconds
+    /// form.
     public let retryAfter: Int?
 
     /// States an error. Its texts are cut, and `secrets` and words that look like a token are removed from them.
@@ -36,7 +37,7 @@ public struct ServerError: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
     }
 
-    /// Reads the error in a response, whatever its status and content: a content that is no JSON object leaves only the
+    /// Reads the error in a response, whatever its status and content. A content that is no JSON object leaves only the
     /// status.
     ///
     /// - Parameters:
@@ -81,7 +82,7 @@ extension ServerError: CustomStringConvertible {
     }
 }
 
-/// A number of digits and nothing else, as `delta-seconds` and `max_age` are written (RFC 9110, section 10.2.3).
+/// A number of digits and nothing else, at most 2³¹ − 1, as `delta-seconds` and `max_age` are written (RFC 9110, section 10.2.3).
 func wholeNumber(_ text: String) -> Int? {
     text.utf8.count <= 19 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
 }

@@ -1,11 +1,11 @@
 internal import Crypto
 
-/// An asymmetric signature algorithm, by its registered name (RFC 7518, section 3.1; RFC 8037, section 3.1).
+/// An asymmetric signature algorithm, by its registered name. Source: RFC 7518, section 3.1; RFC 8037, section 3.1.
 ///
 /// `none` and the HMAC family do not exist here: a key that is published cannot also be a shared secret (RFC 8725,
 /// section 3.1).
 public enum SignatureAlgorithm: String, Sendable, Hashable, Codable, CaseIterable {
-    /// RSASSA-PKCS1-v1_5 with SHA-256, which OpenID Connect Core, section 15.1 makes every provider support.
+    /// RSASSA-PKCS1-v1_5 with SHA-256. OpenID Connect Core, section 15.1 makes every provider support it.
     case rs256 = "RS256"
     /// RSASSA-PKCS1-v1_5 with SHA-384.
     case rs384 = "RS384"

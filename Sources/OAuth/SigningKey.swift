@@ -3,12 +3,12 @@ internal import CryptoExtras
 
 /// A private key with which a client signs its assertions.
 ///
-/// RSA from 2048 to 8192 bits, EC on P-256, P-384 and P-521, and Ed25519. The key never prints; its public half is for
-/// everybody.
+/// RSA from 2048 to 8192 bits, EC on P-256, P-384 and P-521, and Ed25519. The key never prints; its public half may be
+/// published.
 public struct SigningKey: Sendable {
-    /// The name by which the server selects the public half (`kid`); nil when the key has none.
+    /// The name by which the server selects the public half (`kid`). Nil when the key has none.
     public let keyID: String?
-    /// The algorithms that the key signs with, the one to use when a server states none first.
+    /// The algorithms that the key signs with. The first is the one to use when a server states none.
     public let algorithms: [SignatureAlgorithm]
     /// The public half as the required members of a JWK (RFC 7638, section 3.2).
     package let publicMembers: JSONObject
@@ -28,7 +28,8 @@ public struct SigningKey: Sendable {
     /// The longest file that is read, in bytes.
     public static let maximumLength = 65_536
 
-    /// Reads a key: PEM (`PRIVATE KEY`, `RSA PRIVATE KEY`, `EC PRIVATE KEY`), a JWK, or a set with private keys.
+    /// Reads a key: PEM, a JWK, or a set with private keys. The PEM forms are `PRIVATE KEY`, `RSA PRIVATE KEY` and
+    /// `EC PRIVATE KEY`.
     ///
     /// Apple's `.p8` files are PEM of the first kind.
     ///
@@ -91,7 +92,7 @@ extension SigningKey {
         publicMembers.thumbprint ?? ""
     }
 
-    /// The public half as a key set, for the client's registration (RFC 7517, section 5).
+    /// The public half as a key set (RFC 7517, section 5). For the client's registration.
     ///
     /// The key has its own name, otherwise its thumbprint. No private member is in it.
     public var publicKeySet: String {

@@ -4,7 +4,7 @@ import HTTPTypes
 ///
 /// A value made by ``init()`` is the standard's behavior.
 public struct TokenDeviations: Sendable, Hashable {
-    /// How the parameters of a token request are written: a form by RFC 6749, section 4.1.3.
+    /// Whether the parameters of a token request are written as JSON. By RFC 6749, section 4.1.3, they are a form.
     public var sendsJSON = false
     /// Whether a token response may be form-encoded, as drafts before RFC 6749 had it. JSON is read too.
     public var readsForm = false
@@ -16,9 +16,9 @@ public struct TokenDeviations: Sendable, Hashable {
     public var expiryUnit = ExpiryUnit.seconds
     /// Whether an expiry of 0 means that the access token does not expire.
     public var zeroExpiryIsNever = false
-    /// The lifetime in seconds of an access token whose response states none; nil means unknown.
+    /// The lifetime of an access token whose response states none, in seconds. Nil means unknown.
     public var absentLifetime: Int?
-    /// Values of `token_type` that mean a bearer token, besides `Bearer`; the empty text stands for an absent one.
+    /// Values of `token_type` that mean a bearer token, besides `Bearer`. The empty text stands for an absent one.
     public var tokenTypes: [String] = []
     /// Whether `scope` is a list of strings instead of one string.
     public var listsScopes = false
@@ -27,7 +27,7 @@ public struct TokenDeviations: Sendable, Hashable {
     public var errorCode: String?
     /// The JSON Pointer of an error's explanation.
     public var errorText: String?
-    /// Whether ID tokens are neither asked for nor read, because the service's cannot be checked.
+    /// Whether ID tokens are neither asked for nor read. For services whose ID tokens cannot be checked.
     public var ignoresIDToken = false
 
     /// What the expiry of an access token is given in.
@@ -45,7 +45,8 @@ public struct TokenDeviations: Sendable, Hashable {
 }
 
 extension TokenDeviations: Codable {
-    /// A member that is absent, as in records of before it existed, means the standard's behavior.
+    /// Decodes the deviations. A member that is absent, as in records from before it existed, means the standard's
+    /// behavior.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         sendsJSON = try values.decodeIfPresent(Bool.self, forKey: .sendsJSON) ?? sendsJSON

@@ -1,6 +1,7 @@
 public import HTTPTypes
 
-/// A request to the token endpoint (RFC 6749, section 3.2): a posted form with one method of client authentication.
+/// A request to the token endpoint (RFC 6749, section 3.2). It is a posted form with one method of client
+/// authentication.
 public struct TokenRequest: Sendable {
     /// What is exchanged for tokens. There is no password grant (RFC 9700, section 2.4).
     public enum GrantType: Sendable {
@@ -10,7 +11,7 @@ public struct TokenRequest: Sendable {
         case refreshToken(Secret)
         /// RFC 6749, section 4.4.
         case clientCredentials(scopes: [String])
-        /// RFC 8628, section 3.4: the ``DeviceAuthorization/deviceCode`` that the user approves on another device.
+        /// A ``DeviceAuthorization/deviceCode`` (RFC 8628, section 3.4). The user approves it on another device.
         case deviceCode(Secret)
     }
 
@@ -28,7 +29,7 @@ public struct TokenRequest: Sendable {
     public let extras: [String: String]
     /// The separator of two scopes.
     public let scopeDelimiter: String
-    /// Scopes that are stated with a code or a refresh token too, where a service demands it.
+    /// Scopes that are stated with a code or a refresh token too. Some services demand it.
     public let repeatedScopes: [String]
     /// Header fields that the service wants beyond the standard.
     public let headers: HTTPFields
@@ -153,7 +154,7 @@ public struct TokenRequest: Sendable {
 }
 
 extension TokenRequest: CustomReflectable {
-    /// Without the values of the extra parameters, among which a service may want secrets.
+    /// The request without the values of the extra parameters. A service may want secrets among them.
     public var customMirror: Mirror {
         Mirror(
             self,

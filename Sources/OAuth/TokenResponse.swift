@@ -2,11 +2,11 @@
 public struct TokenResponse: Sendable {
     /// The access token: printable ASCII of at most 64 KiB, opaque to a client.
     public let accessToken: Secret
-    /// Seconds since 1970 at which the access token expires; nil when the server does not say, which means unknown.
+    /// When the access token expires, in seconds since 1970. Nil when the server does not say, which means unknown.
     public let expiresAt: Double?
-    /// The refresh token; nil means, after a refresh, that the old one stays (RFC 6749, section 6).
+    /// The refresh token (RFC 6749, section 6). Nil means, after a refresh, that the old one stays.
     public let refreshToken: Secret?
-    /// The scope that was granted; nil when the server does not say, which means as asked (RFC 6749, section 5.1).
+    /// The scope that was granted (RFC 6749, section 5.1). Nil when the server does not say, which means as asked.
     public let scopes: [String]?
     /// The ID token as it came: not yet checked.
     public let idToken: Secret?

@@ -16,7 +16,7 @@ public enum LocationPermission: String, Sendable, Hashable, CaseIterable {
         case none
         /// Nothing yet: no area needs the permission.
         case wait
-        /// Show in the app's own words what the position is for, then request it while in use.
+        /// Explain what the position is for, then request it while in use. The app explains it in its own words.
         case explainAndRequestWhenInUse
         /// Show that areas need the position always, then request that. The system asks once.
         case explainAndRequestAlways

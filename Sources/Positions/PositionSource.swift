@@ -1,6 +1,6 @@
 public import Geofences
 
-/// A way to learn where the user is: gpsd, GeoClue, Core Location, a file, or the app itself.
+/// A way to learn where the user is. It is gpsd, GeoClue, Core Location, a file, or the app itself.
 ///
 /// A source is a value and does nothing until its updates are iterated; it stops when the iteration is cancelled or dropped.
 /// Each iteration runs by itself.

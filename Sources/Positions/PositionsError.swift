@@ -4,7 +4,7 @@ import Geofences
 public enum PositionsError: Error, Sendable, Hashable {
     /// Nothing answers at the daemon's address.
     case unreachable(source: String, reason: String)
-    /// The daemon closed the connection or answered with something else than its protocol.
+    /// The daemon closed the connection, or its answer was not of its protocol.
     case lost(source: String, reason: String)
     /// The daemon has no receiver.
     case noReceiver

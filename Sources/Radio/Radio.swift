@@ -1,19 +1,20 @@
 public import Beacons
 
-/// Receives and sends advertisements: BlueZ, Core Bluetooth with Core Location, or a recording (dossier 7.3).
+/// Receives and sends advertisements (dossier 7.3). It is BlueZ, Core Bluetooth with Core Location, or a recording.
 ///
 /// A radio is a value and does nothing by itself: it scans while a ``Scan`` is iterated and sends while ``advertise(_:status:)``
 /// runs. Neither ends when the adapter is switched off or the daemon stops: they report a ``RadioStatus`` and resume
 /// automatically.
 public protocol Radio: Sendable {
-    /// Scans from the first call of the iterator until it is released or its task is cancelled.
+    /// Scans for advertisements while the result is iterated. It scans from the first call of the iterator until it is
+    /// released or its task is cancelled.
     ///
     /// Each iteration is a separate scan.
     ///
     /// - Parameter interest: The advertisements to report; others are dropped, whatever the scan method.
     func scan(for interest: ScanInterest) -> Scan
 
-    /// Sends the newest element of `broadcasts` until the task is cancelled; the last one stays after their end.
+    /// Sends the newest element of `broadcasts` until the task is cancelled. The last one stays after their end.
     ///
     /// Each element gets a fresh Bluetooth address where the platform supports it, so that a rolling identifier and the address
     /// rotate together (dossier 8.4).

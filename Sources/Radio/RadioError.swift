@@ -27,7 +27,7 @@ public enum RadioError: Error, Sendable, Hashable {
     case unsendable(problem: String)
     /// Every scan method failed, each for its own reason (dossier 7.3).
     case noWayToScan([ScanAttempt])
-    /// A working scan or advertisement ended: the daemon stopped, or dropped the registration.
+    /// A working scan or advertisement ended. The daemon stopped, or dropped the registration.
     case lost(reason: String)
     /// BlueZ replied with an error without a case of its own.
     case refused(operation: String, reason: String)
@@ -35,7 +35,7 @@ public enum RadioError: Error, Sendable, Hashable {
     case file(name: String, reason: String)
     /// A recording is damaged, and damage is fatal.
     case damagedRecording(BeaconsError)
-    /// A recording without a line that can be read; the error is that of its first line.
+    /// A recording without a line that can be read. The error is that of its first line.
     case notARecording(BeaconsError)
     /// An argument is invalid.
     case input(member: String, problem: String)

@@ -8,7 +8,7 @@ public enum RadioStatus: Sendable, Hashable {
     case sending
     /// It has nothing to send now.
     case silent
-    /// It neither scans nor sends, and resumes automatically once the error is resolved.
+    /// It neither scans nor sends. It resumes automatically once the error is resolved.
     case unavailable(RadioError)
 }
 
@@ -24,7 +24,7 @@ public enum ScanEvent: Sendable, Hashable {
 
 /// A scan method.
 public enum ScanMethod: String, Sendable, Hashable, CaseIterable {
-    /// BlueZ reports packets that match a pattern; saves power (dossier 7.2, passive scan).
+    /// BlueZ reports packets that match a pattern (dossier 7.2, passive scan). It saves power.
     case monitor
     /// BlueZ discovers devices and reports every change (dossier 7.2, active scan).
     case filteredDiscovery = "discovery-with-filter"

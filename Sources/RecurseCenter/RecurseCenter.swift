@@ -1,7 +1,7 @@
 public import Handshake
 import OAuth
 
-/// The Recurse Center for one signed-in user: profiles, search, batches, places, visits to the hub, photos.
+/// The Recurse Center for one signed-in user. It has profiles, search, batches, places, visits to the hub, and photos.
 ///
 /// ```swift
 /// let center = RecurseCenter(account)

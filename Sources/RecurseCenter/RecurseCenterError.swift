@@ -18,7 +18,7 @@ public enum RecurseCenterError: Error, Sendable, Hashable {
     /// Too many requests (status 429); `pause` is the value of `Retry-After`.
     case tooManyRequests(pause: Duration?)
 
-    /// The person does not exist (dossier 3): the same token can read the user's own profile.
+    /// The person does not exist (dossier 3). The same token can read the user's own profile.
     case unknownPerson(ProfileReference)
 
     /// No batch has this identifier.

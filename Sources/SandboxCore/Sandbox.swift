@@ -93,7 +93,7 @@ public final class Sandbox: Sendable {
         for standIn in standIns { standIn.cancel() }
     }
 
-    /// The one JSON object that describes the sandbox: every service's origin, clients and users.
+    /// The one JSON object that describes the sandbox. It has every service's origin, clients and users.
     ///
     /// Its members are stable and in a stable order, in snake_case.
     public func descriptionJSON() -> String {
@@ -125,7 +125,7 @@ public final class Sandbox: Sendable {
 }
 
 extension Sandbox {
-    /// The requests that were received, oldest first, with nothing secret in them unless the configuration asks for
+    /// The requests that were received, oldest first. Nothing secret is in them unless the configuration asks for
     /// ``LoggedRequest/whole`` ones.
     ///
     /// Beyond 100,000, or 2,000 whole ones, the older half is dropped.
@@ -155,7 +155,7 @@ extension Sandbox {
         panel.clock.advance(by: seconds)
     }
 
-    /// Stops the clock of all services at a time; from then on it moves only when it is advanced.
+    /// Stops the clock of all services at a time. From then on it moves only when it is advanced.
     public func holdClock(at time: Date) {
         panel.clock.hold(at: time.timeIntervalSince1970)
     }
@@ -165,7 +165,7 @@ extension Sandbox {
         for server in servers(service) { server.expireAccessTokens() }
     }
 
-    /// Revokes all refresh tokens that this service has issued; each then answers `invalid_grant`. Later ones work.
+    /// Revokes all refresh tokens that this service has issued. Each then answers `invalid_grant`. Later ones work.
     public func revokeRefreshTokens(_ service: SandboxService.Name) {
         for server in servers(service) { server.revokeRefreshTokens() }
     }

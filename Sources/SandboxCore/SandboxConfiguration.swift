@@ -4,15 +4,15 @@ extension Sandbox {
     public struct Configuration: Sendable {
         /// The address to listen on, `127.0.0.1` by default. Anything that is not loopback exposes the fixtures.
         public var host: String
-        /// 0 lets the kernel choose the ports; N makes the services listen on N, N + 1 and so on, in the order of
-        /// ``Sandbox/services``.
+        /// The first port, or 0 to let the kernel choose the ports. N makes the services listen on N, N + 1 and so on,
+        /// in the order of ``Sandbox/services``.
         public var port: Int
         /// The faults to begin with.
         public var faults: [FaultRule]
         /// Seconds that access tokens live at every service; nil keeps each service's own.
         public var accessTokenLifetime: Int?
-        /// Whether the request log keeps headers, queries and bodies too, which hold every secret that was sent. False unless
-        /// stated; the 2,000 last requests are kept then.
+        /// Whether the request log keeps headers, queries and bodies too. They hold every secret that was sent. False
+        /// unless stated; the 2,000 last requests are kept then.
         public var logsWholeRequests: Bool
 
         /// Makes a configuration.

@@ -1,9 +1,9 @@
 #if Sandbox
 /// An error of the sandbox itself, as opposed to the answers of its services.
 public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// A service could not listen: the port is taken, out of range, or the address is not of this machine.
+    /// A service could not listen. The port is taken, out of range, or the address is not of this machine.
     case cannotListen(host: String, port: Int, reason: String)
-    /// The URL given for approval does not start with the origin of one of this sandbox's services.
+    /// The URL given for approval is not of this sandbox. It does not start with the origin of one of its services.
     case notOurs(url: String)
     /// The service has no such user.
     case unknownUser(name: String, known: [String])

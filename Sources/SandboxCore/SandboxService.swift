@@ -14,7 +14,7 @@ public struct SandboxService: Sendable {
 
     /// Which stand-in this is.
     public let name: Name
-    /// Scheme, host and port without a slash at the end; for `standard` it is the issuer too.
+    /// Scheme, host and port without a slash at the end. For `standard` it is the issuer too.
     public let origin: String
     /// The registered clients, the most ordinary one first.
     public let clients: [SandboxClient]
@@ -36,8 +36,8 @@ public struct SandboxClient: Sendable {
     public let id: String
     /// The client secret; nil for public clients. It is a fixture and protects nothing.
     public let secret: String?
-    /// The client's private key as a JWK, for clients that sign instead of showing a secret; nil for others. It is new in
-    /// every process and protects nothing.
+    /// The client's private key as a JWK. For clients that sign instead of showing a secret; nil for others. It is new
+    /// in every process and protects nothing.
     public let privateKey: String?
     /// Whether the client has to push its authorization requests (RFC 9126 section 6).
     public let pushesOnly: Bool
@@ -76,7 +76,7 @@ public struct SandboxUser: Sendable {
     public let subject: String
     /// The display name.
     public let displayName: String
-    /// The two-factor code that the sign-in page requires besides the password; nil for most.
+    /// The two-factor code that the sign-in page requires besides the password. Nil for most.
     public let oneTimeCode: String?
     /// What distinguishes the user, in a few words.
     public let note: String

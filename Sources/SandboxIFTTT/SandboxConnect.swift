@@ -1,7 +1,7 @@
 #if Sandbox
 import SandboxCore
 
-/// What is registered at the IFTTT stand-in besides the clients and users of its partner.
+/// What is registered at the IFTTT stand-in. It comes besides the clients and users of its partner.
 ///
 /// The paths below an origin are those of the IFTTT Connect dossier, section 11.2; the partner's own server is below
 /// `partnerPath`.
@@ -12,7 +12,7 @@ public struct SandboxConnect: Sendable {
         public let id: String
         /// The value of `IFTTT-Service-Key`. It is a fixture and protects nothing.
         public let serviceKey: String
-        /// The value of `IFTTT-Invite-Code` that unlocks an unpublished service; nil for a published one.
+        /// The value of `IFTTT-Invite-Code` that unlocks an unpublished service. Nil for a published one.
         public let inviteCode: String?
         /// The registered redirect URLs. One on `http://127.0.0.1` or `http://[::1]` without a port fits any port.
         public let redirectURLs: [String]
@@ -48,7 +48,7 @@ public struct SandboxConnect: Sendable {
     public let partners: [Partner]
     /// The connections, the dossier's example first.
     public let connections: [Connection]
-    /// The accounts: everything enabled, disabled, pending, and never enabled, in this order.
+    /// The accounts in order: everything enabled, disabled, pending, never enabled.
     public let accounts: [Account]
     /// A user token that is revoked.
     public let revokedUserToken: String

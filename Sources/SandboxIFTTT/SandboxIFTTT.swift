@@ -19,7 +19,8 @@ extension Sandbox {
         standIn(IFTTTStandIn.self).service
     }
 
-    /// Restores IFTTT's fixtures and clears everything else there: its logs, requests and fault rules, and the partner's tokens.
+    /// Restores IFTTT's fixtures and clears everything else there. That is its logs, requests and fault rules, and the
+    /// partner's tokens.
     ///
     /// The clock, and fault rules that concern every service, belong to all and stay.
     ///
@@ -57,7 +58,8 @@ extension Sandbox {
         control.setPublished(isPublished, serviceID: serviceID)
     }
 
-    /// Makes a code of the partner's authorization server for IFTTT, as the partner's app has one for its signed-in user.
+    /// Makes a code of the partner's authorization server for IFTTT. The partner's app has such a code for its
+    /// signed-in user.
     ///
     /// It works once and for ten minutes.
     ///

@@ -7,7 +7,7 @@ extension SandboxService.Name {
 }
 
 extension SandboxService {
-    /// A token of the first user that never expires; only the Recurse Center has one (its dossier, section 2.2).
+    /// A token of the first user that never expires. Only the Recurse Center has one (its dossier, section 2.2).
     ///
     /// Those of the other users end in their subjects instead.
     public var personalAccessToken: String? {
@@ -21,7 +21,7 @@ extension Sandbox {
         standIn(RecurseCenterStandIn.self).service
     }
 
-    /// Chooses how the Recurse Center says "unauthorized"; at first ``UnauthorizedAnswer/status401``.
+    /// Chooses how the Recurse Center says "unauthorized". At first it is ``UnauthorizedAnswer/status401``.
     public func answerUnauthorized(with style: UnauthorizedAnswer) {
         standIn(RecurseCenterStandIn.self).access.answerUnauthorized(with: style)
     }

@@ -1,7 +1,7 @@
 #if Sandbox
 import SandboxCore
 
-/// How the Recurse Center stand-in says "unauthorized" at its API (Recurse Center dossier, sections 3 and 6).
+/// How the Recurse Center stand-in says "unauthorized" at its API. Source: Recurse Center dossier, sections 3 and 6.
 public enum UnauthorizedAnswer: Int, Sendable, CaseIterable {
     /// As today: status 401 and `{"message":"unauthorized"}`.
     case status401 = 401

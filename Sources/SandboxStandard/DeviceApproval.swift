@@ -2,7 +2,8 @@
 public import SandboxCore
 
 extension Sandbox {
-    /// Approves the standard server's device code as the user, as on its page, without HTTP, faults or request log.
+    /// Approves the standard server's device code as the user, as on its page. No HTTP, fault or request log is
+    /// involved.
     ///
     /// - Parameters:
     ///   - userCode: the code that the device shows.
@@ -17,7 +18,7 @@ extension Sandbox {
         try decide(userCode, .approved(user, at: devices.server.clock.now))
     }
 
-    /// Refuses the standard server's device code; otherwise like ``approveDevice(_:as:)``.
+    /// Refuses the standard server's device code. Otherwise like ``approveDevice(_:as:)``.
     public func refuseDevice(_ userCode: String) throws(SandboxError) {
         try decide(userCode, .denied)
     }

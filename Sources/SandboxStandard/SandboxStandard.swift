@@ -2,7 +2,8 @@
 public import SandboxCore
 
 extension SandboxService.Name {
-    /// A server that keeps to the standards: RFC 6749, 6750, 7009, 7636, 7662, 8414, 9207, OpenID Connect Core.
+    /// A server that keeps to the standards. They are RFC 6749, 6750, 7009, 7636, 7662, 8414, 9207, and OpenID Connect
+    /// Core.
     public static let standard = SandboxService.Name(rawValue: "standard")
 }
 

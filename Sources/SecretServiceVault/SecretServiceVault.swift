@@ -3,8 +3,8 @@ package import DBus
 import DesktopServices
 public import Handshake
 
-/// A vault of encrypted files whose master key is in the desktop's keyring: gnome-keyring, KWallet and others (Secret
-/// Service API; beacons dossier 10.3).
+/// A vault of encrypted files whose master key is in the desktop's keyring. That is gnome-keyring, KWallet or another
+/// (Secret Service API; beacons dossier 10.3).
 ///
 /// The records are files, which have no size limit and lock across processes; the keyring stores one key under the
 /// vault's identifier. A copy of the files is useless without the user's keyring.

@@ -31,7 +31,7 @@ extension Sequencing {
             self.init(site: base, api: base, beacon: base)
         }
 
-        /// The hosts of a service: the vendor's beacon host for the vendor's site, otherwise the site's.
+        /// The hosts of a service. The beacon host is the vendor's for the vendor's site, otherwise the site's.
         public init(of service: Service) {
             let site = service.authorizationServer.issuer.url
             let production = Hosts.production

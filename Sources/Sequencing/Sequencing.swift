@@ -35,7 +35,7 @@ public struct Sequencing: Sendable {
         self.clock = clock
     }
 
-    /// The user's identity (dossier 1.9, by `/me` with the token in a header, never in a path).
+    /// The user's identity (dossier 1.9). It is fetched by `/me` with the token in a header, never in a path.
     ///
     /// - Throws: ``SequencingError/account(_:)``.
     public func identity() async throws -> Identity {

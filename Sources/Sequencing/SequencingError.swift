@@ -23,7 +23,7 @@ public enum SequencingError: Error, Sendable, Hashable {
     /// A successful answer is malformed. `member` is the place: `[3].Status.IdJob` is a member of a list's element.
     case malformed(answer: String, member: String, expected: String, found: String)
 
-    /// The job ended without success: the chain does not support the file, or failed on it (dossier 5.12).
+    /// The job ended without success (dossier 5.12). The chain does not support the file, or failed on it.
     case unsuccessful(Report)
 
     /// The service reports that the job failed.

@@ -45,7 +45,7 @@ public struct AdvertisingData: Sendable, Hashable {
         }
     }
 
-    /// Assembles data that a receiver such as BlueZ reports in parts (dossier 2.1, 7.2).
+    /// Assembles data that receivers such as BlueZ report in parts (dossier 2.1, 7.2).
     ///
     /// The result parses exactly as the data that was received; its structures are sorted by number.
     ///

@@ -1,10 +1,12 @@
-/// One structure of advertising data: a type and a value of at most 254 bytes (dossier 1).
+/// One structure of advertising data (dossier 1). It has a type and a value of at most 254 bytes.
 public struct AdvertisingStructure: Sendable, Hashable {
     /// The type of the value.
     public let type: StructureType
     /// The value, without length and type.
     public let value: [UInt8]
 
+    /// Creates a structure of this type and value.
+    ///
     /// - Throws: ``BeaconsError/advertisingDataTooLong(count:limit:)`` when the length does not fit into its byte.
     public init(type: StructureType, value: [UInt8]) throws(BeaconsError) {
         guard value.count <= 254 else { throw .advertisingDataTooLong(count: value.count + 2, limit: 256) }
@@ -17,7 +19,7 @@ public struct AdvertisingStructure: Sendable, Hashable {
         self.value = value
     }
 
-    /// Flags: `06` for a beacon with Low Energy only, `1A` for a phone or Mac (dossier 2.2).
+    /// The structure of flags (dossier 2.2). `06` is for a beacon with Low Energy only, `1A` for a phone or Mac.
     public static func flags(_ flags: UInt8 = 0x06) -> AdvertisingStructure {
         AdvertisingStructure(.flags, short: [flags])
     }

@@ -20,8 +20,8 @@ public struct ServiceUUID: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Parses the 128-bit form of a 16-bit UUID, as BlueZ writes it: `0000feaa-0000-1000-8000-00805f9b34fb`; nil for any
-    /// other UUID.
+    /// Parses the 128-bit form of a 16-bit UUID, as BlueZ writes it. An example is
+    /// `0000feaa-0000-1000-8000-00805f9b34fb`. Nil for any other UUID.
     public init?(bluetoothUUID text: String) {
         guard let uuid = ProximityUUID(text), uuid.low == 0x8000_0080_5f9b_34fb,
             uuid.high & 0xFFFF_0000_FFFF_FFFF == 0x0000_0000_0000_1000

@@ -11,7 +11,7 @@ public struct DeviceAddress: Sendable, Hashable {
 }
 
 extension DeviceAddress: LosslessStringConvertible {
-    /// Parses six pairs of hexadecimal digits separated by colons; nil for anything else.
+    /// Parses six pairs of hexadecimal digits separated by colons. Nil for anything else.
     public init?(_ text: String) {
         let characters = Array(text.utf8.prefix(18))
         guard characters.count == 17, stride(from: 2, to: 17, by: 3).allSatisfy({ characters[$0] == UInt8(ascii: ":") })

@@ -1,4 +1,4 @@
-/// A moving average that moves towards each sample by a fraction of the difference (dossier 5.1, ARMA).
+/// An autoregressive moving average (dossier 5.1, ARMA). It moves towards each sample by a fraction of the difference.
 ///
 /// A floating-point number: an integer would never fall by less than 10 dB.
 public struct AutoregressiveAverage: Sendable, Hashable {
@@ -7,6 +7,8 @@ public struct AutoregressiveAverage: Sendable, Hashable {
     /// The average in dBm; nil before the first sample.
     public private(set) var value: Double?
 
+    /// Creates an average without a sample.
+    ///
     /// - Parameter coefficient: more than 0 and at most 1; clamped to that range, and 0.1 for NaN.
     public init(coefficient: Double = 0.1) {
         self.coefficient = coefficient.isNaN ? 0.1 : min(max(coefficient, 0.001), 1)

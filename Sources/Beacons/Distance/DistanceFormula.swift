@@ -8,7 +8,8 @@ import Darwin
 
 /// Estimates a distance from a signal strength (dossier 5.2). Use it for order and ``Proximity``, not as metres.
 public enum DistanceFormula: Sendable, Hashable {
-    /// `10 ^ ((power − rssi) / (10 · exponent))`: 2.0 in free space, 2.5 as a rule, 3 to 4 in crowded rooms.
+    /// The logarithmic model: `10 ^ ((power − rssi) / (10 · exponent))`. The exponent is 2.0 in free space, 2.5 as a
+    /// rule, 3 to 4 in crowded rooms.
     case logDistance(exponent: Double)
     /// `(rssi / power) ^ 10` below a ratio of 1, and `a · ratio ^ b + c` from there on.
     case curveFit(a: Double, b: Double, c: Double)

@@ -12,7 +12,7 @@ public enum Proximity: Int, Sendable, Hashable, Codable, CaseIterable {
     /// Where near ends, in metres.
     static let nearBorder = 3.0
 
-    /// The range of a distance in metres; unknown without one, for negative values and for NaN.
+    /// The range of a distance in metres. Unknown without a distance, for negative values and for NaN.
     public init(metres: Double?) {
         guard let metres, metres >= 0 else {
             self = .unknown

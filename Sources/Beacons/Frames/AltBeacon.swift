@@ -1,4 +1,4 @@
-/// An AltBeacon 1.0, with its 20-byte identifier split as is customary: 16 + 2 + 2 (dossier 3).
+/// An AltBeacon 1.0 (dossier 3). Its 20-byte identifier is split as is customary: 16 + 2 + 2.
 public struct AltBeacon: Sendable, Hashable {
     /// The manufacturer.
     public let company: CompanyID

@@ -1,4 +1,4 @@
-/// The identity of a beacon: its identifiers, never the sender's address (dossier 2.3).
+/// A beacon's identity: its identifiers, never the sender's address (dossier 2.3).
 ///
 /// An AltBeacon and an iBeacon with the same identifiers are the same beacon.
 public enum BeaconIdentity: Sendable, Hashable, Codable {

@@ -1,5 +1,5 @@
-/// The positions of a beacon's parts, in the notation of AltBeacon's library: `m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25`
-/// (dossier 4).
+/// The positions of a beacon's parts (dossier 4). The notation is that of AltBeacon's library:
+/// `m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25`.
 ///
 /// Offsets count from the company ID or the service UUID; ranges are inclusive.
 ///
@@ -71,7 +71,7 @@ extension BeaconLayout {
         public let number: UInt16?
         /// The identifiers in the layout's order.
         public let identifiers: [[UInt8]]
-        /// The expected signal strength at 1 m, corrected; nil without a power or with an implausible one.
+        /// The expected signal strength at 1 m, corrected. Nil without a power or with an implausible one.
         public let powerAtOneMetre: RSSI?
         /// The further data in the layout's order.
         public let data: [[UInt8]]

@@ -39,7 +39,8 @@ public struct EddystoneUID: Sendable, Hashable, Codable {
         instance = bytes.bigEndian(at: offset + 10, count: 6)
     }
 
-    /// The advertising structures: the service list, and the service data with two reserved bytes.
+    /// The advertising structures: the service list and the service data. The service data ends with two reserved
+    /// bytes.
     ///
     /// - Parameter power: dBm at 0 m.
     public func structures(power: Int8) -> [AdvertisingStructure] {

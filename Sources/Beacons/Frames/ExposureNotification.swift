@@ -1,4 +1,4 @@
-/// An Exposure Notification frame: recognised, so that it can be skipped (dossier 8.2).
+/// An Exposure Notification frame (dossier 8.2). It is recognised so that it can be skipped.
 public struct ExposureNotification: Sendable, Hashable {
     /// The rolling proximity identifier.
     public let identifier: RollingToken

@@ -4,7 +4,7 @@ public enum Frame: Sendable, Hashable {
     case altBeacon(AltBeacon)
     case eddystone(EddystoneFrame)
     case exposureNotification(ExposureNotification)
-    /// A 16-byte rolling identifier in the service data given to the parser (dossier 8.4).
+    /// A 16-byte rolling identifier (dossier 8.4). It came in the data of the service given to the parser.
     case rolling(RollingToken)
     /// Another Apple message, by type: most of the traffic (dossier 2.3).
     case otherApple(messageType: UInt8)
@@ -30,7 +30,7 @@ public enum Frame: Sendable, Hashable {
         }
     }
 
-    /// The expected signal strength at 1 m; nil when the sender gives none, or an implausible one.
+    /// The expected signal strength at 1 m. Nil when the sender gives none, or an implausible one.
     public var powerAtOneMetre: RSSI? {
         switch self {
         case .iBeacon(let beacon): beacon.powerAtOneMetre

@@ -3,9 +3,11 @@
 /// Whole advertising data and the parts that a receiver such as BlueZ reports give the same frame (dossier 2.1, 7.2).
 /// Nothing throws: malformed input has a frame case of its own.
 public struct FrameParser: Sendable, Hashable {
-    /// Whether extra bytes after an iBeacon or AltBeacon are ignored; otherwise such a frame is malformed (dossier 2.3).
+    /// Whether extra bytes after an iBeacon or AltBeacon are ignored (dossier 2.3). Otherwise such a frame is
+    /// malformed.
     public var ignoresTail: Bool
-    /// The service whose data carries the 16-byte rolling identifiers of a community; nil for none (dossier 8.4).
+    /// The service whose data carries a community's rolling identifiers (dossier 8.4). They have 16 bytes. Nil for
+    /// none.
     public var rollingService: ServiceUUID?
 
     public init(ignoresTail: Bool = false, rollingService: ServiceUUID? = nil) {
@@ -23,7 +25,7 @@ public struct FrameParser: Sendable, Hashable {
         data.withSpan { frame(in: $0) }
     }
 
-    /// Parses advertising data in a buffer: the first beacon, otherwise the first known frame.
+    /// Parses advertising data in a buffer. The result is the first beacon, otherwise the first known frame.
     public func frame(in bytes: Span<UInt8>) -> Frame {
         var cursor = StructureCursor()
         var best = Frame.unknown
@@ -46,12 +48,12 @@ public struct FrameParser: Sendable, Hashable {
         return best
     }
 
-    /// Parses manufacturer data; `bytes` are those after the company ID, which BlueZ uses as the key.
+    /// Parses manufacturer data. `bytes` are those after the company ID, which BlueZ uses as the key.
     public func frame(inManufacturerData bytes: Span<UInt8>, company: CompanyID) -> Frame {
         manufacturerFrame(bytes, 0..<bytes.count, company: company)
     }
 
-    /// Parses service data; `bytes` are those after the service UUID, which BlueZ uses as the key.
+    /// Parses service data. `bytes` are those after the service UUID, which BlueZ uses as the key.
     public func frame(inServiceData bytes: Span<UInt8>, service: ServiceUUID) -> Frame {
         serviceFrame(bytes, 0..<bytes.count, service: service)
     }

@@ -17,7 +17,7 @@ public struct IBeacon: Sendable, Hashable {
     /// The identity of the beacon.
     public var identity: BeaconIdentity { .proximity(uuid: uuid, major: major, minor: minor) }
 
-    /// The expected signal strength at 1 m; nil when the beacon is not calibrated or the value is implausible.
+    /// The expected signal strength at 1 m. Nil when the beacon is not calibrated or the value is implausible.
     public var powerAtOneMetre: RSSI? { RSSI(Int(power)) }
 
     /// The 23 bytes after the company ID, as BlueZ expects them: `02 15 …`.

@@ -1,4 +1,4 @@
-/// The 16 bytes that identify a fleet of beacons, sent in printed order (dossier 2.1).
+/// The 16 bytes that identify a fleet of beacons (dossier 2.1). They are sent in printed order.
 public struct ProximityUUID: Sendable, Hashable {
     /// The first eight bytes.
     public let high: UInt64
@@ -18,7 +18,7 @@ public struct ProximityUUID: Sendable, Hashable {
 }
 
 extension ProximityUUID: LosslessStringConvertible {
-    /// Parses 32 hexadecimal digits with or without hyphens, in either case; nil for anything else.
+    /// Parses 32 hexadecimal digits with or without hyphens, in either case. Nil for anything else.
     ///
     /// Hyphens are accepted only at a UUID's positions (RFC 9562, section 4).
     public init?(_ text: String) {

@@ -1,5 +1,4 @@
-/// A rolling identifier as sent: 16 bytes that only a holder of the day key can resolve
-/// (dossier 8.4).
+/// A rolling identifier as sent: 16 bytes (dossier 8.4). Only a holder of the day key can resolve them.
 public struct RollingToken: Sendable, Hashable, Codable {
     /// The first eight bytes.
     public let high: UInt64
@@ -14,7 +13,7 @@ public struct RollingToken: Sendable, Hashable, Codable {
     /// The 16 bytes.
     public var bytes: [UInt8] { high.bigEndianBytes + low.bigEndianBytes }
 
-    /// The first four bytes, for an iBeacon's major and minor; nil when the minor would be 0, which identifies no user:
+    /// The first four bytes, for an iBeacon's major and minor. Nil when the minor would be 0, which identifies no user:
     /// nothing is sent in such a window.
     public var short: ShortRollingToken? {
         ShortRollingToken(major: UInt16(truncatingIfNeeded: high >> 48), minor: UInt16(truncatingIfNeeded: high >> 32))

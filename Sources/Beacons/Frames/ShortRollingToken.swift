@@ -1,4 +1,4 @@
-/// The four bytes of a rolling identifier that fit into an iBeacon; its minor is never 0.
+/// The four bytes of a rolling identifier that fit into an iBeacon. The minor is never 0.
 public struct ShortRollingToken: Sendable, Hashable {
     public let major: UInt16
     public let minor: UInt16

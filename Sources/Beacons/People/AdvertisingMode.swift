@@ -2,7 +2,7 @@
 public enum AdvertisingMode: Sendable {
     /// Nothing: only scans.
     case scanOnly
-    /// A number that rotates every quarter of an hour and can be resolved by friends only.
+    /// A number that rotates every quarter of an hour. Only friends can resolve it.
     case rolling(RollingSeed)
     /// The user's own number, which never changes: compatible with SecretHandshake.
     case `static`(UserNumber, UserNumber.Scheme, consent: StaticIdentifierConsent)
@@ -12,7 +12,8 @@ public enum AdvertisingMode: Sendable {
 ///
 /// There is one value, with a name that stands out in the app's code.
 public struct StaticIdentifierConsent: Sendable, Hashable {
-    /// The user was told that a constant number can be tracked from place to place, and agreed.
+    /// The user's consent to a constant number. The user was told that it can be tracked from place to place, and
+    /// agreed.
     public static let userAgreesToBeFollowedByStrangers = StaticIdentifierConsent()
 
     private init() {}

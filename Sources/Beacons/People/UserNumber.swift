@@ -1,8 +1,10 @@
-/// A person's number in a directory, sent as a beacon's major and minor (dossier 2.4).
+/// A person's number in a directory (dossier 2.4). It is sent as a beacon's major and minor.
 public struct UserNumber: Sendable, Hashable, Comparable {
     /// From 1 to 2³¹ − 1.
     public let value: Int
 
+    /// Creates a user number.
+    ///
     /// - Throws: ``BeaconsError/userNumber(_:maximum:)`` for 0, negative numbers and those beyond 31 bits.
     public init(_ value: Int) throws(BeaconsError) {
         guard (1...Scheme.wide.maximum).contains(value) else { throw .userNumber(value, maximum: Scheme.wide.maximum) }

@@ -3,9 +3,9 @@ public struct RangedBeacon: Sendable, Hashable {
     public let identity: BeaconIdentity
     /// The filtered signal strength in dBm; nil when no recent packet had one.
     public let rssi: Double?
-    /// The signal strength of the last packet; nil when the receiver could not measure it.
+    /// The signal strength of the last packet. Nil when the receiver could not measure it.
     public let lastRSSI: RSSI?
-    /// An estimate in metres, for ordering and not for positioning; nil when unknown (dossier 5.2).
+    /// An estimate in metres, for ordering and not for positioning (dossier 5.2). Nil when unknown.
     public let metres: Double?
     public let proximity: Proximity
     /// When its last packet was received, on the packets' clock.

@@ -1,4 +1,4 @@
-/// Estimates the distance of beacons: takes packets, returns a list at each tick (dossier 6).
+/// Estimates the distance of beacons (dossier 6). It takes packets and returns a list at each tick.
 ///
 /// A value without a clock: every call passes the time. It holds at most ``Settings-swift.struct/capacity`` beacons with at most
 /// ``RunningAverage/maximumSamples`` samples each, whatever is received; beyond that, beacons that were heard only once are dropped

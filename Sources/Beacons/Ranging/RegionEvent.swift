@@ -6,6 +6,6 @@ public enum RegionEvent: Sendable, Hashable {
     case exited(Region, at: Timestamp)
     /// A beacon of a watched region is heard.
     case appeared(BeaconIdentity, at: Timestamp)
-    /// A beacon was not heard for the exit period, or was dropped to make room for others.
+    /// A beacon is no longer tracked. It was not heard for the exit period, or was dropped to make room for others.
     case disappeared(BeaconIdentity, at: Timestamp)
 }

@@ -1,4 +1,4 @@
-/// Reports when regions are entered and exited: takes packets and ticks, returns events (dossier 6).
+/// Reports when regions are entered and exited (dossier 6). It takes packets and ticks, and returns events.
 ///
 /// A value without a clock: every call passes the time. Each region is entered once and exited once, however often its
 /// beacons come and go. Nothing is exited within one scan window after the machine slept, the clock was set, or the monitor
@@ -23,7 +23,7 @@ public struct RegionMonitor: Sendable {
     public struct Settings: Sendable, Hashable {
         /// How long no beacon must be heard before a region is exited.
         public var exitPeriod: Duration
-        /// How long a scan takes to hear every beacon; after a pause, nothing is exited for that long.
+        /// How long a scan takes to hear every beacon. After a pause, nothing is exited for that long.
         public var scanWindow: Duration = .seconds(10)
         /// The weakest signal that enters a region; nil accepts any. It does not apply to staying inside.
         public var weakestEntry: RSSI?
@@ -88,7 +88,7 @@ public struct RegionMonitor: Sendable {
         self.expired = expired
     }
 
-    /// Limits of other platforms that the regions exceed; they do not affect monitoring.
+    /// Limits of other platforms that the regions exceed. They do not affect monitoring.
     public var notices: [RegionNotice] {
         regions.count > Self.maximumOnApple ? [.manyRegions(regions.count)] : []
     }
@@ -147,7 +147,7 @@ public struct RegionMonitor: Sendable {
         return .outside
     }
 
-    /// The state for a later monitor: which regions are inside, and when their beacons were last heard.
+    /// The state for a later monitor. It says which regions are inside, and when their beacons were last heard.
     public func saved(at time: Timestamp) -> SavedState {
         let now = timeline.now ?? time
         return SavedState(

@@ -1,4 +1,4 @@
-/// The clock of a scan; injected, so that no test sleeps and a replay can run faster.
+/// The clock of a scan. It is injected, so that no test sleeps and a replay can run faster.
 public struct ScanTime: Sendable {
     /// The present, on the packets' clock.
     public let now: @Sendable () -> Timestamp

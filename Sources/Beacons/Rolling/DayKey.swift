@@ -1,6 +1,6 @@
 import Crypto
 
-/// The key with which a friend recognises the user for one day; the only secret that is shared (dossier 8.4).
+/// The key with which a friend recognises the user for one day (dossier 8.4). It is the only secret that is shared.
 ///
 /// Withholding tomorrow's key revokes the permission. A holder of the key can also send these identifiers: a sighting is
 /// never proof.

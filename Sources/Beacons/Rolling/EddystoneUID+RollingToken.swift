@@ -1,6 +1,6 @@
 extension EddystoneUID {
-    /// A rolling identifier's 16 bytes as namespace and instance: every receiver reports Eddystone, including Apple's, which
-    /// hide iBeacons, and no service UUID is needed (dossier 8.4, "Eddystone-like").
+    /// A rolling identifier's 16 bytes as namespace and instance. Every receiver reports Eddystone, including Apple's,
+    /// which hide iBeacons, and no service UUID is needed (dossier 8.4, "Eddystone-like").
     public init(carrying token: RollingToken) {
         self.init(
             namespace: Namespace(high: token.high, low: UInt16(truncatingIfNeeded: token.low >> 48)),

@@ -1,7 +1,8 @@
 /// Decides whether a resolved identifier is reliable enough (dossier 8.4).
 ///
 /// Four bytes can match a stranger's frame by chance: with 2000 friends, one frame in 700,000. So a member is confirmed by the
-/// 16-byte form, or by 4-byte forms of two windows. At most ``capacity`` members wait for their second window, for at most an hour.
+/// 16-byte form, or by 4-byte forms of two windows. Then it stays confirmed until it is silent for more than an hour. At most
+/// ``capacity`` members are remembered.
 public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
     public let capacity: Int
     private var seen: [Member: RollingWindow] = [:]

@@ -1,4 +1,4 @@
-/// Resolves the rolling identifiers of members whose day keys are known (dossier 8.4).
+/// Resolves rolling identifiers of members whose day keys are known (dossier 8.4).
 ///
 /// The identifiers of the current window and its two neighbours are derived once and looked up in tables. Memory is bounded by
 /// the keys: at most one per member and day, none older than yesterday's.
@@ -43,7 +43,7 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
         case unknown
         /// One member's. With four bytes this is strong evidence, not proof: see ``RollingEvidence``.
         case member(Member, RollingWindow)
-        /// Of several members, which only another window or the 16-byte form can distinguish.
+        /// Several members match. Only another window or the 16-byte form can distinguish them.
         case ambiguous(Set<Member>)
     }
 
@@ -71,7 +71,7 @@ public struct RollingResolver<Member: Hashable & Sendable>: Sendable {
     /// The number of keys.
     public var keyCount: Int { keys.values.reduce(0) { $0 + $1.count } }
 
-    /// Builds the tables for a time, and drops old tables and the keys of days before yesterday.
+    /// Builds the tables for a time. It drops old tables and the keys of days before yesterday.
     ///
     /// Does nothing when they exist; call it at the start of a window, or before each look-up. A new window takes about a
     /// microsecond per member.

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The secret from which all rolling identifiers of a user derive: 32 random bytes (dossier 8.4).
+/// The secret from which all rolling identifiers of a user derive (dossier 8.4). It is 32 random bytes.
 ///
 /// It stays on the device and is never shared; ``dayKey(for:)`` is what is shared. It cannot be printed, reflected, compared
 /// or encoded by accident.
@@ -32,7 +32,7 @@ public struct RollingSeed: Sendable {
         key.withUnsafeBytes { Array($0) }
     }
 
-    /// The key of one day, to be given to friends: it resolves this day's identifiers and no others.
+    /// The key of one day, to be given to friends. It resolves this day's identifiers and no others.
     public func dayKey(for day: RollingDay) -> DayKey {
         let info = Array("SH1 day".utf8) + day.number.bigEndianBytes
         return DayKey(day, HKDF<SHA256>.deriveKey(inputKeyMaterial: key, info: info, outputByteCount: DayKey.length))

@@ -1,4 +1,4 @@
-/// A quarter of an hour, counted from 1970: the validity of one rolling identifier (dossier 8.4).
+/// A quarter of an hour in which one rolling identifier is valid (dossier 8.4). Windows are counted from 1970.
 public struct RollingWindow: Sendable, Hashable, Comparable {
     public let number: UInt32
 

@@ -1,8 +1,8 @@
 public import IFTTTConnect
 
 extension ConnectButtonEvent {
-    /// The analytics event, or `nil` for events that the state machine itself reports and while the connection is not known
-    /// (dossier 7, F099).
+    /// The analytics event, or `nil` when there is none (dossier 7, F099). There is none for events that the state
+    /// machine itself reports, and while the connection is not known.
     ///
     /// Names of services and connections come from the activation: a page can only choose among them.
     ///

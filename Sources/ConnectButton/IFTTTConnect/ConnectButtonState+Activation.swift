@@ -127,7 +127,7 @@ extension ConnectButtonFailure {
 }
 
 extension ConnectButtonEvent {
-    /// The state machine's event, or `nil` when the event has no meaning in its present state.
+    /// The state machine's event. `nil` when the event has no meaning in its present state.
     ///
     /// Analytics events are always `nil`; ``analyticsEvent(for:)`` reads them.
     ///

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A colour, and the arithmetic of the dossier's 4.3 in hue, saturation and brightness.
+/// A colour, with arithmetic in hue, saturation and brightness (dossier 4.3).
 ///
 /// Components run from 0 to 1 in sRGB.
 public struct ConnectButtonColor: Sendable, Hashable {
@@ -74,7 +74,7 @@ public struct ConnectButtonColor: Sendable, Hashable {
         return ConnectButtonColor(red: red * factor, green: green * factor, blue: blue * factor)
     }
 
-    /// A colour that stands out from this one: darker by `down`, or lighter by `up` when this one is nearly black
+    /// A colour that stands out from this one. It is darker by `down`, or lighter by `up` when this one is nearly black
     /// (IFTTT dossier 4.3: brightness below 0.25).
     ///
     /// - Parameters:

@@ -36,7 +36,7 @@ public struct ConnectButtonService: Sendable, Hashable, Codable {
     public let name: String
     /// The short name, for the label.
     public let shortName: String
-    /// The icon, drawn on the knob as it is delivered: IFTTT delivers it in white (dossier 1.4).
+    /// The icon, drawn on the knob as it is delivered. IFTTT delivers it in white (dossier 1.4).
     public let icon: URL?
     /// The brand's colour.
     public let brand: ConnectButtonColor

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a Connect Button shows: one value, drawn identically by the web component and by SwiftUI.
+/// What a Connect Button shows. The web component and SwiftUI draw this one value identically.
 ///
 /// It holds no secret and no timer, and it says nothing about the locale or the colour scheme: `ConnectButtonFace` and
 /// `ConnectButtonPalette` add those. As JSON it is the `state` of ``ConnectButtonAnswer``. Source: IFTTT dossier 4.4.
@@ -27,9 +27,9 @@ public struct ConnectButtonState: Sendable, Hashable, Codable {
     public var isCancellable: Bool
     /// The step that the switch leads to, if known: a drag previews it. It is a hint; the answer decides.
     public var next: Step?
-    /// The page that manages the connection at IFTTT; the About page links to it while connected.
+    /// The page that manages the connection at IFTTT. The About page links to it while connected.
     public var manageURL: URL?
-    /// The app's set-up page of a pending connection; `nil` where the page or the app opens it itself.
+    /// The app's set-up page of a pending connection. `nil` where the page or the app opens it itself.
     public var setUpURL: URL?
     /// The store page of the IFTTT app, when the app is known to be missing.
     public var storeURL: URL?

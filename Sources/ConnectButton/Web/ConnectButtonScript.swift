@@ -4,12 +4,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The web component `<connect-button>`: one JavaScript module without dependencies.
+/// The web component `<connect-button>`: a JavaScript module without dependencies.
 public enum ConnectButtonScript {
     /// The module's bytes; serve them as `text/javascript`.
     public static let javaScript = Data(PackageResources.connect_button_js)
 
-    /// Rules for the page's style sheet: they reserve the button's space until the module is loaded, so that nothing moves.
+    /// Rules for the page's style sheet that reserve the button's space. They apply until the module is loaded, so that
+    /// nothing moves.
     public static var reservation: String {
         let (geometry, type) = (ConnectButtonGeometry.standard, ConnectButtonType.standard)
         let footer = type.footer * type.footerLineHeight * geometry.footerLines

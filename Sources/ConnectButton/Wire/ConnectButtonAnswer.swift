@@ -9,8 +9,8 @@ public import Foundation
 /// The answer to `GET {base}/{connection}` and to `POST {base}/{connection}/events`, and the `data` of each server-sent event of
 /// `GET {base}/{connection}/changes`. The component does not trust it: it opens ``open`` only if it is an `https` or loopback URL, and draws text as text.
 public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
-    /// Counts the changes of this session's state; a message names the revision that it is about. A component ignores an older
-    /// answer than the one it shows.
+    /// Counts the changes of this session's state. A message names the revision that it is about. A component ignores
+    /// an older answer than the one it shows.
     public var revision: Int
     /// The anti-forgery token for the next message, bound to the session.
     public var token: String
@@ -20,11 +20,11 @@ public struct ConnectButtonAnswer: Sendable, Hashable, Codable {
     public var state: ConnectButtonState
     /// The texts of the state.
     public var face: ConnectButtonFace
-    /// Whether this page is to redirect the user now: the answer to ``ConnectButtonEvent/proceed`` has ``open``.
+    /// Whether this page is to redirect the user now. The answer to ``ConnectButtonEvent/proceed`` then has ``open``.
     public var canOpen = false
     /// The URL that the user goes to. Only the answer to ``ConnectButtonEvent/proceed`` has it, and only once.
     public var open: URL?
-    /// Whether the user consented to analytics; otherwise the component reports no analytics events (W24).
+    /// Whether the user consented to analytics (W24). Otherwise the component reports no analytics events.
     public var isCounted = false
 
     /// Creates an answer with the texts of `state` in `locale`.

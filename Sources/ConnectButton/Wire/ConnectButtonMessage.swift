@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A message from the component to its server: the body of `POST {base}/{connection}/events`, and of
+/// A message from the component to its server. It is the body of `POST {base}/{connection}/events`, and of
 /// `POST {base}/{connection}/counts` for analytics events (``ConnectButtonEvent/isOnlyCounted``).
 ///
 /// A server accepts it only if ``token`` is the one of this session and ``revision`` is the current one. It answers a message

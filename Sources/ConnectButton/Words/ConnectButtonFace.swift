@@ -14,7 +14,7 @@ public struct ConnectButtonFace: Sendable, Hashable, Codable {
     public let tone: Tone
     /// The actions under the pill, in order.
     public let actions: [Action]
-    /// The choices on the pill, in order; only for ``ConnectButtonState/Step/confirmDisconnect``.
+    /// The choices on the pill, in order. Only ``ConnectButtonState/Step/confirmDisconnect`` has any.
     public let choices: [Action]
     /// The email field's name and hint.
     public let emailField: String

@@ -72,8 +72,8 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
         self = .americanEnglish
     }
 
-    /// The locale of this device's user: the first of the preferred languages that matches (dossier 0). On a server it is the
-    /// process's own, not a visitor's.
+    /// The locale of this device's user (dossier 0). It is the first of the preferred languages that matches. On a
+    /// server it is the process's own, not a visitor's.
     ///
     /// Give its ``tag`` to the activation's configuration and the value itself to the view, so that the button and IFTTT's
     /// pages speak the same.
@@ -86,7 +86,7 @@ public enum ConnectButtonLocale: String, Sendable, Hashable, Codable, CaseIterab
         ConnectButtonLocale(preferred: languages.isEmpty ? [current] : languages)
     }
 
-    /// The best locale for an `Accept-Language` header (RFC 9110, 12.5.4), American English when none matches.
+    /// The best locale for an `Accept-Language` header (RFC 9110, 12.5.4). It is American English when none matches.
     ///
     /// - Parameters:
     ///   - header: The header's value, or `nil`. At most its first 32 ranges are read.

@@ -11,6 +11,7 @@ package struct ReconnectingConnection: Sendable {
         package var longest: Duration
 
         package init(first: Duration = .milliseconds(250), longest: Duration = .seconds(30)) {
+    /// The pauses between attempts; a connection that opened begins them again.
             self.first = max(first, .milliseconds(1))
             self.longest = max(longest, self.first)
         }

@@ -71,7 +71,7 @@ package struct ExportedMethod: Sendable {
     }
 }
 
-/// A property of an exported object.
+/// A property of an exported object, which never changes and cannot be set.
 package struct ExportedProperty: Sendable {
     /// How changes are signalled (D-Bus Specification, annotation
     /// `org.freedesktop.DBus.Property.EmitsChangedSignal`).
@@ -111,7 +111,6 @@ package struct ExportedProperty: Sendable {
         self.set = set
     }
 
-    /// Creates a constant property.
     package init(_ name: MemberName, _ value: Value) {
         self.init(name, value.type, change: .constant, get: { value })
     }

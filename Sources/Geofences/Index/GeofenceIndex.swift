@@ -1,4 +1,4 @@
-/// Finds, among any number of regions, those around a position and those with the nearest edges.
+/// An index of any number of regions. It finds those around a position and those with the nearest edges.
 ///
 /// Building takes n log n, a search about log n; both work across the antimeridian and at the poles.
 public struct GeofenceIndex: Sendable {
@@ -110,7 +110,7 @@ public struct GeofenceIndex: Sendable {
         public let distanceToEdge: Double
     }
 
-    /// The regions whose edges are nearest, the nearest first, from inside or from outside.
+    /// The regions whose edges are nearest, from inside or outside, nearest first.
     ///
     /// The next event can only come from one of the first.
     public func nearest(_ count: Int, to position: Coordinate) -> [Neighbour] {

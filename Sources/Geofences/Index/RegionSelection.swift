@@ -8,7 +8,7 @@ public struct RegionSelection: Sendable, Hashable {
 
     /// The regions to be registered, the nearest edge first.
     public let regions: [Geofence]
-    /// The region whose exit asks for the next selection; nil when every region is registered.
+    /// The region whose exit asks for the next selection. Nil when every region is registered.
     public let boundary: Geofence?
     /// Whether the boundary keeps its promise. False where more edges are closer together than places are free:
     /// then the boundary has the least radius that the system notices.

@@ -11,9 +11,10 @@ public struct GeofenceEvent: Sendable, Hashable, Codable {
     public let region: String
     /// The fix that decided.
     public let fix: Fix
-    /// The distance of the fix to the region's edge in metres: negative inside, positive outside.
+    /// The distance of the fix to the region's edge, in metres. Negative inside, positive outside.
     public let distanceToEdge: Double
-    /// The first of the fixes that agree: when the edge was crossed, as far as is known. For a dwell event, when the visit began.
+    /// The time of the first of the fixes that agree. It tells when the edge was crossed, as far as is known. For a
+    /// dwell event, when the visit began.
     public let since: Date
 
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
@@ -37,10 +38,10 @@ public enum FixOutcome: Sendable, Hashable {
 public enum IgnoredFix: String, Sendable, Hashable, Codable, Error {
     /// Measured longer ago than ``GeofenceMonitor/Configuration/maximumAge``.
     case stale
-    /// Measured later than the present, by more than ``GeofenceMonitor/Configuration/maximumAge``.
+    /// Measured later than the present. The difference is more than ``GeofenceMonitor/Configuration/maximumAge``.
     case future
     /// Not later than the previous fix.
     case outOfOrder
-    /// Too far from the previous fix to be reached in the time; counts if the next one confirms it.
+    /// Too far from the previous fix to be reached in the time. It counts if the next one confirms it.
     case teleport
 }

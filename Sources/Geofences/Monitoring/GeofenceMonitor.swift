@@ -31,9 +31,10 @@ public struct GeofenceMonitor: Sendable {
         public var relativeHysteresis: Double = 0.1
         /// How old a fix may be, and how far in the future, in seconds.
         public var maximumAge: TimeInterval = 60
-        /// After a longer pause between fixes, settling and dwelling start again, in seconds.
+        /// The longest normal pause between fixes, in seconds. After a longer one, settling and dwelling start again.
         public var maximumGap: TimeInterval = 600
-        /// A faster move is a teleport unless the fix itself tells such a speed, in metres a second.
+        /// The fastest plausible move, in metres a second. A faster one is a teleport unless the fix itself tells such
+        /// a speed.
         public var maximumSpeed: Double = 340
 
         public init() {}
@@ -106,7 +107,7 @@ public struct GeofenceMonitor: Sendable {
         return .accepted(evaluate(fix, at: fix.time))
     }
 
-    /// Confirms what only waits for time to pass; for sources that fall silent when the user stands still.
+    /// Confirms what only waits for time to pass. For sources that fall silent when the user stands still.
     ///
     /// The last fix holds as long as it is not older than ``Configuration/maximumAge``.
     public mutating func advance(to now: Date) -> [GeofenceEvent] {
@@ -198,7 +199,8 @@ extension GeofenceMonitor {
         fileprivate var undetermined: [SavedRegion]?
         fileprivate var known: [SavedRegion]
 
-        /// Whether the same regions are being entered, held and left as in another state, whichever fix came last.
+        /// Whether the same regions are being entered, held and left as in another state. It does not matter which fix
+        /// came last.
         public func hasSameVisits(as other: State?) -> Bool {
             guard let other else { return false }
             return visits == other.visits && undetermined == other.undetermined && known == other.known

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// An area within rings, whose edges are straight in longitude and latitude (RFC 7946, 3.1.1).
+/// An area within rings (RFC 7946, 3.1.1). Its edges are straight in longitude and latitude.
 ///
 /// A position is inside when an odd number of rings surrounds it, so holes and several parts are rings like any other.
 /// An edge of more than half a turn goes the shorter way, across the antimeridian. A ring around a pole encloses

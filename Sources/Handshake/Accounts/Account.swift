@@ -45,7 +45,8 @@ public final class Account: Sendable {
         }
     }
 
-    /// How many seconds before it expires an access token is refreshed; never more than half its lifetime. 60 by default.
+    /// How many seconds before it expires an access token is refreshed. Never more than half its lifetime. 60 by
+    /// default.
     public let refreshMargin: Double
 
     init(_ record: AccountRecord, client: Client, environment: Environment, refreshMargin: Double) {
@@ -63,7 +64,7 @@ public final class Account: Sendable {
         state = Mutex(State(record: record, credential: BearerCredential(record.grant.accessToken, client.service)))
     }
 
-    /// What is known of the account without a request, as of the last token change that this process saw.
+    /// What is known of the account without a request. It is as of the last token change that this process saw.
     public var status: AccountStatus {
         AccountStatus(record)
     }

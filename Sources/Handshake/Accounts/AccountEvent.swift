@@ -7,19 +7,19 @@ public struct AccountEvent: Sendable, Hashable {
 
     /// What happened, and why.
     public enum Change: Sendable, Hashable {
-        /// The user signed in; `scopes` is what was granted, and `asked` what was asked for.
+        /// The user signed in. `scopes` is what was granted, and `asked` what was asked for.
         case signedIn(scopes: [String], asked: [String])
-        /// A new access token was got; `rotated` says whether the refresh token was replaced too.
+        /// A new access token was issued. `rotated` says whether the refresh token was replaced too.
         case refreshed(rotated: Bool)
         /// Another task or process had refreshed already, and its grant was taken over.
         case adopted
         /// A refresh was sent, and no answer came back.
         case refreshUncertain
-        /// A refresh could not be sent, or was refused for a reason that does not end the session; the code says which.
+        /// A refresh could not be sent, or was refused without ending the session. The code says which.
         case refreshFailed(code: String)
         /// The session has ended.
         case ended(HandshakeError.SignInReason)
-        /// The account was signed out and forgotten; `revoked` says whether the service revoked its tokens.
+        /// The account was signed out and forgotten. `revoked` says whether the service revoked its tokens.
         case signedOut(revoked: Bool)
     }
 }

@@ -1,6 +1,6 @@
 import OAuth
 
-/// Which account: a user's place at a service, as seen through one client, for one set of APIs.
+/// Identifies a user's account at a service. It is seen through one client, for one set of APIs.
 public struct AccountID: Sendable, Hashable, Codable {
     /// The service's name.
     public let service: String
@@ -10,7 +10,7 @@ public struct AccountID: Sendable, Hashable, Codable {
     public let client: String
     /// The APIs that the tokens are for; usually none is named.
     public let resources: [String]
-    /// The app's own name for the account: a user's key in a server, `default` where there is one user.
+    /// The app's own name for the account. It is a user's key in a server, and `default` where there is one user.
     public let name: String
 
     /// The name used when an app has one account a service.

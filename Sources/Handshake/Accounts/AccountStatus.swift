@@ -18,7 +18,7 @@ public struct AccountStatus: Sendable, Hashable {
     public let scopes: [String]
     /// Seconds since 1970 at which the access token was asked for.
     public let issuedAt: Double
-    /// Seconds since 1970 at which the access token really expires; nil when the service did not say.
+    /// When the access token really expires, in seconds since 1970. Nil when the service did not say.
     public let expiresAt: Double?
     /// Whether a new access token can be had without the user.
     public let isRefreshable: Bool
@@ -26,8 +26,8 @@ public struct AccountStatus: Sendable, Hashable {
     public let identity: IDTokenClaims?
     /// How many grants this session has had.
     public let generation: Int
-    /// Where the server's addresses come from, and whether plain `http:` on this machine was allowed; nil for a
-    /// built-in service.
+    /// Where the server's addresses come from. It also tells whether plain `http:` on this machine was allowed. Nil for
+    /// a built-in service.
     public let server: AuthorizationServerMetadata?
 
     init(_ record: AccountRecord) {

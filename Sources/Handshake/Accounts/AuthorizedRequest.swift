@@ -45,7 +45,7 @@ extension Account {
         return try await replay(request, refused: credential.token, redirects: redirects, by: transmit)
     }
 
-    /// Sends a request without content to an address, absolute or relative to the service's API.
+    /// Sends a request to an address, absolute or relative to the service's API.
     ///
     /// - Throws: what ``send(_:redirects:limits:)`` throws, and ``HandshakeError/configuration(member:problem:)`` for an address
     ///   that is none.
@@ -59,7 +59,7 @@ extension Account {
             limits: limits)
     }
 
-    /// The absolute address for what a caller wrote: absolute already, or relative to the service's API.
+    /// The absolute address for what a caller wrote. That is absolute already, or relative to the service's API.
     public func resolve(_ address: String) throws(HandshakeError) -> EndpointURL {
         let security = client.service.authorizationServer.security
         do {
@@ -166,7 +166,8 @@ extension Account {
     /// The request that follows a redirect (RFC 9110, section 15.4).
     ///
     /// To another origin only the fields of ``RedirectPolicy/portableFields`` go along: any other may be a credential.
-    /// The token goes to the service's own origins and nowhere else.
+    /// The token goes to the service's own origins and nowhere else, and not along with what another origin has chosen: then
+    /// `credential` is nil.
     private func redirected(
         _ request: RequestMessage, to target: EndpointURL, with credential: BearerCredential
     ) -> RequestMessage {
@@ -193,7 +194,7 @@ extension Account {
 
 /// What to do with a redirect that answers an authorized request.
 public enum RedirectPolicy: Sendable, Hashable {
-    /// Follow up to five redirects of `GET` and `HEAD`; to another origin only `Accept`, `Accept-Language` and
+    /// Follow up to five redirects of `GET` and `HEAD`. To another origin only `Accept`, `Accept-Language` and
     /// `User-Agent` go along. A redirect of any other method is the response.
     case follow
     /// Follow none: a redirect is the response.

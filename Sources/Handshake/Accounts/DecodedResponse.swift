@@ -91,7 +91,7 @@ public struct ErrorResponse: Error, Sendable, Hashable {
         summary = ServerError(step: .resource, response)
     }
 
-    /// A stable word for programs: the service's own error code, or `http_` and the status.
+    /// A stable word for programs. It is the service's own error code, or `http_` and the status.
     public var code: String { summary.code ?? "http_\(status)" }
 
     /// How many seconds the service asks to wait, from `Retry-After`.

@@ -3,7 +3,7 @@ public import OAuth
 
 /// Tokens for other programs, which cannot come back for a newer one.
 extension Account {
-    /// An access token that lives for at least this many seconds more, refreshed when necessary.
+    /// An access token that is valid for at least this many seconds more. It is refreshed when necessary.
     ///
     /// - Returns: nil when even a new token lives shorter. A token of unknown life is returned as it is.
     /// - Throws: what ``accessToken()`` throws; ``HandshakeError/signInRequired(_:_:)`` too when the token is too short-lived
@@ -15,7 +15,7 @@ extension Account {
         return isValid(until: next.expiresAt, for: seconds) ? next.accessToken : nil
     }
 
-    /// The verified ID token as it came, refreshed when it lives shorter than this many seconds.
+    /// The verified ID token as it came. It is refreshed when it lives shorter than this many seconds.
     ///
     /// It tells another program who signed in at this client. It is no access token: no API takes it as one.
     ///
@@ -34,7 +34,8 @@ extension Account {
         end.map { $0 - environment.time.now() >= seconds } ?? true
     }
 
-    /// The fields that a request of another program needs: the access token, and what the service wants beside it.
+    /// The fields that a request of another program needs. They are the access token, and what the service wants beside
+    /// it.
     ///
     /// - Parameter address: what the request goes to, absolute or relative to the service's API; nil does not check it.
     /// - Throws: `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/foreignOrigin` for an

@@ -6,8 +6,8 @@ public import OAuth
 public struct SignOutReport: Sendable, Hashable {
     /// The tokens that the service has revoked.
     public var revoked: [RevocationRequest.TokenKind] = []
-    /// The tokens that the service will not revoke, because it offers no revocation, or not to this client or for this
-    /// kind: they may be valid at the service until they expire.
+    /// The tokens that the service will not revoke. It offers no revocation, or not to this client or for this kind.
+    /// They may be valid at the service until they expire.
     public var notRevocable: [RevocationRequest.TokenKind] = []
     /// The tokens that may still be valid because the service could not be asked. Sign out again to continue.
     public var remaining: [RevocationRequest.TokenKind] = []

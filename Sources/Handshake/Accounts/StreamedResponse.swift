@@ -3,8 +3,8 @@ public import OAuth
 import Synchronization
 
 extension Account {
-    /// Sends a request and hands over the content of a successful answer in pieces, for content that should not be held
-    /// in memory.
+    /// Sends a request and hands over a successful answer's content in pieces. For content that should not be held in
+    /// memory.
     ///
     /// Token, refresh, replay and redirects are as in ``send(_:redirects:limits:)``. Nothing of an answer that leads to one of
     /// them, or that is no success, reaches `receive`. The pieces come in order, one at a time; after an error some of
@@ -52,7 +52,7 @@ private final class ContentSieve: Sendable {
         var isTransient = false
     }
 
-    /// The longest message that can mean "unauthorized"; ``Service/demand(in:)`` looks at no longer one.
+    /// The longest message that can mean "unauthorized"; ``Service/demand(in:hiding:)`` looks at no longer one.
     private static let longestMessage = 512
     private static let longestFailure = 1 << 20
 

@@ -19,7 +19,7 @@ extension Service {
                 scopeDelimiter: ",", authorizationParameters: ["mobile": "1"], credentialEncoding: .raw))
     }()
 
-    /// The Recurse Center: its directory of people (`recurse-center.md` sections 1 to 4).
+    /// The Recurse Center's directory of people (`recurse-center.md` sections 1 to 4).
     ///
     /// Access tokens live two hours and a refresh token works once. A refused token may be said with any status and the
     /// message `unauthorized`.

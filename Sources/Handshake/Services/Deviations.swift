@@ -10,7 +10,8 @@ extension Service {
         public var scopeParameter = "scope"
         /// Parameters that every authorization request carries.
         public var authorizationParameters: [String: String]
-        /// Parameters by which an authorization request asks for a refresh token; the client's own values come first.
+        /// Parameters by which an authorization request asks for a refresh token. The client's own values take
+        /// precedence.
         public var offlineParameters: [String: String] = [:]
         /// How Basic credentials are encoded.
         public var credentialEncoding: ClientAuthentication.CredentialEncoding
@@ -18,9 +19,10 @@ extension Service {
         public var assertionAudience = ClientAssertion.Audience.issuer
         /// The `typ` of their header.
         public var assertionType = "client-authentication+jwt"
-        /// What the signed text says that stands in the place of a client secret; nil for a fixed secret.
+        /// What the signed text says that stands in the place of a client secret. Nil for a fixed secret.
         public var signedSecret: ClientAssertion.SignedSecret?
-        /// The parameters that stand in the browser's address although the request was handed over (RFC 9126, section 4).
+        /// The parameters that are repeated in the browser's address. They stand there although the request was handed
+        /// over (RFC 9126, section 4).
         public var repeatedWhenPushed: Set<String> = []
         /// Parameters that every token request carries.
         public var tokenParameters: [String: String] = [:]
@@ -30,10 +32,10 @@ extension Service {
         public var token = TokenDeviations()
         /// How API requests carry the access token.
         public var authorization = AuthorizationScheme.bearer
-        /// Header fields of token and API requests by name; `{client_id}` stands for the client's identifier.
+        /// Header fields of token and API requests, by name. `{client_id}` stands for the client's identifier.
         public var requiredHeaders: [String: String] = [:]
-        /// Values of a top-level `message` that mean "unauthorized", whatever the status (`recurse-center.md` section
-        /// 3).
+        /// Values of a top-level `message` that mean "unauthorized", whatever the status. Source: `recurse-center.md`
+        /// section 3.
         public var unauthorizedMessages: Set<String>
 
         public init(
@@ -60,7 +62,8 @@ extension Service {
 }
 
 extension Service.Deviations: Codable {
-    /// A member that is absent, as in records of before it existed, means the standard's behavior.
+    /// Decodes the deviations. A member that is absent, as in records from before it existed, means the standard's
+    /// behavior.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

@@ -1,10 +1,10 @@
 public import HTTPTypes
 public import OAuth
 
-/// What one connects to: its authorization server, its API, and its peculiarities as data.
+/// A service to connect to. It has an authorization server, an API, and its peculiarities as data.
 public struct Service: Sendable {
-    /// A short name of lower-case letters, digits and hyphens, as in `recurse-center`; part of every account's
-    /// identifier.
+    /// A short name, such as `recurse-center`. It has lower-case letters, digits and hyphens, and is part of every
+    /// account's identifier.
     public let name: String
 
     /// The name as people read it.
@@ -13,10 +13,11 @@ public struct Service: Sendable {
     /// Who grants the tokens.
     public let authorizationServer: AuthorizationServer
 
-    /// What relative paths are resolved against, ending with a slash; nil when the service has no one API.
+    /// What relative paths are resolved against, ending with a slash. Nil when the service has no single API.
     public let apiRoot: EndpointURL?
 
-    /// The origins that may see this service's access tokens, besides ``apiRoot``'s and the user-info endpoint's.
+    /// The origins that may see this service's access tokens. ``apiRoot``'s and the user-info endpoint's may see them
+    /// too.
     public let apiOrigins: [Origin]
 
     /// The smallest useful scope, asked for unless the client names another.
@@ -30,7 +31,7 @@ public struct Service: Sendable {
 
     /// How an authorization server is known.
     public enum AuthorizationServer: Sendable {
-        /// By its own metadata (RFC 8414, then OpenID Connect Discovery), found from its issuer.
+        /// By its own metadata, found from its issuer. RFC 8414 comes first, then OpenID Connect Discovery.
         case discovered(Issuer, security: TransportSecurity)
         /// By hand.
         case described(AuthorizationServerMetadata)
@@ -55,7 +56,8 @@ public struct Service: Sendable {
     /// Where an API says who the user is, and under which names.
     public struct IdentityEndpoint: Sendable, Hashable {
         public let url: EndpointURL
-        /// What identifies the user, a string or a number: a member, or a JSON Pointer such as `/data/0/id`.
+        /// What identifies the user: a member, or a JSON Pointer such as `/data/0/id`. The value is a string or a
+        /// number.
         public let subjectMember: String
         /// What may hold a name for people, the best first: members, or JSON Pointers.
         public let nameMembers: [String]

@@ -20,7 +20,7 @@ public struct SignInPage: Sendable {
     public let redirectURI: RedirectURI
     /// The service's name for people.
     public let service: String
-    /// The server that asks: the host in the browser's address bar must be this one (RFC 8252, section 8.7).
+    /// The server that asks (RFC 8252, section 8.7). The host in the browser's address bar must be this one.
     public let issuer: Issuer
     /// The host of the page.
     public let host: String
@@ -47,7 +47,8 @@ public struct SignInPage: Sendable {
         host = request.server.authorizationEndpoint?.origin.authority ?? request.server.issuer.url.origin.authority
     }
 
-    /// The redirect URL of a sign-in whose code the user carried here from the service's page (`RedirectURI.outOfBand`).
+    /// The redirect URL of a sign-in whose code the user carried here. The service's page showed the code
+    /// (`RedirectURI.outOfBand`).
     ///
     /// A user who carries a code has seen this very page, so its state belongs to the code. PKCE shows at the token
     /// endpoint that the code was issued for this request and not for another one.
@@ -67,7 +68,7 @@ public struct SignInPage: Sendable {
         return redirectURI.string + "?code=" + PercentEncoding.query(text) + "&state=" + state.reveal()
     }
 
-    /// One sentence for the user, in the given language: which service asks, and on which host.
+    /// One sentence for the user, in the given language. It says which service asks, and on which host.
     public func prompt(in language: Language = .user) -> String {
         Words.signInPrompt.text(in: language, service, host)
     }

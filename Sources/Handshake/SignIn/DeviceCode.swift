@@ -1,6 +1,6 @@
 public import OAuth
 
-/// What the user needs to approve a sign-in on another device (RFC 8628, section 3.3).
+/// What the user needs to approve a sign-in on another device. Source: RFC 8628, section 3.3.
 ///
 /// Show ``userCode``, ``verificationURI``, ``prompt(in:)`` and ``warning(in:)``, also beside a picture of
 /// ``completeVerificationURI``: the user compares the code with the one that the page shows. Open nothing unasked.
@@ -33,16 +33,17 @@ public struct DeviceCode: Sendable {
         minutes = max(1, Int(lifetime / 60))
     }
 
-    /// What a picture of the address holds, such as a QR code: the complete address, else the plain one.
+    /// What a picture of the address holds, such as a QR code. It is the complete address, else the plain one.
     public var pictured: EndpointURL { completeVerificationURI ?? verificationURI }
 
-    /// What to do, in the given language: with the service, the page's host, the server's host and the minutes left.
+    /// What to do, in the given language. It names the service, the page's host, the server's host and the minutes
+    /// left.
     public func prompt(in language: Language = .user) -> String {
         Words.devicePrompt.text(
             in: language, service, verificationURI.origin.authority, issuer.url.origin.authority, "\(minutes)")
     }
 
-    /// The warning that belongs beside the code, in the given language (RFC 8628, section 5.4).
+    /// The warning that belongs beside the code (RFC 8628, section 5.4). It is in the given language.
     public func warning(in language: Language = .user) -> String {
         Words.deviceWarning.text(in: language)
     }

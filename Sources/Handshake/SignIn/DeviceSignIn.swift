@@ -3,8 +3,8 @@ import Logging
 import OAuth
 
 extension Handshake {
-    /// Signs a user in who approves on another device: for terminals, televisions and machines without a browser
-    /// (RFC 8628).
+    /// Signs a user in who approves on another device (RFC 8628). For terminals, televisions and machines without a
+    /// browser.
     ///
     /// Asks the service for a code, hands it to `show`, and polls until the user has decided. It ends in the same account
     /// as ``signIn(as:to:through:timeout:)``. To cancel, cancel the task: no further request is sent.

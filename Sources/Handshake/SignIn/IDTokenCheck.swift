@@ -43,6 +43,7 @@ extension Environment {
     ///   - accessToken: the access token that came with it.
     func identity(
         ofRefreshed token: Secret, previous: IDTokenClaims, accessToken: Secret,
+    ///   - secrets: what no error may show.
         at server: AuthorizationServerMetadata, clientID: String
     ) async throws -> IDTokenClaims {
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }

@@ -1,7 +1,7 @@
 import OAuth
 
-/// The last resort that always works: the address is printed, and the user opens it on any device (RFC 8252, section
-/// 7).
+/// Prints the address for the user to open on any device (RFC 8252, section 7). It is the last resort that always
+/// works.
 ///
 /// With a redirect that does not lead to this machine's listener, the user brings the redirect URL back by hand; out of
 /// band (`RedirectURI.outOfBand`), the code that the page shows.

@@ -2,8 +2,8 @@ import AsyncSupport
 public import OAuth
 
 extension Handshake {
-    /// Signs a user in: opens the service's page, waits for the redirect, checks it, exchanges the code and stores the
-    /// grant.
+    /// Signs a user in through a browser. It opens the service's page, waits for the redirect, checks it, exchanges the
+    /// code and stores the grant.
     ///
     /// The grant of an earlier sign-in under the same name is revoked once the new one is stored, as far as the service
     /// allows it.
@@ -39,7 +39,8 @@ extension Handshake {
         }
     }
 
-    /// Begins a sign-in whose redirect arrives elsewhere: at a server's route, through a private scheme, by hand.
+    /// Begins a sign-in whose redirect arrives elsewhere. That is at a server's route, through a private scheme, or by
+    /// hand.
     ///
     /// What the redirect will be checked against is sealed into the vault until it is used, once, or expires.
     ///
@@ -94,7 +95,7 @@ extension Handshake {
         return try await finishSignIn(with: response, as: name)
     }
 
-    /// Finishes a sign-in with a redirect that was parsed already, as ``finishSignIn(redirectURL:as:)`` does.
+    /// Finishes a sign-in with a redirect that was parsed already. It does what ``finishSignIn(redirectURL:as:)`` does.
     public func finishSignIn(
         with response: AuthorizationResponse, as name: String = AccountID.defaultName
     ) async throws -> Account {

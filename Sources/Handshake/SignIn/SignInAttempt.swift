@@ -1,6 +1,6 @@
 package import OAuth
 
-/// A sign-in in progress: open ``page`` in a browser, and hand the redirect to
+/// A sign-in in progress. Open ``page`` in a browser, and hand the redirect to
 /// ``Handshake/finishSignIn(redirectURL:as:)``, in this process or in another one that uses the same vault.
 public struct SignInAttempt: Sendable {
     /// The account that the sign-in will make.
@@ -14,7 +14,7 @@ public struct SignInAttempt: Sendable {
 }
 
 extension SignInAttempt: CustomStringConvertible, CustomReflectable {
-    /// The account and the service, without the page's address: state and nonce are in it.
+    /// The account and the service, without the page's address. State and nonce are in that address.
     public var description: String { "sign-in attempt for \(account) at \(page.host)" }
 
     public var customMirror: Mirror {

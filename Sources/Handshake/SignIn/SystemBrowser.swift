@@ -2,12 +2,15 @@
 import Foundation
 public import OAuth
 
-/// The user's own browser, opened with the desktop's opener: `$BROWSER` or `xdg-open` on Linux, `open` on macOS.
+/// The user's own browser, opened with the desktop's opener. That is `$BROWSER` or `xdg-open` on Linux, `open` on
+/// macOS.
 ///
 /// It shows the page and no more: the redirect arrives at the loopback listener.
 public struct SystemBrowser: Browser {
     private let environment: [String: String]
 
+    /// Creates a browser that is found through the environment.
+    ///
     /// - Parameter environment: where `BROWSER` and `PATH` are looked up; the process's own unless stated.
     public init(environment: [String: String]? = nil) {
         self.environment = environment ?? ProcessInfo.processInfo.environment

@@ -3,7 +3,7 @@ public import AuthenticationServices
 import Foundation
 import OAuth
 
-/// The in-app browser session of Apple's platforms: the user's own browser in a sheet, which the app cannot look
+/// The in-app browser session of Apple's platforms. It is the user's own browser in a sheet, which the app cannot look
 /// into (RFC 8252, appendix B.1 and B.2).
 ///
 /// It catches redirects to a private scheme and to a claimed `https:` address. For a loopback redirect use the

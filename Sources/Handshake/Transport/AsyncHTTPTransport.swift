@@ -15,7 +15,7 @@ import Glibc
 import Musl
 #endif
 
-/// The transport on Linux: AsyncHTTPClient, with redirects off, every length bounded and every failure told apart.
+/// The transport on Linux, by AsyncHTTPClient. Redirects are off, every length is bounded and every failure told apart.
 ///
 /// A value of this type keeps its connections open for reuse and closes them when it is released.
 public final class AsyncHTTPTransport: Transport {

@@ -2,7 +2,7 @@
 import HTTPTypes
 public import OAuth
 
-/// Stands for ``Transport/platform`` where the package was built without one: sends nothing and says what to do.
+/// Stands for ``Transport/platform`` where the package was built without one. It sends nothing and says what to do.
 ///
 /// `Handshake` refuses it when it is created.
 public struct MissingTransport: Transport {

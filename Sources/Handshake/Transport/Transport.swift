@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import OAuth
 
-/// One request in, one response out: the only way in which this package reaches the network.
+/// One request in, one response out. It is the only way in which this package reaches the network.
 ///
 /// A transport never follows a redirect, never changes a request, never sends it twice, and reads at most
 /// ``TransferLimits/maximumContentLength`` bytes within ``TransferLimits/timeout``.
@@ -11,7 +11,7 @@ public protocol Transport: Sendable {
     /// - Throws: ``TransportError``, or `CancellationError` immediately when the calling task is cancelled.
     func send(_ request: RequestMessage, limits: TransferLimits) async throws -> ResponseMessage
 
-    /// Sends a request and hands over the response's content in pieces, for content that should not be held in memory.
+    /// Sends a request and hands over the response's content in pieces. For content that should not be held in memory.
     ///
     /// The pieces come in order, one at a time: the next is read when `receive` has returned, so that a slow receiver
     /// slows the peer down. When `receive` throws, the exchange is given up and its error is thrown.
@@ -40,7 +40,7 @@ extension Transport {
 public struct TransferLimits: Sendable, Hashable {
     /// The longest content that is read, in bytes; 1 MiB unless stated.
     public var maximumContentLength: Int
-    /// The time from the first byte sent to the last byte read; 20 seconds unless stated.
+    /// The time from the first byte sent to the last byte read. 20 seconds unless stated.
     public var timeout: Duration
 
     public init(maximumContentLength: Int = 1 << 20, timeout: Duration = .seconds(20)) {

@@ -1,4 +1,4 @@
-/// Why there is no response, and whether the request may have been processed all the same.
+/// Why there is no response. Each case tells whether the request may have been processed all the same.
 public enum TransportError: Error, Sendable, Hashable {
     /// No address was found for the host. The request was not sent.
     case unknownHost(host: String)
@@ -17,7 +17,7 @@ public enum TransportError: Error, Sendable, Hashable {
     /// The package was built without a transport and was given none. The request was not sent.
     case missingTransport
 
-    /// Whether the peer may have processed the request: true for everything that went wrong after sending.
+    /// Whether the peer may have processed the request. True for everything that went wrong after sending.
     public var mayHaveArrived: Bool {
         switch self {
         case .unknownHost, .unreachable, .insecure, .missingTransport: false

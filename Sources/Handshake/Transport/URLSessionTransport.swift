@@ -5,8 +5,8 @@ public import HTTPTypes
 public import OAuth
 import Synchronization
 
-/// The transport on Apple's platforms: URLSession without cookies, caches or stored credentials, and with redirects
-/// off.
+/// The transport on Apple's platforms, by URLSession. It has no cookies, caches or stored credentials, and redirects
+/// are off.
 ///
 /// A content stream is collected before it is sent, at most ``TransferLimits/maximumContentLength`` bytes of it.
 public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDelegate {

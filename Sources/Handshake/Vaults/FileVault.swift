@@ -1,4 +1,4 @@
-/// A vault of encrypted files, one a record, for any number of processes beside each other.
+/// A vault of encrypted files, one per record. Any number of processes can use it concurrently.
 ///
 /// ```swift
 /// let vault = try FileVault(directory: "\(data)/handshake/vault", keyFile: "\(config)/handshake/key")
@@ -57,7 +57,7 @@ public final class FileVault: Vault {
         try self.init(directory: directory, key: .file(KeyFile(path: keyFile)), timeout: timeout, clock: clock)
     }
 
-    /// Opens a vault whose master key is kept elsewhere, or makes it in an empty or missing folder.
+    /// Opens or makes a vault whose master key is kept elsewhere. It is made in an empty or missing folder.
     ///
     /// When two processes make the same vault concurrently, one of them succeeds; for the other the key is the wrong one, and
     /// ``VaultIdentifier/ofVault(in:)`` says under which identifier the right one is kept.
@@ -92,7 +92,7 @@ public final class FileVault: Vault {
             }
     }
 
-    /// The record under a key as it is now, without waiting for anyone who is changing it.
+    /// The record under a key as it is now. It does not wait for another task or process that is changing it.
     ///
     /// It reads one small file where the caller runs: going elsewhere and back would take longer than the reading.
     ///
@@ -132,7 +132,7 @@ public final class FileVault: Vault {
         return VaultListing(keys: keys, damaged: damaged)
     }
 
-    /// Runs `body` while holding this key against every task and every process that uses the vault.
+    /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
     ///
     /// The key is held by a lock on one byte of the file `lock`. Waiting for another process means looking again
     /// after 1 to 10 ms, which one task a key does; the others queue behind it.

@@ -2,7 +2,7 @@
 import Foundation
 import Security
 
-/// A vault of encrypted files in the app's container whose master key rests in the Keychain.
+/// A vault of encrypted files in the app's container. Its master key rests in the Keychain.
 ///
 /// The key is accessible after the device was unlocked once, so that background refreshes work, and never leaves the
 /// device: it is neither synchronized nor restored to another one. The records are therefore left out of backups.

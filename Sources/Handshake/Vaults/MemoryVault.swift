@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A vault that forgets: its records live in this process's memory, and end with the value.
+/// A vault in this process's memory. Its records end with the value.
 ///
 /// For tests, for previews, and for programs that must not leave anything behind. It keeps the promises of ``Vault``
 /// but durability, which ends with the process, and encryption, since nothing leaves the process's memory. It waits
@@ -30,7 +30,7 @@ public final class MemoryVault: Vault {
         VaultListing(keys: records.withLock { $0.values.map(\.key).filter { $0.kind == kind } })
     }
 
-    /// Runs `body` while holding this key; those who wait are served in the order they came.
+    /// Runs `body` while holding this key. Tasks that wait are served in the order they came.
     ///
     /// - Throws: ``VaultError/busy(_:)`` when callers before took longer than the vault's timeout;
     ///   `CancellationError` when the task was cancelled before it had the key; and whatever `body` throws. A

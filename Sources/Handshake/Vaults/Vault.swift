@@ -1,4 +1,4 @@
-/// Where grants rest: a store of small sealed records, each changed by one holder at a time.
+/// Where grants rest: a store of small sealed records. Each record is changed by one holder at a time.
 ///
 /// A vault knows nothing of OAuth. What the records mean is said by those who read them; the vault guarantees this:
 ///
@@ -13,7 +13,7 @@
 ///   leads to a deletion, and damage in one record leaves the others usable (`oauth-security.md` E6). Only
 ///   ``remove(_:)``, which a caller has to ask for, takes a damaged record away.
 public protocol Vault: Sendable {
-    /// The record under a key as it is now, without waiting for anyone who is changing it.
+    /// The record under a key as it is now. It does not wait for another task or process that is changing it.
     ///
     /// - Returns: the contents, or nil when there is no such record.
     /// - Throws: ``VaultError``.
@@ -24,7 +24,7 @@ public protocol Vault: Sendable {
     /// - Throws: ``VaultError`` when the vault as a whole cannot be read.
     func keys(of kind: VaultKey.Kind) async throws -> VaultListing
 
-    /// Runs `body` while holding this key against every task and every process that uses the vault.
+    /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
     ///
     /// Waiting is cancellable and has the vault's own deadline. A body must not update the same key again.
     ///
@@ -34,10 +34,11 @@ public protocol Vault: Sendable {
         _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result
 
-    /// Removes a record durably while holding its key, without reading it: the way to be rid of one that is damaged.
+    /// Removes a record durably while holding its key, without reading it. It is the way to be rid of one that is
+    /// damaged.
     ///
-    /// Only for those who were told to remove it, whatever it holds. A vault that does not implement this reads the record first, and fails if
-    /// it is damaged.
+    /// Only for those who were told to remove it, whatever it holds. A vault that does not implement this reads the
+    /// record first, and fails if it is damaged.
     ///
     /// - Returns: whether there was a record.
     /// - Throws: ``VaultError``, `CancellationError`.
@@ -56,9 +57,9 @@ extension Vault {
     }
 }
 
-/// A record that the caller holds alone, for as long as the body of ``Vault/update(_:_:)`` runs.
+/// A record that the caller holds alone. It does so for as long as the body of ``Vault/update(_:_:)`` runs.
 public protocol LockedRecord: Sendable {
-    /// The contents when the key was taken, or since the last replacement; nil when there is no record.
+    /// The contents when the key was taken, or since the last replacement. Nil when there is no record.
     var contents: [UInt8]? { get async }
 
     /// Replaces the whole record. When this returns, the new contents are durable. When it throws, the record is whole:

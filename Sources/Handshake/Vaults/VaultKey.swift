@@ -5,32 +5,34 @@
 public struct VaultKey: Sendable, Codable {
     /// What a record is for.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-        /// A signed-in user: the components are service, issuer, client, resource and account name.
+        /// A signed-in user. The components are service, issuer, client, resource and account name.
         case account
         /// A sign-in in progress: the component is a digest of its state.
         case signIn = "sign_in"
-        /// A client's registration with a service, kept by a command for its later runs: the component is a name.
+        /// A client's registration with a service, stored for a command's later runs. The component is a name.
         case registration
-        /// A person one met nearby: the components are a community and the person's number in it.
+        /// A person whom the user met nearby. The components are a community and the person's number in it.
         case encounters
         /// What lets beacons roll: the component is a community.
         case beaconSeed = "beacon_seed"
-        /// The keys by which a friend's rolling beacon is recognised: the components are a community and the friend's number.
+        /// The keys by which a friend's rolling beacon is recognised. The components are a community and the friend's
+        /// number.
         case beaconFriend = "beacon_friend"
-        /// The user's own number among people nearby: the components are a community and an account's name.
+        /// The user's own number among people nearby. The components are a community and an account's name.
         case ownNumber = "own_number"
-        /// What a server keeps of a user who is turning a connection on or off: the components are the connection and a
-        /// digest of the user.
+        /// What a server stores of a user who is turning a connection on or off. The components are the connection and
+        /// a digest of the user.
         case activation
-        /// Which webhooks a server has taken: the component is the number of one of a fixed number of records.
+        /// Which webhooks a server has taken. The component is the number of one of a fixed number of records.
         case delivery
-        /// What a server counts of a user who agreed to it: the component is a digest of the user. The record is the consent.
+        /// What a server counts of a user who agreed to it. The component is a digest of the user. The record is the
+        /// consent.
         case analytics
-        /// What a server makes a user's anti-forgery tokens of: the component is a digest of the user.
+        /// What a server makes a user's anti-forgery tokens of. The component is a digest of the user.
         case antiForgery = "anti_forgery"
-        /// Crossings of areas that wait for their upload: the components are an account and a number.
+        /// Crossings of areas that wait for their upload. The components are an account and a number.
         case crossings
-        /// Which areas are watched for an account, and where its user was: the components are an account and a part.
+        /// Which areas are watched for an account, and where its user was. The components are an account and a part.
         case places
     }
 

@@ -1,4 +1,5 @@
-/// Keeps the master keys of file vaults apart from the vaults: a keyring, the Keychain, a key management service.
+/// Keeps the master keys of file vaults apart from the vaults. Such a store is a keyring, the Keychain, or a key
+/// management service.
 public protocol VaultKeyStore: Sendable {
     /// The key of the vault with this identifier; nil when the store does not have it.
     ///
@@ -19,7 +20,7 @@ public protocol VaultKeyStore: Sendable {
 }
 
 extension FileVault {
-    /// Opens the vault in a folder, or makes it in an empty or missing one, with its master key in a key store.
+    /// Opens or makes a vault whose master key is in a key store. It is made in an empty or missing folder.
     ///
     /// It never falls back to another place, and never makes a new key for a vault that exists: a store that is locked, or
     /// that lost the key, is an error, and the records stay as they are.

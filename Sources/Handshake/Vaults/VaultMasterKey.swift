@@ -1,7 +1,7 @@
 import Crypto
 
-/// The key that a ``FileVault`` is sealed with, for apps that keep it elsewhere than in a file: a keyring, a key
-/// management service. It does not print, reflect or encode by accident.
+/// The key that a ``FileVault`` is sealed with. For apps that keep it elsewhere than in a file, such as in a keyring or
+/// a key management service. It does not print, reflect or encode by accident.
 public struct VaultMasterKey: Sendable {
     /// How many bytes a key has.
     public static let length = 32

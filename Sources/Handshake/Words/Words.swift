@@ -57,7 +57,8 @@ public struct Language: Sendable, Hashable {
         tag = "en"
     }
 
-    /// The user's language: the system's preference on Apple's platforms, elsewhere `LC_ALL`, `LC_MESSAGES` and `LANG`.
+    /// The user's language. It is the system's preference on Apple's platforms, elsewhere `LC_ALL`, `LC_MESSAGES` and
+    /// `LANG`.
     public static let user = Language(preferred: preferences)
 
     private static var preferences: [String] {

@@ -6,7 +6,7 @@ import OAuth
 public import ServiceLifecycle
 import Synchronization
 
-/// Counts what consenting users do with Connect Buttons, and nothing of the others (dossier 7; 10.2, W24).
+/// Counts what consenting users do with Connect Buttons (dossier 7; 10.2, W24). It counts nothing of the others.
 ///
 /// ```swift
 /// let analytics = ConnectAnalytics(in: vault, appName: "Grocery Express")
@@ -169,7 +169,8 @@ public final class ConnectAnalytics: ServiceLifecycle.Service {
 
     // MARK: Sending
 
-    /// Sends events until the task is cancelled or its service group shuts down gracefully; then sends pending events once.
+    /// Sends events until the task is cancelled or its service group shuts down. At a graceful shutdown it first sends
+    /// the pending events, until a request fails.
     ///
     /// Only one run is active; a second one does nothing until it ends.
     public func run() async throws {

@@ -14,7 +14,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The server side of `<connect-button>`: the component's endpoints, and the callback to which IFTTT sends users back.
+/// The server side of `<connect-button>`. It has the component's endpoints, and the callback to which IFTTT sends users
+/// back.
 ///
 /// ```swift
 /// let buttons = try ConnectButtonRoutes<BasicRequestContext>(settings, accounts: handshake) { request, _ in
@@ -81,7 +82,7 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         script = Script(body: body, tag: "\"\(Base64URL.encode(SHA256.hash(data: body)))\"")
     }
 
-    /// Adds the routes to a router, or to the group with the path of ``ConnectButtonSettings/address``.
+    /// Adds the routes to a router or a group. The group has the path of ``ConnectButtonSettings/address``.
     public func add(to router: some RouterMethods<Context>) {
         router.get("connect-button.js") { request, _ in component(request) }
         router.get("return") { request, context in await handleRedirect(request, context) }
@@ -106,8 +107,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// The answer to embed in a page, so that its button is drawn without a request (dossier 13, F003): put it as JSON in a
-    /// `<script type="application/json">` inside the element.
+    /// The answer to embed in a page, so that its button is drawn without a request. Put it as JSON in a
+    /// `<script type="application/json">` inside the element (dossier 13, F003).
     ///
     /// - Parameters:
     ///   - user: the page's user.
@@ -122,8 +123,8 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         }
     }
 
-    /// Reports that the app has configured a connection that was turned on without configuration (dossier 2.9). Open pages
-    /// see it by themselves.
+    /// Reports that the app has configured a connection (dossier 2.9). The connection was turned on without
+    /// configuration. Open pages see it by themselves.
     ///
     /// - Throws: ``HandshakeServerError``, also for a connection without an offer.
     public func configurationSaved(_ connection: ConnectionID, for user: ConnectButtonUser) async throws {
@@ -144,9 +145,9 @@ public struct ConnectButtonRoutes<Context: RequestContext>: Sendable {
         try await placing(user, connection) { place in try await sessions.refetch(at: place) }
     }
 
-    /// Deletes everything that these routes store about a user: the sessions of all connections, including those no longer
-    /// offered, the user token, the analytics consent and the pending events. Call it when the user's account in the app is
-    /// deleted.
+    /// Deletes everything that these routes store about a user. That is the sessions of all connections, including
+    /// those no longer offered, the user token, the analytics consent and the pending events. Call it when the user's
+    /// account in the app is deleted.
     ///
     /// It holds for every process that shares the vault. Work in progress in another process completes at IFTTT, but its
     /// result is not stored; the user's streams of changes end at their next poll (``ConnectButtonSettings/Streams/interval``).

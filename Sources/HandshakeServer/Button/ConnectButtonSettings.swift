@@ -15,20 +15,21 @@ public struct ConnectButtonSettings: Sendable {
     public var transport: any Transport
     public var time: TimeSource
     public var random: RandomSource
-    /// A one-time code of the app's own OAuth server for a signed-in user, which skips the partner's log-in page; nil shows
-    /// that page. Called when the user goes to IFTTT.
+    /// A one-time code of the app's own OAuth server for a signed-in user. It skips the partner's log-in page; nil
+    /// shows that page. Called when the user goes to IFTTT.
     public var oauthCode: @Sendable (_ user: String) async throws -> Secret?
     /// How a user's token is obtained. With `TokenDelivery/partnerServer(_:)` the app exchanges it with its service key
     /// (``UserTokenRoutes``); it is called each time.
     public var tokenDelivery: @Sendable (_ user: String) -> TokenDelivery
     /// The invite code of an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
-    /// Called after an attempt's outcome was stored: once, or never when the process dies in between. The browser waits for
-    /// it, so only record what is to be done.
+    /// Called once after an attempt's outcome was stored. It is never called when the process dies in between. The
+    /// browser waits for it, so only record what is to be done.
     public var ended: @Sendable (_ user: String, ConnectionID, ConnectActivation.Outcome) async -> Void
     /// Counts what consenting users do; nil counts nothing.
     public var analytics: ConnectAnalytics?
-    /// The age from which cached state is refreshed in the background when a page opens; zero refreshes every time.
+    /// The age from which cached state is refreshed when a page opens. The refresh runs in the background; zero
+    /// refreshes every time.
     public var freshness: Duration
     /// The timeout for receiving a message; from a millisecond to an hour.
     public var requestTimeout: Duration
@@ -53,15 +54,16 @@ public struct ConnectButtonSettings: Sendable {
     public struct Streams: Sendable, Hashable {
         /// How often the vault is polled for changes by other processes.
         public var interval: Duration = .milliseconds(200)
-        /// The same while nothing is in progress: how soon an open page shows a change made at IFTTT.
+        /// How often the vault is polled while nothing is in progress. It is how soon an open page shows a change made
+        /// at IFTTT.
         public var restingInterval: Duration = .seconds(3)
-        /// How long a new stream polls at ``interval``: the state at its start may be stale, and IFTTT is being asked.
+        /// How long a new stream polls at ``interval``. The state at its start may be stale, and IFTTT is being asked.
         public var attention: Duration = .seconds(15)
-        /// The silence after which a comment is sent, so that proxies do not close the stream.
+        /// The silence after which a comment is sent. The comment stops proxies from closing the stream.
         public var heartbeat: Duration = .seconds(15)
         /// How long a stream lives; the component then polls.
         public var lifetime: Duration = .seconds(300)
-        /// How often the app is asked for the browser's user; the stream ends when the user has logged out or changed.
+        /// How often the app is asked for the browser's user. The stream ends when the user has logged out or changed.
         public var userInterval: Duration = .seconds(10)
         /// The most streams per user and process.
         public var maximumPerUser = 8
@@ -135,16 +137,17 @@ public struct ConnectButtonSettings: Sendable {
 /// A connection with a button.
 public struct ConnectButtonOffer: Sendable, Hashable {
     public let connection: ConnectionID
-    /// Whether to skip the service's configuration page; the app then has one of its own.
+    /// Whether to skip the service's configuration page. The app then has one of its own.
     public var skipsConfiguration = false
     /// The page that users return to; nil is ``ConnectButtonSettings/page``.
     public var page: LocalPath?
-    /// The app's set-up page for a connection that was turned on without configuration: "Finish setup" leads there. Without
-    /// it, the page handles the component's `setup` event.
+    /// The app's set-up page for a connection turned on without configuration. "Finish setup" leads there. Without it,
+    /// the page handles the component's `setup` event.
     public var setUpPage: LocalPath?
     /// How the user confirms turning the connection off.
     public var disconnection = ConnectActivation.Disconnection.confirmed
-    /// How long an attempt waits for IFTTT's redirect, which may come by mail; from a minute to 30 days. Default: an hour.
+    /// How long an attempt waits for IFTTT's redirect, which may come by mail. From a minute to 30 days. Default: an
+    /// hour.
     public var attemptLifetime = Duration.seconds(3600)
 
     public init(_ connection: ConnectionID) {

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Connects the app's users to OAuth services: starts a sign-in, handles the redirect, signs out.
+/// Connects the app's users to OAuth services. It starts a sign-in, handles the redirect, and signs out.
 ///
 /// | route | does |
 /// |---|---|
@@ -25,10 +25,10 @@ import Foundation
 /// it. The browser is redirected to paths of the app only. Expired attempts are deleted once an hour, while new ones
 /// start.
 ///
-/// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`, `sign_in_required` (the user
-/// must connect again) or `signing_out`. The other two `GET` routes are navigations: errors appear as a page, or as JSON
-/// where `Accept` asks for it. A sign-in starts from a link on the app's own pages; links from other sites are
-/// refused.
+/// `connected` says whether the grant can be used; `state` is `absent`, `signed_in`, `refresh_uncertain`,
+/// `sign_in_required` (the user must connect again) or `signing_out`. The other two `GET` routes are navigations:
+/// errors appear as a page, or as JSON where `Accept` asks for it. A sign-in starts from a link on the app's own pages;
+/// links from other sites are refused.
 ///
 /// The app's own session cookie must be `SameSite=Lax` or `None`: browsers do not send a `Strict` cookie with the redirect
 /// from the service.

@@ -12,8 +12,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gives a signed-in user's app what requires the partner's service key: the user token, and a code for a Connect URL
-/// (dossier 2.8).
+/// Gives a signed-in user's app what requires the service key (dossier 2.8). The key is the partner's. The app gets the
+/// user token, and a code for a Connect URL.
 ///
 /// | route | answers |
 /// |---|---|
@@ -114,9 +114,9 @@ public struct UserTokenRoutes<Context: RequestContext>: Sendable {
 public struct PartnerUser: Sendable {
     /// The identifier from the partner's user-information endpoint.
     public var id: String
-    /// The partner's token that IFTTT got when the user connected; nil when the user has not connected.
+    /// The partner's token that IFTTT got when the user connected. Nil when the user has not connected.
     public var accessToken: Secret?
-    /// Creates a code of the partner's OAuth server for IFTTT; nil when the app issues none.
+    /// Creates a code of the partner's OAuth server for IFTTT. Nil when the app issues none.
     public var oauthCode: @Sendable () async throws -> Secret?
 
     public init(

@@ -4,15 +4,15 @@ public import OAuth
 
 /// A webhook from IFTTT to the partner's server (dossier 2.11).
 public struct ConnectWebhook: Sendable, Hashable {
-    /// `X-Request-ID`, a digest of one longer than 256 bytes, or a digest of the content without one; the same in every
-    /// delivery attempt.
+    /// Identifies the webhook, the same in every delivery attempt. It is `X-Request-ID`, a digest of one longer than
+    /// 256 bytes, or a digest of the content without one.
     public let requestID: String
     /// Seconds since 1970.
     public let sentAt: Double
     public let connection: ConnectionID
     /// The partner's own identifier of the user.
     public let user: String
-    /// The user's time zone as IFTTT spells it; Pacific Time unless the user said otherwise.
+    /// The user's time zone as IFTTT spells it. Pacific Time unless the user said otherwise.
     public var timeZone = "Pacific Time (US & Canada)"
     public let event: Event
 

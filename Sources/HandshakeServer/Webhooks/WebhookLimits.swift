@@ -1,8 +1,8 @@
 #if Server
 /// The time limits of webhooks.
 public struct WebhookLimits: Sendable, Hashable {
-    /// The longest age of a webhook that is accepted: IFTTT delivers again after an outage. Each identifier is remembered for
-    /// as long, so that a duplicate is dropped. From a minute to a week. Default: a day.
+    /// The longest age of a webhook that is accepted. IFTTT delivers again after an outage. Each identifier is
+    /// remembered for as long, so that a duplicate is dropped. From a minute to a week. Default: a day.
     public var maximumAge = Duration.seconds(86_400)
     /// How far in the future a webhook's time may be, because clocks differ. From zero to a day. Default: five minutes.
     public var clockSkew = Duration.seconds(300)

@@ -13,8 +13,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Receives IFTTT's webhooks at `POST ifttt/v1/webhooks/{type}/{event}` below the partner's API prefix (dossier
-/// 2.11).
+/// Receives IFTTT's webhooks (dossier 2.11). The route is `POST ifttt/v1/webhooks/{type}/{event}` below the partner's
+/// API prefix.
 ///
 /// ```swift
 /// let webhooks = try WebhookRoutes<BasicRequestContext>(serviceKey: key, vault: vault) { webhook in

@@ -8,7 +8,7 @@ public import OAuth
 public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, host and port.
     public let origin: Origin
-    /// The path of the routes, with a leading slash and without a trailing one; empty for the root.
+    /// The path of the routes, with a leading and without a trailing slash. Empty for the root.
     public let path: String
 
     /// Parses a URL.
@@ -38,7 +38,7 @@ public struct PublicAddress: Sendable, Hashable, CustomStringConvertible {
     var isSecure: Bool { origin.scheme == .https }
 }
 
-/// A path at the app's own origin, with its query: a redirect target that cannot leave the app.
+/// A path at the app's own origin, with its query. As a redirect target it cannot leave the app.
 ///
 /// Rejects `//evil.example` and `/\evil.example`, which browsers resolve to other hosts, and characters that could end a
 /// header field.

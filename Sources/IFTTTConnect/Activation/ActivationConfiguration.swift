@@ -4,12 +4,12 @@ extension ConnectActivation {
         public var connection: ConnectionID
         /// The callback of the attempt.
         public var redirect: CallbackURL
-        /// The initial text of the email field; need not be a valid address (dossier 10.2, W8).
+        /// The initial text of the email field (dossier 10.2, W8). It need not be a valid address.
         public var suggestedEmail: String
         /// Whether to skip the service's configuration page. The connection is then pending until the app has
         /// configured it.
         public var skipsConfiguration: Bool
-        /// The locale of the service's pages, sent as spelled here; nil leaves the choice to them.
+        /// The locale of the service's pages, sent as spelled here. Nil leaves the choice to them.
         public var locale: String?
         /// How the user confirms turning the connection off.
         public var disconnection: Disconnection
@@ -44,7 +44,7 @@ extension ConnectActivation {
     public enum Disconnection: Sendable, Hashable, Codable {
         /// The user is asked to confirm.
         case confirmed
-        /// Without confirmation, but the user can undo it for this time; only then the service is told.
+        /// Without confirmation, but the user can undo it for this time. The service is told only after this time.
         case undoable(seconds: Double)
         /// Immediately: one tap turns it off.
         case immediate

@@ -3,14 +3,14 @@ public import OAuth
 extension ConnectActivation {
     /// An effect that the performer has to carry out.
     public enum Effect: Sendable, Equatable {
-        /// Fetch the connection, with the user token if there is one; answer with ``Answer/fetched(_:_:)``.
+        /// Fetch the connection, with the user token if there is one. Answer with ``Answer/fetched(_:_:)``.
         case fetch(Ticket)
-        /// Ask the app's providers for what is needed now, and check the device's capabilities; answer with
+        /// Ask the app's providers for what is needed now. Check the device's capabilities too, and answer with
         /// ``Answer/gathered(_:_:)``.
         case gather(Ticket, Need)
         /// Look up the token's user; answer with ``Answer/userLookedUp(_:_:)``.
         case lookUpUser(Ticket)
-        /// Look up whether an address has an account; answer with ``Answer/accountLookedUp(_:_:)``.
+        /// Look up whether an address has an account. Answer with ``Answer/accountLookedUp(_:_:)``.
         case lookUpAccount(Ticket, EmailAddress)
         /// Turn a disabled connection on again; answer with ``Answer/enabled(_:_:)``.
         case enable(Ticket)
@@ -64,8 +64,8 @@ extension ConnectActivation {
 
         let state: AttemptState
 
-        /// Whether a URL is the redirect of this attempt: for a listener that has to show a page immediately. The state machine
-        /// parses the URL itself.
+        /// Whether a URL is the redirect of this attempt. For a listener that has to show a page immediately. The state
+        /// machine parses the URL itself.
         public func isAnswered(by url: String) -> Bool {
             guard let found = try? redirect.redirect(from: url).state else { return false }
             return state.matches(found)
@@ -79,7 +79,7 @@ extension ConnectActivation {
         }
     }
 
-    /// The context of an attempt, read when it is needed because codes expire (dossier 10.2, W13).
+    /// The context of an attempt (dossier 10.2, W13). It is read when it is needed, because codes expire.
     public struct AttemptContext: Sendable {
         /// Whether there is a user token to look the user up with.
         public var hasUserToken: Bool

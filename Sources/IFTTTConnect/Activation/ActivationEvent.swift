@@ -8,7 +8,7 @@ extension ConnectActivation {
         case appeared
         /// The user retries loading.
         case retryLoading
-        /// The app asks whether the connection changed; ignored while something is in progress.
+        /// The app asks whether the connection changed. Ignored while something is in progress.
         case refresh
         /// The user turns it on. The state is new for each attempt; the time is in seconds since 1970.
         case connect(AttemptState, at: Double)
@@ -32,14 +32,14 @@ extension ConnectActivation {
 
         // From the system.
 
-        /// The app was opened with a redirect, a browser caught it, or a server's route received it; the time is in seconds
-        /// since 1970. ``ConnectActivation/open(_:at:)`` takes a URL.
+        /// A redirect arrived, at a time in seconds since 1970. The app was opened with it, a browser caught it, or a
+        /// server's route received it. ``ConnectActivation/open(_:at:)`` takes a URL.
         case redirected(ActivationRedirect, at: Double)
         /// The app entered the background, perhaps because the IFTTT app opened.
         case enteredBackground
         /// The network is available again.
         case connectivityReturned
-        /// The user has logged out of the app: everything known about the user is deleted, and pending attempts are
+        /// The user has logged out of the app. Everything known about the user is deleted, and pending attempts are
         /// cancelled.
         case signedOut
         /// This machine was stored by a process that has ended.

@@ -1,6 +1,6 @@
 import OAuth
 
-/// A redirect to a callback, parsed but not matched with an attempt yet (dossier 3.7).
+/// A parsed redirect to a callback, not matched with an attempt yet (dossier 3.7).
 ///
 /// Only ``CallbackURL/redirect(from:)`` creates one.
 public struct ActivationRedirect: Sendable, Equatable {
@@ -51,6 +51,6 @@ public enum RedirectRefusal: String, Error, Sendable, Hashable, Codable {
     case stateMissing = "state_missing"
     /// Its state belongs to another attempt, of this button or another one.
     case otherAttempt = "other_attempt"
-    /// No attempt is pending: the redirect was used before, or the user was not sent anywhere.
+    /// No attempt is pending. The redirect was used before, or the user was not sent anywhere.
     case noPendingAttempt = "no_pending_attempt"
 }

@@ -27,7 +27,7 @@ extension ConnectActivation {
         /// It will be turned off after this time, unless the user undoes it.
         case undoableDisconnection(seconds: Double)
         case disconnecting
-        /// It is off; becomes ``initial`` after two seconds, or immediately when the user turns it on again.
+        /// It is off. It becomes ``initial`` after two seconds; the user can turn it on again immediately.
         case disconnected
         /// It cannot be turned on here: there is neither a browser nor the IFTTT app. A view hides the button until
         /// ``Event/refresh`` finds one.
@@ -53,19 +53,19 @@ extension ConnectActivation {
         case unreachable
         /// The service rejects the user token.
         case unauthorized
-        /// The connection does not exist, or is not visible: an unpublished one needs its invite code.
+        /// The connection does not exist, or is not visible. An unpublished one needs its invite code.
         case notFound
         /// Another error status, with the service's sanitised message.
         case service(status: Int, code: String?, message: String?)
         /// A malformed answer: details for developers.
         case unreadableAnswer(String)
-        /// The app's credential provider failed or is misconfigured: details for developers.
+        /// The app's credential provider failed or is misconfigured. The text has details for developers.
         case credentials(String)
         /// The service could not create an account.
         case accountCreationFailed
         /// The user cancelled on the service's configuration page.
         case configurationCancelled
-        /// The service returned an error, with its error type if there is one, such as `auth_error`.
+        /// The service returned an error. It comes with its error type if there is one, such as `auth_error`.
         case refusedByService(type: String?)
         /// The redirect has an unknown step.
         case unknownRedirect
@@ -75,7 +75,7 @@ extension ConnectActivation {
         case appNotOpened
         /// The browser could not be opened.
         case browserNotOpened
-        /// The service disagrees: the connection was turned on and is not on, or the other way round.
+        /// The service disagrees. The connection was turned on and is not on, or the other way round.
         case notConfirmed(Connection.Status)
     }
 

@@ -1,7 +1,7 @@
 public import OAuth
 
-/// The `state` of an attempt: 256 random bits that the callback URL carries and the redirect must return (RFC 6749,
-/// section 10.12; dossier 10.2, W9).
+/// The `state` of an attempt (RFC 6749, section 10.12; dossier 10.2, W9). It is 256 random bits that the callback URL
+/// carries and the redirect must return.
 ///
 /// A value is used for one attempt and never printed. It is stored with the activation, which must survive the app being
 /// killed while the browser is open.

@@ -35,10 +35,10 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
     /// The connection as last fetched; nil until it has been loaded.
     public internal(set) var connection: Connection?
 
-    /// Whether the connection is on but not configured, so that it has no effect yet (dossier 1.3; 10.2, W15).
+    /// Whether the connection is on but not configured (dossier 1.3; 10.2, W15). It has no effect yet.
     public internal(set) var isPendingConfiguration = false
 
-    /// The number of refused addresses, so that a view notices a second refusal of the same address.
+    /// The number of refused addresses. With it a view notices a second refusal of the same address.
     public internal(set) var refusals = 0
 
     /// The current attempt: from the user's action until its redirect, or until another attempt replaces it.
@@ -64,7 +64,7 @@ public struct ConnectActivation: Sendable, Hashable, Codable {
         connection = nil
     }
 
-    /// Creates an activation with a prefetched connection, so that loading is skipped (dossier 3.1).
+    /// Creates an activation with a prefetched connection (dossier 3.1). Loading is skipped.
     ///
     /// - Throws: ``ConnectError/input(member:problem:)`` when it is not the configuration's connection.
     public init(_ configuration: Configuration, prefetched: Connection) throws(ConnectError) {
@@ -264,13 +264,15 @@ extension ConnectActivation {
     /// Whether the IFTTT app is installed, as of the last check; nil when unknown.
     public var isAppInstalled: Bool? { capabilities?.isAppInstalled }
 
-    /// Whether turning on asks for an address first, as of the last check: there is no user token and no app (dossier 3.3).
+    /// Whether turning on asks for an address first (dossier 3.3). As of the last check, it does when there is no user
+    /// token and no app, and pages can be opened.
     public var asksForEmail: Bool {
         guard let capabilities else { return false }
         return !capabilities.hasUserToken && !goesByApp && capabilities.canOpenPages
     }
 
-    /// Whether the user can cancel what is in progress; while the service turns on or off, the change is undone after its answer.
+    /// Whether the user can cancel what is in progress. While the service turns on or off, the change is undone after
+    /// its answer.
     public var isCancellable: Bool {
         switch state {
         case .enteringEmail, .verifying, .creatingAccount, .goingToService: true
@@ -280,7 +282,7 @@ extension ConnectActivation {
         }
     }
 
-    /// The address for which the service's page creates an account; nil when it creates none.
+    /// The address for which the service's page creates an account. Nil when it creates none.
     public var newAccount: EmailAddress? {
         if case .new(let email) = attempt?.user { email } else { nil }
     }

@@ -47,8 +47,8 @@ extension ConnectActivation {
         return request
     }
 
-    /// The URL that manages the connection in the IFTTT app; nil when the app is not known to be installed, or has no such
-    /// URL (dossier 4.9).
+    /// The URL that manages the connection in the IFTTT app (dossier 4.9). Nil on platforms other than iOS, when the
+    /// app is not known to be installed, or when it has no such URL.
     public var appEditURL: String? {
         guard isAppInstalled == true, configuration.identity.platform == .ios else { return nil }
         return request(callback: configuration.redirect.rawValue).appURL(.edit)
@@ -107,8 +107,8 @@ extension ConnectActivation {
         return effects + [.deliver(.cancelled)]
     }
 
-    /// Handles a URL: as ``Event/redirected(_:at:)`` when it is a redirect to the callback, otherwise with
-    /// ``Effect/refused(_:)``.
+    /// Handles a URL, which may be a redirect to the callback. It is handled as ``Event/redirected(_:at:)`` then,
+    /// otherwise with ``Effect/refused(_:)``.
     ///
     /// - Parameters:
     ///   - url: the full URL.

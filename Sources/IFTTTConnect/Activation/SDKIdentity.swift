@@ -2,7 +2,7 @@ import OAuth
 
 /// The caller's identity in headers and URLs (dossier 2.2 and 3.4).
 public struct SDKIdentity: Sendable, Hashable, Codable {
-    /// The SDK version, such as `2.8.0`: 1 to 64 letters, digits, periods, hyphens and plus signs.
+    /// The SDK version, such as `2.8.0`. It has 1 to 64 letters, digits, periods, hyphens and plus signs.
     public let version: String
     /// The platform whose conventions are used.
     public let platform: Platform
@@ -41,7 +41,7 @@ public struct SDKIdentity: Sendable, Hashable, Codable {
     }
 }
 
-/// The random ID of an installation, which exists only with the user's consent to analytics (dossier 7; 10.2, W24).
+/// The random ID of an installation (dossier 7; 10.2, W24). It exists only with the user's consent to analytics.
 public struct AnonymousID: RawRepresentable, Sendable, Hashable, Codable {
     /// A UUID in its text form.
     public let rawValue: String
@@ -56,7 +56,7 @@ public struct AnonymousID: RawRepresentable, Sendable, Hashable, Codable {
     }
 }
 
-/// A mail program that the service's page can open, by the service's name for it (dossier 3.4).
+/// A mail program that the service's page can open (dossier 3.4). The value is the service's name for it.
 public struct MailClient: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 
@@ -64,7 +64,7 @@ public struct MailClient: RawRepresentable, Sendable, Hashable, Codable {
         self.rawValue = rawValue
     }
 
-    /// The mail programs that are checked on iOS, in the order in which they are reported.
+    /// The mail programs that are checked on iOS, in the order of the report.
     public static let ios = ["message", "googlegmail", "ms-outlook", "ymail", "airmail", "readdle-spark"].map {
         MailClient(rawValue: $0 + "://")
     }

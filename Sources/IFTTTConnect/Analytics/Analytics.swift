@@ -1,7 +1,7 @@
 public import Handshake
 public import OAuth
 
-/// Counts what happens to a button, only with the user's consent (dossier 7; 10.2, W24).
+/// Counts a button's events, only with the user's consent (dossier 7; 10.2, W24).
 ///
 /// Without consent there is no queue and no ID: ``anonymousID`` is nil, and nothing is sent. Withdrawing consent deletes
 /// both immediately, and a pending answer restores nothing. Consenting again creates a new ID.
@@ -95,8 +95,8 @@ public actor Analytics {
         if queue?.isReady == true { wakeUp?.yield() }
     }
 
-    /// Sends the queue, oldest first and at most ten per request, until it is empty or a request fails. Also called at
-    /// ``ConnectActivation/Event/enteredBackground``. Concurrent flushes share one run.
+    /// Sends the queue, oldest first, until it is empty or a request fails. A request has at most ten events. Also
+    /// called at ``ConnectActivation/Event/enteredBackground``. Concurrent flushes share one run.
     public func flush() async {
         await load()
         let sending = self.sending ?? Task { await sendAll() }
@@ -118,8 +118,8 @@ public actor Analytics {
         sending = nil
     }
 
-    /// Sends when enough events are queued and every 30 seconds, until the task is cancelled. Only one run is active; a second
-    /// one returns immediately.
+    /// Sends until the task is cancelled. It sends when enough events are queued and every 30 seconds. Only one run is
+    /// active; a second one returns immediately.
     public func run() async {
         guard wakeUp == nil else { return }
         let (wakeUps, wakeUp) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

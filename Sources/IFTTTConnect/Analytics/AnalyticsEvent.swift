@@ -92,7 +92,8 @@ extension AnalyticsEvent {
             .impression, at: button(connection), object: Place(type: "modal", id: "connect_information"))
     }
 
-    /// An item of the About page was tapped: a service's name, the connection's name, `privacy_policy` or `manage`.
+    /// An item of the About page was tapped. Its name is a service's name, the connection's name, `privacy_policy` or
+    /// `manage`.
     public static func aboutClicked(_ connection: ConnectionID, button name: String) -> AnalyticsEvent {
         AnalyticsEvent(.click, at: button(connection), object: Place(type: "button", id: name))
     }

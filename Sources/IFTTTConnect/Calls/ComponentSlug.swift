@@ -1,4 +1,5 @@
-/// A trigger, query or action of a service, as paths and webhooks name it: `lumen_garden.start_drip` (dossier 2.9 and 2.11).
+/// A trigger, query or action of a service (dossier 2.9 and 2.11). Paths and webhooks name it as in
+/// `lumen_garden.start_drip`.
 public struct ComponentSlug: Sendable, Hashable {
     public let service: String
     public let name: String
@@ -10,7 +11,7 @@ public struct ComponentSlug: Sendable, Hashable {
 }
 
 extension ComponentSlug: LosslessStringConvertible {
-    /// Parses the service before the first period and the name after it; nil when either is missing.
+    /// Parses the service before the first period and the name after it. Nil when either is missing.
     public init?(_ description: String) {
         guard let period = description.firstIndex(of: ".") else { return nil }
         let name = description[description.index(after: period)...]

@@ -2,7 +2,7 @@ import HTTPTypes
 public import Handshake
 public import OAuth
 
-/// The API calls of an app: anonymous, or for the user whose token it has (dossier 2).
+/// The API calls of an app (dossier 2). They are anonymous, or for the user whose token it has.
 ///
 /// ```swift
 /// let ifttt = ConnectAPI(.user(token))
@@ -25,7 +25,7 @@ public struct ConnectAPI: Sendable {
         public var userToken: @Sendable () async throws -> UserToken?
         /// The invite code of an unpublished service; nil for published ones.
         public var inviteCode: @Sendable () async throws -> Secret?
-        /// The installation's anonymous ID; nil without the user's consent (dossier 10.2, W24).
+        /// The installation's anonymous ID (dossier 10.2, W24). Nil without the user's consent.
         public var anonymousID: @Sendable () async -> AnonymousID?
         public var identity: SDKIdentity
 
@@ -76,16 +76,16 @@ public struct ConnectAPI: Sendable {
         self.exchange = exchange
     }
 
-    /// When a fetch is retried: after a network failure, a lost, truncated or foreign answer, status 429, or 500 and above.
-    /// Any other status is final, including 401 and 404.
+    /// When a fetch is retried. It is after a network failure, a lost, truncated or foreign answer, status 429, or 500
+    /// and above. Any other status is final, including 401 and 404.
     ///
     /// If the service asks for a longer pause than planned, it is respected; beyond ``maximumPause`` the call fails
     /// immediately, with ``ConnectError/Problem/retryAfter``.
     ///
-    /// Of the other calls, here and in ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`) are
-    /// retried once after a quarter of a second; `perform` and the idempotent ones (`enable`, `disable`, `refreshLabels`,
-    /// `notify`) after a second; both accept a `Retry-After` of at most two seconds. All others are never retried: `update`, `run`,
-    /// `test`, `userToken` and `provisionalCode`.
+    /// Of the other calls, here and in ``ConnectService``, those that change nothing (`me`, `account`, `fieldOptions`)
+    /// are retried once after a quarter of a second; `perform` and the idempotent ones (`enable`, `disable`,
+    /// `refreshLabels`, `notify`) after a second; both accept a `Retry-After` of at most two seconds. All others are
+    /// never retried: `update`, `run`, `test`, `userToken` and `provisionalCode`.
     public struct RetryPolicy: Sendable, Hashable {
         /// The pause before each retry.
         public let pauses: [Duration]
@@ -102,7 +102,7 @@ public struct ConnectAPI: Sendable {
         public static let none = RetryPolicy(pauses: [])
     }
 
-    /// Fetches a connection, including the user's configuration if there is a user (dossier 2.5).
+    /// Fetches a connection (dossier 2.5). It includes the user's configuration if there is a user.
     ///
     /// - Parameters:
     ///   - id: the connection.
@@ -156,7 +156,8 @@ public struct ConnectAPI: Sendable {
     public enum AccountLookUp: Sendable, Hashable {
         case exists
         case doesNotExist
-        /// Unknown, with the error: ``ConnectError/Problem/Kind/invalidParameters`` for an address that IFTTT considers invalid.
+        /// Unknown, with the error. It is ``ConnectError/Problem/Kind/invalidParameters`` for an address that IFTTT
+        /// considers invalid.
         case couldNotAsk(ConnectError)
     }
 

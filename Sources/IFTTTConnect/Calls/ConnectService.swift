@@ -54,7 +54,7 @@ public struct ConnectService: Sendable {
         exchange = Exchange(transport: transport, time: time)
     }
 
-    /// Fetches a connection, including the configuration of a user if given (dossier 2.5).
+    /// Fetches a connection (dossier 2.5). It includes the configuration of a user if given.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func connection(
@@ -99,8 +99,7 @@ public struct ConnectService: Sendable {
         }
     }
 
-    /// A code for a Connect URL, from a code of the partner's OAuth server (dossier 2.8). Single-use, valid for 48
-    /// hours.
+    /// A code for a Connect URL, from one of the partner's OAuth server (dossier 2.8). Single-use, valid for 48 hours.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func provisionalCode(for oauthCode: Secret) async throws -> Secret {

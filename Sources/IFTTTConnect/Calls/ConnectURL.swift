@@ -1,6 +1,7 @@
 public import OAuth
 
-/// A URL that turns a connection on from anywhere without this kit, such as a mail or a web page (dossier 2.1 and 3.4).
+/// A URL that turns a connection on without this kit (dossier 2.1 and 3.4). It works from anywhere, such as a mail or a
+/// web page.
 public struct ConnectURL: Sendable {
     public var connection: ConnectionID
     /// The account's address.

@@ -26,8 +26,8 @@ public struct FieldOptions: Sendable, Hashable {
 }
 
 extension UserConnection {
-    /// The configuration in the form of an update (dossier 2.9), as read by ``init(document:)``: only the opaque value of an
-    /// option, and no identifiers of the configurations.
+    /// The configuration in the form of an update (dossier 2.9). It is as ``init(document:)`` reads it: only the opaque
+    /// value of an option, and no identifiers of the configurations.
     public var document: JSONValue {
         .object(["user_features": .array(features.map(\.json))])
     }

@@ -10,7 +10,8 @@ public enum FieldOwner: Sendable, Hashable {
     case action(ComponentSlug, feature: String? = nil)
     case feature(String)
 
-    /// The owner in a ``Connection/Component/fieldOptionsURL`` or ``Connection/Feature/fieldOptionsURL``.
+    /// The owner that a URL of field options names. The URL is a ``Connection/Component/fieldOptionsURL`` or a
+    /// ``Connection/Feature/fieldOptionsURL``.
     ///
     /// Only the path is read: the request goes to the configured host, with the token or the key, whatever host the answer
     /// names.

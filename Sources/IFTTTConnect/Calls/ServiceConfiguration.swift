@@ -7,7 +7,7 @@ import OAuth
 @available(watchOS, unavailable)
 @available(visionOS, unavailable)
 extension ConnectService {
-    /// The options of the fields of a trigger, query, action or feature, for a user (dossier 2.9).
+    /// The options of fields, for a user (dossier 2.9). The fields are those of a trigger, query, action or feature.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func fieldOptions(

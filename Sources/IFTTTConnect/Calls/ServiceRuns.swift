@@ -33,7 +33,7 @@ extension ConnectService {
         try await exchange.acknowledge(operation)
     }
 
-    /// Makes the service send the partner a webhook as if a trigger had fired (dossier 2.10).
+    /// Makes the service send the partner a test webhook (dossier 2.10). It is sent as if a trigger had fired.
     ///
     /// - Throws: ``ConnectError``, `CancellationError`.
     public func test(_ trigger: ComponentSlug, in id: ConnectionID, _ options: RunOptions) async throws {

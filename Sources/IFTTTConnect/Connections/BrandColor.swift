@@ -1,4 +1,4 @@
-/// The colour of a service: red, green and blue from 0 to 255, opaque (dossier 1.2).
+/// The colour of a service, opaque (dossier 1.2). Red, green and blue run from 0 to 255.
 public struct BrandColor: Sendable, Hashable, Codable {
     public let red: UInt8
     public let green: UInt8

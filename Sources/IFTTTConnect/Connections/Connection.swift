@@ -12,7 +12,7 @@ public struct Connection: Sendable, Hashable, Codable, Identifiable {
     public let url: WebAddress
     /// Whether it is on for this user.
     public let status: Status
-    /// The services that it links, at least one of them primary, in the service's order.
+    /// The services that it links, in the service's order. At least one of them is primary.
     public let services: [Service]
     /// The picture, when there is one.
     public let coverImage: CoverImage?
@@ -20,7 +20,7 @@ public struct Connection: Sendable, Hashable, Codable, Identifiable {
     public let features: [Feature]
     /// The predecessor of features; deprecated by the service (dossier 1.6).
     public let valuePropositions: [ValueProposition]
-    /// The user's configuration; nil when the caller is unknown or has not turned the connection on.
+    /// The user's configuration. Nil when the caller is unknown or has not turned the connection on.
     public let userConnection: UserConnection?
 
     /// The partner's own service: the first primary one.
@@ -29,12 +29,13 @@ public struct Connection: Sendable, Hashable, Codable, Identifiable {
     /// The services that the partner's is connected with.
     public var worksWithServices: [Service] { services.filter { !$0.isPrimary } }
 
-    /// The service whose icon and colour the button shows: the first that is not primary, otherwise the primary one.
+    /// The service whose icon and colour the button shows. It is the first that is not primary, otherwise the primary
+    /// one.
     public var connectingService: Service { services.first { !$0.isPrimary } ?? primaryService }
 
-    /// Whether the user has configured none of its features, so that it has no effect although it may be on: a user who
-    /// skipped the service's page still has to. The service has no status for it (dossier 1.3; 10.2, W15). Nil without the
-    /// user's configuration.
+    /// Whether the user has configured none of its features. It then has no effect although it may be on: a user who
+    /// skipped the service's page still has to configure it. The service has no status for it (dossier 1.3; 10.2, W15).
+    /// Nil without the user's configuration.
     public var isUnconfigured: Bool? {
         userConnection.map { $0.features.isEmpty && !features.isEmpty }
     }
@@ -138,7 +139,7 @@ extension Connection {
     public struct Component: Sendable, Hashable, Codable {
         /// Its identifier: a service's own, or a feature's.
         public let id: String
-        /// The component of the service, such as `exit_region_location`; nil in a service's list.
+        /// The component of the service, such as `exit_region_location`. Nil in a service's list.
         public let kindID: String?
         /// Its service; nil in a service's list.
         public let serviceID: String?

@@ -1,5 +1,5 @@
 extension Connection {
-    /// The picture of a connection in several widths, twice as wide as high (dossier 1.5).
+    /// The picture of a connection in several widths (dossier 1.5). It is twice as wide as high.
     public struct CoverImage: Sendable, Hashable, Codable {
         /// The available widths in pixels.
         public static let widths = [480, 720, 1080, 1440, 2160, 2880, 4320]
@@ -12,7 +12,7 @@ extension Connection {
             self.urls = urls
         }
 
-        /// The width that fits a view best: the largest below 1.2 times the view's pixels, and 480 when there is
+        /// The width that fits a view best. It is the largest below 1.2 times the view's pixels, and 480 when there is
         /// none.
         ///
         /// - Parameters:

@@ -1,6 +1,6 @@
 public import OAuth
 
-/// The type of a field, in the service's spelling; unknown ones are preserved (dossier 1.9).
+/// The type of a field, in the service's spelling (dossier 1.9). Unknown ones are preserved.
 public struct FieldType: RawRepresentable, Sendable, Hashable, Codable {
     public let rawValue: String
 

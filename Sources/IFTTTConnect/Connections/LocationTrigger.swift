@@ -9,8 +9,8 @@ public struct LocationTrigger: Sendable, Hashable, Codable {
 }
 
 extension Connection {
-    /// The default areas of triggers: of each feature's triggers, the first field named `location`, in either spelling
-    /// of its coordinates (dossier 1.7; 10.2, W28).
+    /// The default areas of triggers (dossier 1.7; 10.2, W28). They are those of each feature's triggers: the first
+    /// field named `location`, in either spelling of its coordinates.
     public var defaultAreas: [LocationValue] {
         features.flatMap(\.triggers).compactMap { trigger in
             guard case .location(let area)? = trigger.fields.first(where: { $0.id == "location" })?.defaultValue,
@@ -25,8 +25,8 @@ extension Connection {
 }
 
 extension UserConnection {
-    /// The areas monitored for the user: for each enabled feature, each trigger's fields named `location` that have an
-    /// area (dossier 1.8).
+    /// The areas monitored for the user (dossier 1.8). They are, for each enabled feature, each trigger's fields named
+    /// `location` that have an area.
     public var locationTriggers: [LocationTrigger] {
         features.filter(\.isEnabled).flatMap(\.triggers).flatMap { trigger -> [LocationTrigger] in
             guard let id = trigger.id else { return [] }
@@ -44,13 +44,13 @@ extension UserConnection {
 public struct UserTrigger: Sendable, Hashable {
     /// The trigger's subscription.
     public let id: String
-    /// The trigger, such as `location.exit_region_location`; nil when the service does not say.
+    /// The trigger, such as `location.exit_region_location`. Nil when the service does not say.
     public let slug: ComponentSlug?
     public let area: LocationValue
 }
 
 extension Connection {
-    /// The user's triggers that have an area, in the service's order, of enabled features.
+    /// The user's triggers that have an area, in the service's order. They belong to enabled features.
     public var userTriggers: [UserTrigger] {
         let components = Dictionary(
             features.flatMap(\.triggers).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

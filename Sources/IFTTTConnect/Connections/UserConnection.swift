@@ -9,7 +9,7 @@ public struct UserConnection: Sendable, Hashable, Codable {
 
     /// One configuration of a feature.
     public struct UserFeature: Sendable, Hashable, Codable {
-        /// The `user_feature_id` of run, perform and test; nil for one that is not stored yet.
+        /// The `user_feature_id` of run, perform and test. Nil for one that is not stored yet.
         public let id: String?
         public let featureID: String
         public let isEnabled: Bool

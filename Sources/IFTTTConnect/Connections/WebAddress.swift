@@ -1,4 +1,4 @@
-/// The URL of a page or a picture: absolute, with the scheme `https` or `http` and a host.
+/// The URL of a page or a picture. It is absolute, with the scheme `https` or `http` and a host.
 ///
 /// URLs in the service's answers are of this type or dropped: `javascript:`, `data:`, `file:` and relative references are
 /// rejected (dossier 1.2). Characters outside ASCII are percent-encoded; nothing else changes.

@@ -3,7 +3,8 @@ import Handshake
 import OAuth
 import Synchronization
 
-/// Performs the effects of a ``ConnectActivation``: calls IFTTT, opens the browser, stores the token, runs timers.
+/// Performs the effects of a ``ConnectActivation``. It calls IFTTT, opens the browser, stores the token, and runs
+/// timers.
 ///
 /// ```swift
 /// let controller = ConnectController(activation, tokens: tokens, environment: environment)
@@ -93,8 +94,8 @@ public final class ConnectController: Sendable {
     /// The current activation.
     public var activation: ConnectActivation { state.withLock { $0.activation } }
 
-    /// Updates from now on, beginning with the current activation, until the current or next run ends. A listener that is 100
-    /// updates behind loses the oldest.
+    /// Updates from now on, beginning with the current activation. They end with the current or next run. A listener
+    /// that is 100 updates behind loses the oldest.
     ///
     /// Updates without a listener, such as the outcome of an attempt, are delivered to the first listener; at most the
     /// newest 100.
@@ -110,7 +111,8 @@ public final class ConnectController: Sendable {
         send(Input.event(event))
     }
 
-    /// Counts an event of the view, such as ``AnalyticsEvent/footerClicked``; nothing without the user's consent.
+    /// Counts an event of the view, such as ``AnalyticsEvent/footerClicked``. It counts nothing without the user's
+    /// consent.
     ///
     /// Returns immediately, so that the user never waits for it. The controller itself counts what the activation causes,
     /// such as ``AnalyticsEvent/connectionShown(_:appName:)``.
@@ -130,7 +132,7 @@ public final class ConnectController: Sendable {
         send(.connect(AttemptState(random: connections.random), at: time.now()))
     }
 
-    /// Sends a user who is awaited to the service again: opens the page or the app with a fresh one-time code.
+    /// Sends a user who is awaited to the service again. It opens the page or the app with a fresh one-time code.
     /// Otherwise without effect.
     public func reopen() {
         send(.reopen)
@@ -150,7 +152,7 @@ public final class ConnectController: Sendable {
         return true
     }
 
-    /// Deletes the user's token and what was known about the user, for the app's own log-out. Turns nothing off.
+    /// Deletes the user's token and what was known about the user. For the app's own log-out. Turns nothing off.
     ///
     /// The button shows it once the controller runs, before any queued event: a late redirect stores no token for the next
     /// user.

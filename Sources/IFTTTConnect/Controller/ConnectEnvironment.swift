@@ -5,8 +5,7 @@ public import OAuth
 public struct ConnectEnvironment: Sendable {
     /// Opens the service's pages and the IFTTT app.
     public var browser: any ConnectBrowser
-    /// A one-time code of the partner's OAuth server for the signed-in user; nil shows the partner's
-    /// log-in page.
+    /// A one-time code of the partner's OAuth server for the signed-in user. Nil shows the partner's log-in page.
     public var oauthCode: @Sendable () async throws -> Secret?
     /// The invite code of an unpublished service.
     public var inviteCode: @Sendable () async throws -> Secret?
@@ -27,7 +26,7 @@ public struct ConnectEnvironment: Sendable {
     /// Nil where there is no background, or where the app sends ``ConnectActivation/Event/enteredBackground`` itself.
     public var backgroundEntries: (@Sendable () -> AsyncStream<Void>)?
 
-    /// Creates the environment of a device with a browser and no other apps; members can be set.
+    /// Creates the environment of a device with a browser and no other apps. Members can be set.
     public init(browser: some ConnectBrowser) {
         self.browser = browser
         oauthCode = { nil }

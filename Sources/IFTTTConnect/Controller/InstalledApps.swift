@@ -15,7 +15,8 @@ public protocol InstalledApps: Sendable {
 }
 
 extension ConnectEnvironment {
-    /// Creates the environment of a device with a browser for IFTTT's pages and with other apps, such as IFTTT's.
+    /// Creates the environment of a device with a browser and with other apps. The browser is for IFTTT's pages;
+    /// IFTTT's app may be among the others.
     ///
     /// - Parameters:
     ///   - pages: shows IFTTT's pages and catches their redirects.

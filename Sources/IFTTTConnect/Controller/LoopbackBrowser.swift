@@ -2,8 +2,8 @@ public import Handshake
 import OAuth
 import Synchronization
 
-/// The system browser with a loopback listener that catches the redirect: for terminals and desktops (RFC 8252,
-/// section 7.3).
+/// The system browser with a loopback listener (RFC 8252, section 7.3). The listener catches the redirect. For
+/// terminals and desktops.
 ///
 /// Set ``callbackURL`` in the configuration. It must be registered at IFTTT, so use a fixed port. Only one page is awaited:
 /// opening another one, and ``close()``, end the previous wait.

@@ -14,7 +14,7 @@ import UIKit
 public struct SystemApps: InstalledApps {
     public init() {}
 
-    /// Whether an app can open a URL; false also when `Info.plist` does not list its scheme.
+    /// Whether an app can open a URL. False also when `Info.plist` does not list its scheme.
     public func canOpen(_ address: String) async -> Bool {
         guard let url = URL(string: address) else { return false }
         return await MainActor.run { UIApplication.shared.canOpenURL(url) }

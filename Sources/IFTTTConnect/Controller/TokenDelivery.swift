@@ -2,11 +2,11 @@
 public enum TokenDelivery: Sendable {
     /// From the redirect, through the browser's history: for apps without a server.
     case redirect
-    /// From the redirect; while there is none, or when it was rejected, from the partner's server. The closure is called each
-    /// time, and returns nil without a token.
+    /// From the redirect, otherwise from the partner's server. The server is asked while there is no token, or when it
+    /// was rejected. The closure is called each time, and returns nil without a token.
     case redirectOrPartnerServer(@Sendable () async throws -> UserToken?)
-    /// Only from the partner's server, which exchanges it with its service key; nil without a token. A token in a redirect is
-    /// ignored.
+    /// Only from the partner's server, which exchanges it with its service key. Nil without a token. A token in a
+    /// redirect is ignored.
     case partnerServer(@Sendable () async throws -> UserToken?)
 
     /// Whether a redirect's token counts.

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension AreaCrossing {
-    /// A crossing of an area of this kit.
+    /// A crossing of an area of this kit, recorded at `now` in seconds since 1970.
     ///
     /// - Returns: nil for the host app's regions and for dwelling (dossier 10.2, W21).
     init?(_ event: GeofenceEvent, at now: Double, installation: String) {

@@ -3,7 +3,8 @@
 /// The identifier follows from what happened, so a crossing that is evaluated again after a crash has the same one, and the
 /// service recognises a crossing that it gets twice.
 public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
-    /// A UUID (RFC 9562, section 5.8) made of the installation, the subscription, the kind and the time to a millisecond.
+    /// A UUID that identifies the crossing (RFC 9562, section 5.8). It is made of the installation, the subscription,
+    /// the kind and the time to a millisecond.
     public let id: String
     /// The trigger's subscription.
     public let subscriptionID: String

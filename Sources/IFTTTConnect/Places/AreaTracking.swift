@@ -20,7 +20,8 @@ struct AreaTracking: Sendable {
 }
 
 extension PlacesSynchronizer {
-    /// Takes a position that the app reports (dossier 6.6, Android): evaluates the areas and records crossings durably.
+    /// Takes a position that the app reports (dossier 6.6, Android). It evaluates the areas and records crossings
+    /// durably.
     ///
     /// Positions are taken one after another, in the order of the calls.
     ///
@@ -35,8 +36,8 @@ extension PlacesSynchronizer {
         try await inTurn { try await $0.take(fix, now: now) }
     }
 
-    /// Confirms what only waits for time to pass: for sources that fall silent when the user stands still. Call it about once a
-    /// second; the last fix holds for ``GeofenceMonitor/Configuration/maximumAge``.
+    /// Confirms what only waits for time to pass. For sources that fall silent when the user stands still. Call it
+    /// about once a second; the last fix holds for ``GeofenceMonitor/Configuration/maximumAge``.
     ///
     /// - Parameter now: the present.
     /// - Returns: what happened, and the crossings that were recorded.
@@ -50,7 +51,7 @@ extension PlacesSynchronizer {
         }
     }
 
-    /// Where the user was when that last changed the record, as far as any process knows.
+    /// Where the user was at the record's last change, as far as any process knows.
     public struct Whereabouts: Sendable, Hashable {
         /// The last fix of the record; nil without any.
         public let lastFix: Fix?

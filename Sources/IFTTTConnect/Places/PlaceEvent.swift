@@ -1,7 +1,7 @@
 public import Geofences
 public import Handshake
 
-/// What happened to the areas and crossings of an account, how late, and why (dossier 6.8).
+/// What happened to an account's areas and crossings (dossier 6.8). It says how late, and why.
 public enum PlaceEvent: Sendable, Hashable {
     /// A crossing is durable; seconds since it occurred.
     case recorded(AreaCrossing, delay: Double)

@@ -14,9 +14,10 @@ extension PlacesSynchronizer {
         return try await record(crossings: crossings(of: events, by: installation))
     }
 
-    /// Records a crossing that the system reports, which tells a region and a time.
+    /// Records a crossing that the system reports.
     ///
-    /// - Throws: as ``record(_:)``; ``ConnectError/input(member:problem:)`` for a time that is not a number.
+    /// - Returns: what was recorded; nil for a region of the host app. Call ``synchronize(_:)`` next.
+    /// - Throws: as ``record(_:)-([GeofenceEvent])``; ``ConnectError/input(member:problem:)`` for a date that is not finite.
     @discardableResult
     public func record(_ kind: AreaCrossing.Kind, of region: String, at occurredAt: Double) async throws
         -> [AreaCrossing]
@@ -50,7 +51,7 @@ extension PlacesSynchronizer {
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be used.
     public var damagedRecords: [VaultError] { get async throws { try await queue.contents().damaged } }
 
-    /// Removes the records of the queue that cannot be read, and with them their crossings.
+    /// Removes the records of the queue that cannot be read. Their crossings are removed with them.
     ///
     /// - Returns: how many there were.
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.

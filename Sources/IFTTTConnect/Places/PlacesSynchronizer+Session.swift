@@ -158,8 +158,9 @@ extension PlacesSynchronizer {
         var isShortened = false
     }
 
-    /// Watches connections, besides those of earlier calls, and synchronizes: now and every ``Configuration/interval``, sooner
-    /// after a failure, and soon after a sign-in of any process. Runs until the task is cancelled.
+    /// Watches connections, besides those of earlier calls, and synchronizes. It does so now and every
+    /// ``Configuration/interval``, sooner after a failure, and soon after a sign-in of any process. Runs until the task
+    /// is cancelled.
     ///
     /// - Throws: `CancellationError`; ``ConnectError/account(_:)`` when the connections cannot be written.
     public func run(activating connections: [ConnectionID] = []) async throws {

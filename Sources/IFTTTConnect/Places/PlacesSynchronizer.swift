@@ -2,7 +2,7 @@ public import Geofences
 public import Handshake
 public import OAuth
 
-/// Follows a user's connections, tells which areas to monitor, and uploads crossings of them (dossier 6).
+/// Follows a user's connections (dossier 6). It tells which areas to monitor, and uploads crossings of them.
 ///
 /// Crossings are given up by age, never by number; after a 401 they wait for the next sign-in (dossier 10.2, W19). Create it as
 /// early as possible at launch: recording needs neither network nor token nor an activated connection.
@@ -51,7 +51,7 @@ public actor PlacesSynchronizer {
         public var lifeCycle: LifeCycle = .all
         /// The pause between two periodic synchronizations.
         public var interval: Duration = .seconds(3_600)
-        /// The pause after one that failed; it doubles with each that fails, up to ``interval``.
+        /// The pause after a failed synchronization. It doubles with each that fails, up to ``interval``.
         public var failurePause: Duration = .seconds(60)
         /// How many events wait for a late reader; the oldest are dropped.
         public var maximumEvents = 1_000
@@ -61,7 +61,8 @@ public actor PlacesSynchronizer {
         public init() {}
     }
 
-    /// What happens, for one reader; a reader that is late by more than ``Configuration/maximumEvents`` misses the oldest.
+    /// What happens, for one reader. A reader that is late by more than ``Configuration/maximumEvents`` misses the
+    /// oldest.
     public nonisolated let events: AsyncStream<PlaceEvent>
     package nonisolated let queue: CrossingQueue
     public nonisolated let configuration: Configuration
@@ -79,7 +80,7 @@ public actor PlacesSynchronizer {
     /// The damages that were reported.
     var toldDamage: Set<VaultError> = []
     var pace: Pace
-    /// Why the last synchronization of this synchronizer failed; nil when it did not, or was stopped.
+    /// Why the last synchronization of this synchronizer failed. Nil when it did not, or was stopped.
     public internal(set) var lastFailure: ConnectError?
     private var next: (reason: Reason, task: Task<Outcome, Never>)?
     var tracking: AreaTracking?
@@ -137,14 +138,14 @@ public actor PlacesSynchronizer {
         try await PlaceStore(vault: vault, account: account, random: .system).removeAll()
     }
 
-    /// Switches the areas of a connection on or off on this device; it stays so until it is called again (W20).
+    /// Switches the areas of a connection on or off on this device (W20). It stays so until the next call.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be written.
     public func setAreasEnabled(_ isEnabled: Bool, for connection: ConnectionID) async throws {
         await publish(try await store.change { $0[connection].isSwitchedOn = isEnabled })
     }
 
-    /// Whether the areas of a connection are switched on; they are until ``setAreasEnabled(_:for:)`` says otherwise.
+    /// Whether the areas of a connection are switched on. They are until ``setAreasEnabled(_:for:)`` says otherwise.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
     public func areasEnabled(for connection: ConnectionID) async throws -> Bool {
@@ -158,7 +159,7 @@ public actor PlacesSynchronizer {
         get async throws { hasPermission ? try await store.storedConnections()?.regions ?? [] : [] }
     }
 
-    /// Tells whether the user allows monitoring; without it there are no regions, and the status says what is missing.
+    /// Tells whether the user allows monitoring. Without it there are no regions, and the status says what is missing.
     ///
     /// - Throws: ``ConnectError/account(_:)`` when the vault cannot be read.
     public func permissionChanged(canMonitorRegions: Bool) async throws {
@@ -235,7 +236,8 @@ public actor PlacesSynchronizer {
         }
     }
 
-    /// Ends the synchronization that runs and the one that is remembered, as a background task that expires must. What waits stays.
+    /// Ends the synchronization that runs and the one that is remembered. A background task must do so when it expires.
+    /// What waits stays.
     public func stopSynchronization() {
         running?.cancel()
         next?.task.cancel()

@@ -1,8 +1,8 @@
 public import Handshake
 import OAuth
 
-/// Stores a user token: encrypted in a vault, as the grant of an account of `Service/ifttt` (dossier 6.11 and
-/// 13, F106).
+/// Stores a user token, encrypted in a vault (dossier 6.11 and 13, F106). It is the grant of an account of
+/// `Service/ifttt`.
 ///
 /// To sign out, call ``forget()``, which deletes the token.
 public struct UserTokens: Sendable {

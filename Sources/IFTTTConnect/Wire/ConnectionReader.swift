@@ -2,7 +2,7 @@ import Handshake
 import OAuth
 
 extension Connection {
-    /// Parses an answer: a connection, or a list whose first element is one (dossier 1.1 and 1.2).
+    /// Parses an answer (dossier 1.1 and 1.2). It is a connection, or a list whose first element is one.
     ///
     /// - Throws: ``ConnectError/malformed(answer:member:expected:found:)`` for content without `id`, `name`, `description` or
     ///   `url`, or without a valid primary service.

@@ -4,7 +4,7 @@ import OAuth
 
 /// Exports the encounter log for other programs.
 public enum EncounterExport {
-    /// Comma-separated values (RFC 4180): a header, then one line per encounter; lines end with CR LF.
+    /// Comma-separated values (RFC 4180): a header, then one line per encounter. Lines end with CR LF.
     ///
     /// Columns: `person`, `name`, `batch`, `first_seen` and `last_seen` (ISO 8601, UTC), `duration_seconds`,
     /// `closest_metres` (empty when unknown), `announced`. Names come from other people: a text that a spreadsheet would read
@@ -21,7 +21,7 @@ public enum EncounterExport {
         return ([Member.allCases.map(\.rawValue)] + rows).map { $0.map(cell).joined(separator: ",") + "\r\n" }.joined()
     }
 
-    /// JSON Lines: one object per encounter, with the columns of ``csv(_:)`` as members; unknown values are null.
+    /// JSON Lines: one object per encounter. Its members are the columns of ``csv(_:)``; unknown values are null.
     /// Control characters are escaped (RFC 8259, section 7).
     ///
     /// - Throws: `EncodingError` for an encounter with an infinite number or NaN, which the log never stores.

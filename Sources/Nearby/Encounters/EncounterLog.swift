@@ -2,7 +2,7 @@ public import Beacons
 import Foundation
 public import Handshake
 
-/// The people whom the user met, and when: one encrypted record per person in a `Vault`.
+/// The people whom the user met, and when. There is one encrypted record per person in a `Vault`.
 ///
 /// It is as safe as the vault: changes are exclusive across tasks and processes, and durable when a function returns;
 /// records on disk are encrypted. Encounters are personal data of other people, so they are deleted after

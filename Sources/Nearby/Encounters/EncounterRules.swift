@@ -1,13 +1,14 @@
-/// When an encounter ends, how often a person is announced, and how long encounters are stored. All in seconds.
+/// When an encounter ends, and how often a person is announced. It also says how long encounters are stored. All in
+/// seconds.
 public struct EncounterRules: Sendable, Hashable {
-    /// A person is announced again after *more* than this time (`recurse-center.md` RC-18). Default: 3,600.
+    /// A person is announced again after *more* than this time. Source: `recurse-center.md` RC-18. Default: 3,600.
     public var announcementInterval: Double
     /// An encounter ends when the person was not heard for longer than this. Radios in pockets are often silent for a
     /// minute. Default: 300.
     public var absence: Double
     /// Encounters that ended longer ago are deleted; nil stores them without limit. Default: 30 days.
     public var retention: Double?
-    /// How often running encounters are written: a crash loses at most this much of one. Default: 15.
+    /// How often running encounters are written. A crash loses at most this much of one. Default: 15.
     public var saveInterval: Double
 
     /// Creates rules. Negative values count as zero.

@@ -5,8 +5,10 @@ import Beacons
 /// Gaps and durations are measured on a monotonic clock, so setting the calendar clock neither ends an encounter nor
 /// lengthens it.
 struct EncounterTracker: Sendable {
-    /// How many people are tracked concurrently; further ones are ignored until one leaves. This bounds the memory and
-    /// look-ups that a sender of invented numbers can cause.
+    /// How many people are tracked concurrently. This bounds the memory and look-ups that a sender of invented numbers can cause.
+    ///
+    /// When it is full, a new person takes the place of the one who was near for the shortest time and is silent now: numbers that
+    /// are sent once give way to people who stay. Nobody whom a key verifies gives way.
     static let capacity = 2048
 
     private struct Presence: Sendable {

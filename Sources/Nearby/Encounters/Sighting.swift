@@ -24,6 +24,8 @@ public struct Sighting: Sendable, Hashable {
         of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil, proximity: Proximity? = nil
     ) {
         self.person = person
+    ///   - isVerified: whether a friend's key proves who it is.
+    ///   - transmitter: the sender's address, if the radio reports it.
         self.time = time
         self.instant = instant
         self.distance = distance.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }

@@ -1,6 +1,6 @@
 public import Beacons
 
-/// Maps a beacon to a person: by a friend's rolling identifier, or by a plain number.
+/// Maps a beacon to a person. It does so by a friend's rolling identifier, or by a plain number.
 ///
 /// Both use the fleet's UUID, and a rolling identifier can look like any major and minor (beacons dossier 8.4). Plain
 /// numbers are therefore read strictly: SecretHandshake's major 1, or a wide number up to ``maximumPlainNumber``.

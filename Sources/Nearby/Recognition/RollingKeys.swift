@@ -2,11 +2,11 @@ public import Beacons
 import Foundation
 public import Handshake
 
-/// The user's own seed and the day keys of friends, stored encrypted in a vault (beacons dossier 8.4).
+/// The user's own seed and the day keys of friends (beacons dossier 8.4). They are stored encrypted in a vault.
 ///
 /// Functions throw ``NearbyError``, or `CancellationError` when the calling task was cancelled.
 public struct RollingKeys: Sendable {
-    /// Day keys to share with a friend: the holder recognises the user on these days only.
+    /// Day keys to share with a friend. The holder recognises the user on these days only.
     public struct Shared: Sendable, Codable {
         /// The person whose beacons they recognise.
         public let person: UserNumber
@@ -87,7 +87,7 @@ public struct RollingKeys: Sendable {
         }
     }
 
-    /// Deletes the user's own seed, even a damaged one: keys shared before no longer recognise the user.
+    /// Deletes the user's own seed, even a damaged one. Keys shared before no longer recognise the user.
     ///
     /// - Returns: whether there was one.
     @discardableResult public func forgetSeed() async throws -> Bool {

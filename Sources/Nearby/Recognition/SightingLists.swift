@@ -3,7 +3,7 @@ public import Beacons
 /// The people behind ranged beacons, one list per tick.
 ///
 /// A beacon counts as heard at a tick when a packet arrived since the tick before; ranging reports beacons for some seconds
-/// after their last packet. For a person with several beacons, the nearest one counts.
+/// after their last packet. For a person with several beacons, the nearest one counts; one that a key verifies comes first.
 public struct SightingLists<Source: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Source.Element == RangingUpdate {
     private let source: Source

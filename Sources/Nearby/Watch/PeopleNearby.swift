@@ -1,6 +1,6 @@
 public import Beacons
 
-/// Watches who is near: writes the log, looks people up, and alerts the user once per person.
+/// Watches who is near. It writes the log, looks people up, and alerts the user once per person.
 ///
 /// It knows no radio and no service. It receives sightings once a second; a closure looks people up, and an ``Alerts``
 /// shows alerts. Guarantees:
@@ -38,7 +38,7 @@ public struct PeopleNearby: Sendable {
     public enum Pace: Sendable, Hashable {
         /// Follows the clock, without waiting for look-ups.
         case live
-        /// Reads a recording: the next tick waits for the look-ups of this one, so that names arrive as early as they
+        /// Reads a recording. The next tick waits for the look-ups of this one, so that names arrive as early as they
         /// would have arrived live.
         case recorded
     }

@@ -8,14 +8,15 @@ public enum RadioWatchEvent: Sendable, Hashable {
     case listening(RadioStatus)
     /// The status of advertising.
     case sending(RadioStatus)
-    /// Advertising failed permanently, for example because the adapter does not support it. Scanning continues.
+    /// Advertising failed permanently. The adapter may not support it, for example. Scanning continues.
     case sendingFailed(RadioError)
     /// A line of a recording cannot be read and is skipped.
     case damage(BeaconsError)
 }
 
 extension PeopleNearby {
-    /// Watches over a radio until it ends or the task is cancelled, and advertises the user's identifier if there is one.
+    /// Watches over a radio until it ends or the task is cancelled. It advertises the user's identifier if there is
+    /// one.
     ///
     /// A radio that cannot advertise still scans. With ``Pace/recorded``, encounters are measured on the recording's clock,
     /// the only one it has; otherwise on a monotonic clock.

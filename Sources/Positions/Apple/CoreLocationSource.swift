@@ -24,7 +24,7 @@ public struct CoreLocationSource: PositionSource {
 }
 
 extension Fix {
-    /// A location of Core Location; nil for one that is invalid, which a negative accuracy says.
+    /// A location of Core Location. Nil for one that is invalid, which a negative accuracy says.
     public init?(_ location: CLLocation) {
         guard
             let coordinate = try? Coordinate(

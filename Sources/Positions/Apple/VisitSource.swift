@@ -4,11 +4,11 @@ import CoreLocation
 import Foundation
 import Geofences
 
-/// Where the user arrives and leaves, as Core Location notices visits: late, by minutes, but with little power, and also while the
-/// app does not run.
+/// Where the user arrives and leaves, as Core Location notices visits. They come late, by minutes, but with little
+/// power, and also while the app does not run.
 ///
-/// Iterate it from every launch on: a launch that a visit caused delivers it then. It needs ``LocationPermission/always``. Give the fixes
-/// to ``RegionCoordinator/receive(_:)``.
+/// Iterate it from every launch on: a launch that a visit caused delivers it then. It needs
+/// ``LocationPermission/always``. Give the fixes to ``RegionCoordinator/receive(_:)``.
 public struct VisitSource: PositionSource {
     public init() {}
 

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads fixes from GPX 1.0 and 1.1: the points of tracks, or of routes where there are no tracks.
+/// Reads fixes from GPX 1.0 and 1.1. They are the points of tracks, or of routes where there are no tracks.
 ///
 /// Points without a time or with an impossible position are passed over. `hdop` gives the accuracy, `speed` the speed, also in an
 /// extension. Time is linear in the length; entities and document types are not expanded.

@@ -6,10 +6,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads fixes from NMEA 0183 sentences: RMC for position, time and speed, GGA for the dilution, ZDA for the date.
+/// Reads fixes from NMEA 0183 sentences. It reads RMC for position, time and speed, GGA for the dilution, ZDA for the
+/// date.
 ///
-/// Sentences of every talker are read; those with a wrong checksum, of other kinds, and without a fix are passed over, as receivers
-/// send damaged ones when they start. Time is linear in the length.
+/// Sentences of every talker are read; those with a wrong checksum, of other kinds, and without a fix are passed over,
+/// as receivers send damaged ones when they start. Time is linear in the length.
 public enum NMEA {
     /// Reads all fixes.
     ///

@@ -29,10 +29,10 @@ public struct TrackReplay: PositionSource {
         (track, self.speed, self.clock) = (.fixes(fixes), speed, clock)
     }
 
-    /// Replays a file or a pipe while it is read, in memory that does not grow with its length.
+    /// Replays a file or a pipe while it is read. The memory does not grow with its length.
     ///
-    /// The updates throw ``PositionsError/unreadable(path:reason:)`` and the errors of ``GPX`` and ``NMEA``, after the fixes before
-    /// the fault.
+    /// The updates throw ``PositionsError/unreadable(path:reason:)`` and the errors of ``GPX`` and ``NMEA``, after the
+    /// fixes before the fault.
     ///
     /// - Parameters:
     ///   - path: the file, or `-` for standard input.

@@ -3,7 +3,7 @@ import DBus
 import FoundationEssentials
 import Geofences
 
-/// Positions of GeoClue 2, the location service of Linux desktops, over the system bus.
+/// Positions of GeoClue 2, the location service of Linux desktops. They come over the system bus.
 ///
 /// The service and the bus may restart. GeoClue asks the user, or its settings, whether the app named by `desktopID` may know
 /// the position; a refusal ends the updates with ``PositionsError/notAuthorized(reason:)``.

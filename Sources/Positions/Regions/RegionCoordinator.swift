@@ -7,14 +7,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Has any number of regions monitored by a system that takes only a few, and hands on their crossings.
+/// Monitors any number of regions by a system that takes only a few. It hands on their crossings.
 ///
-/// The regions around the user are registered, with a boundary around them (`RegionSelection`). When the boundary is left, or a fix or a
-/// visit shows that it was, they are chosen again. A region that is registered while the user is inside it gives no entry.
+/// The regions around the user are registered, with a boundary around them (`RegionSelection`). When the boundary is
+/// left, or a fix or a visit shows that it was, they are chosen again. A region that is registered while the user is
+/// inside it gives no entry.
 ///
-/// Create it at every launch, as early as possible, and call ``monitor(_:)`` and ``run(_:)``: the system launches the app for a
-/// crossing and delivers it then. Nothing is registered before a position is known. The system knows only circles; give areas of other
-/// shapes to a `GeofenceMonitor`.
+/// Create it at every launch, as early as possible, and call ``monitor(_:)`` and ``run(_:)``: the system launches the
+/// app for a crossing and delivers it then. Nothing is registered before a position is known. The system knows only
+/// circles; give areas of other shapes to a `GeofenceMonitor`.
 ///
 /// An actor, because positions, crossings and other regions come concurrently. Registrations follow one another.
 public actor RegionCoordinator {

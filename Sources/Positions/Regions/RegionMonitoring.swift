@@ -15,7 +15,7 @@ public protocol RegionMonitoring: Sendable {
     var limit: Int { get }
     /// The greatest radius that the system takes, in metres.
     var maximumRadius: Double { get }
-    /// Every region that the system monitors for the app: those of earlier launches and of other owners, too.
+    /// Every region that the system monitors for the app. Those of earlier launches and of other owners are among them.
     var regions: [Geofence] { get async }
 
     /// Monitors a circle from now on, in place of one with the same identifier.
@@ -28,7 +28,10 @@ public protocol RegionMonitoring: Sendable {
     /// Monitors a region no longer.
     func stop(_ id: String) async
 
-    /// The crossings of all regions, in order: first those that the app has not seen yet, such as the one that launched it.
+    /// The crossings of all regions, in order. First come those that the app has not seen yet, such as the one that
+    /// launched it.
+    ///
+    /// Their dates tell when the system noticed them, which may be long before the app runs.
     func crossings() -> AsyncThrowingStream<RegionCrossing, any Error>
 }
 

@@ -3,7 +3,7 @@ import AsyncSupport
 public import Beacons
 import CoreLocation
 
-/// The radio of an iPhone, iPad or Mac, through Core Location and Core Bluetooth (dossier 7.1).
+/// The radio of an iPhone, iPad or Mac (dossier 7.1). It works through Core Location and Core Bluetooth.
 ///
 /// **Scanning.** iOS hides iBeacons from Core Bluetooth, so they are ranged, which needs their UUIDs in advance. Where ranging is
 /// not available, as on many Macs, Core Bluetooth scans; it receives AltBeacon and Eddystone everywhere, and iBeacons where

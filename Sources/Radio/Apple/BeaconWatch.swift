@@ -3,7 +3,7 @@ public import Beacons
 import CoreLocation
 import Foundation
 
-/// Wakes an app when a beacon of a fleet comes near or leaves, even in the background (dossier 6 and 7.1).
+/// Wakes an app when a beacon of a fleet comes near or leaves (dossier 6 and 7.1). It does so even in the background.
 ///
 /// The system stores the state of a watch by its name, even while the app does not run: create it at every launch with the same
 /// name, and range with ``AppleRadio`` for the seconds that the app gets. It needs the permission to always use the
@@ -23,6 +23,8 @@ public struct BeaconWatch: Sendable {
     /// How many conditions an app can monitor (dossier 6).
     public static let maximum = 20
 
+    /// Creates a watch for the beacons of these fleets.
+    ///
     /// - Throws: ``RadioError/input(member:problem:)`` for more UUIDs than the system supports.
     public init(name: String = "handshake", uuids: [ProximityUUID]) throws(RadioError) {
         guard uuids.count <= Self.maximum else {

@@ -10,7 +10,7 @@ package import DBus
 public struct BlueZRadio: Radio {
     /// The options of a radio.
     public struct Options: Sendable {
-        /// The adapter's name, such as `hci0`, or its address; nil uses the first that is on.
+        /// The adapter's name, such as `hci0`, or its address. Nil uses the first that is on.
         public var adapter: String?
         /// Whether to switch on an adapter that is off. Default: false, because the user may have switched it off.
         public var switchesOn: Bool
@@ -49,7 +49,8 @@ public struct BlueZRadio: Radio {
         self.options = options
     }
 
-    /// Creates a radio on the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, otherwise the well-known socket (dossier 9.1).
+    /// Creates a radio on the system bus (dossier 9.1). The bus is at `DBUS_SYSTEM_BUS_ADDRESS`, otherwise at the
+    /// well-known socket.
     ///
     /// - Throws: ``RadioError/noBus(reason:)`` when the variable is invalid.
     public init(environment: [String: String], options: Options = Options()) throws(RadioError) {

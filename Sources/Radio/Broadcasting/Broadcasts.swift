@@ -17,8 +17,8 @@ public struct Broadcasts: AsyncSequence, Sendable {
         plan = .constant(data)
     }
 
-    /// The broadcasts of a mode (dossier 8.4): none in `scanOnly`, one in `static`, and one each quarter of an hour in
-    /// `rolling`.
+    /// The broadcasts of a mode (dossier 8.4). There are none in `scanOnly`, one in `static`, and one each quarter of
+    /// an hour in `rolling`.
     ///
     /// - Parameters:
     ///   - mode: The user's choice.

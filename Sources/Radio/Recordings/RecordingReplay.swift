@@ -1,7 +1,7 @@
 public import Beacons
 
-/// Replays a recording as a radio: JSON lines such as
-/// `{"t":1767225600.25,"addr":"D0:00:00:00:02:F7","rssi":-61,"ad":"1aff4c00…"}` (dossier 7.3).
+/// Replays a recording as a radio (dossier 7.3). It has JSON lines such as
+/// `{"t":1767225600.25,"addr":"D0:00:00:00:02:F7","rssi":-61,"ad":"1aff4c00…"}`.
 ///
 /// | member | |
 /// |---|---|
@@ -52,8 +52,8 @@ public struct RecordingReplay: Radio {
         case fatal
     }
 
-    /// The maximum pause between two packets, at every pace: a clock that jumped while recording, or a forged time, must not
-    /// block the replay for days.
+    /// The maximum pause between two packets, at every pace. A clock that jumped while recording, or a forged time,
+    /// must not block the replay for days.
     public static let maximumPause = Duration.seconds(600)
 
     let source: Source
@@ -79,7 +79,7 @@ public struct RecordingReplay: Radio {
         self.clock = clock
     }
 
-    /// The recording's time: it starts with the first packet, advances with each one, and stops after the last.
+    /// The recording's time. It starts with the first packet, advances with each one, and stops after the last.
     public var time: ScanTime {
         ScanTime(now: { [timeline] in timeline.time }, clock: timeline)
     }

@@ -13,7 +13,10 @@ public struct ScanInterest: Sendable, Hashable {
         /// The expected bytes, 1 to 31.
         public let bytes: [UInt8]
 
-        /// - Throws: ``RadioError/input(member:problem:)`` when the bytes are empty or do not fit into an advertisement.
+        /// Creates a pattern for the values of structures of a type.
+        ///
+        /// - Throws: ``RadioError/input(member:problem:)`` when the bytes are empty or do not fit into an
+        ///   advertisement.
         public init(_ type: StructureType, offset: UInt8 = 0, bytes: [UInt8]) throws(RadioError) {
             guard !bytes.isEmpty, Int(offset) + bytes.count <= 31 else {
                 throw .input(member: "pattern", problem: "it must have 1 to 31 bytes within the first 31 of a value")
@@ -32,12 +35,15 @@ public struct ScanInterest: Sendable, Hashable {
         }
     }
 
-    /// An advertisement that matches any of them is reported; an empty list matches all.
+    /// The patterns of the advertisements to report. An advertisement that matches any of them is reported; an empty
+    /// list matches all.
     public let patterns: [Pattern]
 
     /// The maximum number of patterns of a kernel's monitor (dossier 7.2).
     public static let maximum = 16
 
+    /// Creates a filter from its patterns.
+    ///
     /// - Throws: ``RadioError/input(member:problem:)`` for more than ``maximum`` patterns.
     public init(_ patterns: [Pattern]) throws(RadioError) {
         guard patterns.count <= Self.maximum else {
@@ -53,7 +59,7 @@ public struct ScanInterest: Sendable, Hashable {
     /// Every advertisement of every device. BlueZ has no monitor for this.
     public static let everything = ScanInterest(checked: [])
 
-    /// Every beacon format of the module Beacons: iBeacon, AltBeacon, Eddystone, Exposure Notification.
+    /// Every beacon format of the module Beacons. They are iBeacon, AltBeacon, Eddystone and Exposure Notification.
     public static let beacons = ScanInterest(checked: [
         Pattern(checked: .manufacturerData, bytes: [0x4C, 0x00, 0x02, 0x15]),
         Pattern(checked: .manufacturerData, offset: 2, bytes: [0xBE, 0xAC]),
@@ -68,7 +74,7 @@ public struct ScanInterest: Sendable, Hashable {
         ])
     }
 
-    /// Adds the data of a service, such as that of a community's rolling identifiers (dossier 8.4).
+    /// Adds the data of a service (dossier 8.4). An example is that of a community's rolling identifiers.
     ///
     /// - Throws: ``RadioError/input(member:problem:)`` for more than ``maximum`` patterns.
     public func adding(_ service: ServiceUUID) throws(RadioError) -> ScanInterest {

@@ -1,6 +1,6 @@
 public import Handshake
 
-/// A cache of profiles in memory and on disk, for callers that see the same people often, such as beacon scanners.
+/// A cache of profiles in memory and on disk. For callers that see the same people often, such as beacon scanners.
 ///
 /// * A profile is fresh for `lifetime`, then it is fetched again. A person who has left the service is removed (D9).
 /// * Concurrent look-ups of a person share one request (D4).
@@ -17,7 +17,8 @@ public actor ProfileDirectory {
         public let profile: Profile
         /// The time of the fetch, in seconds since 1970.
         public let fetchedAt: Double
-        /// Whether the profile is older than the directory's lifetime, because the service could not be reached.
+        /// Whether the profile is older than the directory's lifetime. It is returned because the service could not be
+        /// reached.
         public let isStale: Bool
     }
 
@@ -30,7 +31,7 @@ public actor ProfileDirectory {
 
     /// How long a profile is fresh.
     public nonisolated let lifetime: Duration
-    /// The maximum number of profiles; beyond it the one fetched longest ago is removed.
+    /// The maximum number of profiles. Beyond it the one fetched longest ago is removed.
     public nonisolated let capacity: Int
     /// The error of the last write to the folder; nil when it succeeded. Look-ups continue from memory.
     public private(set) var diskFailure: RecurseCenterError?
@@ -95,7 +96,7 @@ public actor ProfileDirectory {
         records.values.map(entry).sorted { $0.profile.id < $1.profile.id }
     }
 
-    /// Removes a person from memory and disk, and discards the result of a look-up in progress.
+    /// Removes a person from memory and disk. It discards the result of a look-up in progress.
     ///
     /// - Throws: ``RecurseCenterError/disk(path:reason:)`` when the file cannot be removed. The person is removed from
     ///   memory all the same.

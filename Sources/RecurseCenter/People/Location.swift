@@ -13,7 +13,7 @@ public struct LocationID: Sendable, Hashable, CustomStringConvertible {
     public var description: String { String(number) }
 }
 
-/// A place where people are (dossier 4.3): `City, ST` in the USA, `City, Country` elsewhere, or a country alone.
+/// A place where people are (dossier 4.3). It is `City, ST` in the USA, `City, Country` elsewhere, or a country alone.
 public struct Location: Sendable, Hashable, Identifiable {
     public let id: LocationID
     public let name: String

@@ -1,4 +1,4 @@
-/// The identifier of a person at the Recurse Center: a positive number (dossier 4.5), which may exceed 65535.
+/// The identifier of a person at the Recurse Center (dossier 4.5). It is a positive number, which may exceed 65535.
 public struct PersonID: Sendable, Hashable {
     public let number: Int64
 

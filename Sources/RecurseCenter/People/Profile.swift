@@ -77,8 +77,8 @@ public struct Profile: Sendable, Hashable, Identifiable {
 }
 
 extension Profile {
-    /// The label of the batch (dossier 4.3) of the stay in progress, else of the latest stay; else the stay's title, else
-    /// its kind; empty without stays.
+    /// The label of the person's batch (dossier 4.3). It is the batch of the stay in progress, else of the latest stay;
+    /// else the stay's title, else its kind; empty without stays.
     public var batchLabel: String {
         let ordered = stints.sorted { one, other in
             if one.isInProgress != other.isInProgress { return one.isInProgress }

@@ -1,4 +1,4 @@
-/// The format of an image, read from its bytes: file names and media types may lie (dossier 4.4 and D6).
+/// The format of an image, read from its bytes (dossier 4.4 and D6). File names and media types may lie.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     case jpeg, png, gif
     case webP = "webp"

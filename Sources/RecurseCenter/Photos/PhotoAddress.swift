@@ -2,7 +2,7 @@ import Handshake
 public import OAuth
 
 extension RecurseCenter {
-    /// The URL of a person's photo; nil without a photo: no URL, `has_photo` is false, or the URL is the placeholder's.
+    /// The URL of a person's photo. Nil without a photo: no URL, `has_photo` is false, or the URL is the placeholder's.
     ///
     /// A path is resolved at the service's origin (dossier 4.4).
     ///

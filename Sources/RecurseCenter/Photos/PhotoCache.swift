@@ -12,7 +12,8 @@ public final class PhotoCache: Sendable {
         /// The file; its extension matches the image's format.
         public let path: String
         public let format: ImageFormat
-        /// Whether the photo is older than the cache's lifetime, because the service could not be reached.
+        /// Whether the photo is older than the cache's lifetime. It is returned because the service could not be
+        /// reached.
         public let isStale: Bool
     }
 

@@ -1,4 +1,4 @@
-/// A day of the Gregorian calendar, without time and time zone: `YYYY-MM-DD` (dossier 4.3).
+/// A day of the Gregorian calendar, `YYYY-MM-DD` (dossier 4.3). It has no time and no time zone.
 public struct CalendarDate: Sendable, Hashable {
     public let year: Int
     /// 1 to 12.

@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Checks the user in when they enter the fence around the hub: one visit a day (New York time).
+/// Checks the user in when they enter the fence around the hub. There is one visit a day (New York time).
 ///
-/// Nothing is sent, and no day is stored, before ``agree()``. A day is stored in the vault before it is sent, and sent again at the
-/// next chance after a failure: with the next entry, with ``retry()``, and after a restart. A day that was sent is not sent again,
-/// so a visit that the user removed stays removed. Days are given up after a week.
+/// Nothing is sent, and no day is stored, before ``agree()``. A day is stored in the vault before it is sent, and sent
+/// again at the next chance after a failure: with the next entry, with ``retry()``, and after a restart. A day that was
+/// sent is not sent again, so a visit that the user removed stays removed. Days are given up after a week.
 ///
 /// ```swift
 /// for event in monitor.receive(fix).events { try await checkIn.receive(event) }
@@ -77,7 +77,7 @@ public actor HubCheckIn {
         }
     }
 
-    /// Takes an event of a monitor; an entry into the fence checks in, others do nothing.
+    /// Takes an event of a monitor. An entry into the fence checks in, others do nothing.
     ///
     /// - Returns: the visits that were created.
     /// - Throws: as ``entered(at:)``.

@@ -7,7 +7,7 @@ public struct RetryPolicy: Sendable {
     public var firstPause: Duration
     /// The longest pause without `Retry-After`. Default: 60 seconds.
     public var maximumPause: Duration
-    /// The largest random share by which a pause is shortened, so that clients do not retry in step. Default: 0.5.
+    /// The largest random share by which a pause is shortened. It stops clients from retrying in step. Default: 0.5.
     public var jitter: Double
     /// The total time for all attempts. When the next pause would end later, the failure is thrown immediately. Default: 90 seconds.
     public var timeout: Duration

@@ -1,5 +1,5 @@
 #if Sandbox
-/// Why a text is not a fault rule; each case says what was found, the description what was expected.
+/// Why a text is not a fault rule. Each case says what was found, the description what was expected.
 public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible {
     /// There is no `=>` between the route and the action.
     case arrowMissing(rule: String)
@@ -9,7 +9,7 @@ public enum FaultRuleError: Error, Sendable, Equatable, CustomStringConvertible 
     case serviceUnknown(found: String, known: [String])
     /// The word before the path is neither a service nor a method in capital letters.
     case methodUnclear(found: String, services: [String])
-    /// The path does not begin with a slash, or has a `*` that is not its last character.
+    /// The path does not begin with a slash, or its `*` is not the last character.
     case pathUnclear(found: String)
     /// The action is none of the sixteen.
     case actionUnknown(found: String)

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A request that a service received, without secrets unless the sandbox was told to keep ``whole`` requests.
+/// A request that a service received. It has no secrets unless the sandbox was told to keep ``whole`` requests.
 ///
 /// Otherwise only the names of parameters are logged, the scheme of `Authorization`, `grant_type` of the body, and the fields
 /// that identify the program, so a log can be printed. Requests to `/_sandbox` are not logged. Source: Recurse Center
@@ -21,20 +21,20 @@ public struct LoggedRequest: Sendable, Equatable {
     public let path: String
     /// The names in the query, each once, in order of appearance.
     public let queryParameterNames: [String]
-    /// The names in the form or JSON body, each once, in order of appearance (JSON: alphabetically).
+    /// The names in the form or JSON body, each once. They are in order of appearance (JSON: alphabetically).
     public let formParameterNames: [String]
     /// `grant_type` of a token request.
     public let grantType: String?
     /// The scheme of the `Authorization` field, such as `Basic` or `Bearer`.
     public let authorizationScheme: String?
-    /// The values of the fields that identify the program, by name; only IFTTT has some
-    /// (IFTTT Connect dossier, section 2.2).
+    /// The values of the fields that identify the program, by name. Only IFTTT has some (IFTTT Connect dossier, section
+    /// 2.2).
     public let clientFields: [String: String]
     /// The status of the response; nil when a fault closed the connection.
     public let status: Int?
     /// When the response was decided, on the sandbox's clock; a delay comes after it.
     public let at: Date
-    /// The whole request, secrets included; nil unless ``Sandbox/Configuration/logsWholeRequests`` asks for it.
+    /// The whole request, secrets included. Nil unless ``Sandbox/Configuration/logsWholeRequests`` asks for it.
     public let whole: Whole?
 
     /// A whole request (IFTTT Connect dossier, section 11.1: headers and body).

@@ -1,7 +1,7 @@
 #if Sandbox
 import SandboxCore
 
-/// What the IFTTT stand-in writes down, by the name of its control route (IFTTT Connect dossier, section 11.1).
+/// What the IFTTT stand-in writes down, by the name of its control route. Source: IFTTT Connect dossier, section 11.1.
 public enum SandboxConnectLog: String, Sendable, CaseIterable {
     /// Analytics events as they came.
     case analytics = "analytics"
@@ -13,7 +13,7 @@ public enum SandboxConnectLog: String, Sendable, CaseIterable {
     case runs = "runs"
     /// Hints to poll.
     case notifications = "notifications"
-    /// Areas that devices have seen entered or left, each with its user and what became of it.
+    /// Areas that devices have seen entered or left. Each has its user and what became of it.
     case locationEvents = "location-events"
     /// Mails to users; their links are live.
     case mails = "mails"

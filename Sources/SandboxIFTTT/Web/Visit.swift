@@ -2,7 +2,7 @@
 public import SandboxCore
 
 extension Sandbox {
-    /// Accepts every step of IFTTT's web flow as the user, and returns the redirect URL.
+    /// Accepts every step of IFTTT's web flow as the user.
     ///
     /// It goes through the same checks as the pages, without HTTP, faults or request log: the user opens the mail,
     /// signs in to the partner, consents, and takes the configuration that the fixtures have.

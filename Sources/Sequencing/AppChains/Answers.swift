@@ -40,7 +40,7 @@ public enum MelanomaRisk: Sendable, Hashable {
         return Self.words.first { $0.risk == self }?.word ?? ""
     }
 
-    /// The six levels and `NoData`, in the service's order (numbered 1 to 7 in one of its apps).
+    /// The six levels and `NoData`, in the service's order. They are numbered 1 to 7 in one of its apps.
     public static let known: [MelanomaRisk] = words.map(\.risk)
 
     private static let words: [(risk: MelanomaRisk, word: String)] = [

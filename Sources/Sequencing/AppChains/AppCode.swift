@@ -1,4 +1,5 @@
-/// The code of an app chain on the wire: `Chain9`, in older documents also a symbolic name (dossier 5.2, `AppCode`).
+/// The code of an app chain on the wire (dossier 5.2, `AppCode`). It is `Chain9`, in older documents also a symbolic
+/// name.
 public struct AppCode: Sendable, Hashable, Codable {
     public let string: String
 
@@ -7,7 +8,7 @@ public struct AppCode: Sendable, Hashable, Codable {
         string = "Chain\(number)"
     }
 
-    /// Parses a code as users write it: `Chain9`, `chain9` and `9` are the same; other words are kept unchanged.
+    /// Parses a code as users write it. `Chain9`, `chain9` and `9` are the same; other words are kept unchanged.
     ///
     /// - Returns: nil unless the text is 1 to 100 ASCII letters, digits, hyphens and underscores.
     public init?(_ text: some StringProtocol) {

@@ -1,8 +1,7 @@
 import Handshake
 public import OAuth
 
-/// The identifier of a job: store it to resume a run after a restart (dossier 5.2,
-/// `IdJob`).
+/// The identifier of a job (dossier 5.2, `IdJob`). Store it to resume a run after a restart.
 public struct JobID: Sendable, Hashable, Codable {
     public let number: Int64
 

@@ -28,6 +28,8 @@ public struct GeneticBeacons: Sendable {
         public let position: Int64
         public let allele: String
 
+        /// Creates a variant.
+        ///
         /// - Throws: ``SequencingError/input(member:problem:)`` for numbers below 1, or an allele that is not 1 to
         ///   1,000 letters.
         public init(chromosome: Int, position: Int64, allele: String) throws(SequencingError) {

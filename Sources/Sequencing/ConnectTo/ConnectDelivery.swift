@@ -2,7 +2,7 @@ import HTTPTypes
 public import Handshake
 public import OAuth
 
-/// Opens a Connect-To link without a browser, and returns the outcome (dossier 3.3 and 9.2).
+/// Opens a Connect-To link without a browser (dossier 3.3 and 9.2). It returns the outcome.
 ///
 /// An app that wants to show the service's page opens the link in a browser, which returns no outcome.
 public struct ConnectDelivery: Sendable {
@@ -16,7 +16,7 @@ public struct ConnectDelivery: Sendable {
     public enum Outcome: Sendable, Hashable {
         /// The service accepted the request and now downloads the files.
         case accepted
-        /// The service rejected the request: another client, another key, or a malformed request.
+        /// The service rejected the request. The client or the key is another one, or the request is malformed.
         case refused(status: Int)
     }
 

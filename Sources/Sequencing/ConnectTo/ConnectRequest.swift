@@ -1,6 +1,6 @@
 /// A request to copy files of another service into a user's account (dossier 3.3).
 public struct ConnectRequest: Sendable, Hashable {
-    /// The email address of the user's account; the service creates one when there is none.
+    /// The email address of the user's account. The service creates an account when there is none.
     public let email: Sequencing.EmailAddress
     public let files: [File]
 
@@ -23,6 +23,8 @@ public struct ConnectRequest: Sendable, Hashable {
         /// The length in bytes, if known.
         public let size: Int64?
 
+        /// Describes a file that the service downloads.
+        ///
         /// - Throws: ``SequencingError/input(member:problem:)`` for an empty name or a URL that cannot be downloaded.
         public init(
             name: String, kind: Kind = .geneticData, url: String, digestType: String = "0", digest: String = "0",

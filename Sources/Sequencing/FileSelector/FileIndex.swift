@@ -73,7 +73,7 @@ struct FileIndex: Sendable {
 }
 
 extension GeneticFile {
-    /// The files that match a search, in order: the rows of a selector without tabs and segments.
+    /// The files that match a search, in order. They are the rows of a selector without tabs and segments.
     ///
     /// - Parameters:
     ///   - files: the files to choose from.

@@ -10,18 +10,20 @@ public struct FileRow: Sendable, Hashable, Identifiable {
         self.isSelected = isSelected
     }
 
-    /// The first line: a sample's persona, otherwise the file's name, otherwise its identifier.
+    /// The first line. It is a sample's persona, otherwise the file's name, otherwise its identifier.
     public var title: String { file.rowTitle }
 
     /// The second line: a sample's description; nil for own files.
     public var subtitle: String? { file.isSample ? file.personaDescription : nil }
 
-    /// Details that distinguish files with the same name: kind of data, population, date of addition, identifier.
+    /// Details that distinguish files with the same name. They are kind of data, population, date of addition and
+    /// identifier.
     public var facts: [String] { file.facts }
 }
 
 extension GeneticFile {
-    /// Details that distinguish files with the same name: kind of data, population, date of addition, identifier.
+    /// Details that distinguish files with the same name. They are kind of data, population, date of addition and
+    /// identifier.
     public var facts: [String] {
         let kind = [type, subtype].compactMap(\.self).joined(separator: " ")
         let day = dateAdded.map { String($0.prefix { $0 != "T" && $0 != " " }) }
@@ -32,7 +34,7 @@ extension GeneticFile {
     var rowTitle: String { (isSample ? personaName : nil) ?? name }
 }
 
-/// A choice that is stored across launches (dossier 4.5) and given to the next selector.
+/// A choice that is stored across launches (dossier 4.5). It is given to the next selector.
 public struct RememberedChoice: Sendable, Hashable, Codable {
     public let id: FileID
     /// The file's name, shown before the list is loaded.

@@ -27,8 +27,8 @@ public struct FileSelector: Sendable {
     public private(set) var screen = Screen.intro
     /// The open tab. Own files unless there are none.
     public private(set) var tab = Tab.own
-    /// The search text; every word must occur in the file's name, persona, description, type, population or
-    /// category.
+    /// The search text. Every word must occur in the file's name, persona, description, type, population, category or
+    /// identifier.
     public var search = ""
     /// The order of the rows.
     public var order = Order.service
@@ -134,7 +134,7 @@ extension FileSelector {
         state = .loading
     }
 
-    /// Applies the choice on the intro screen: opens that tab, or the other one when it has no files.
+    /// Applies the choice on the intro screen. It opens that tab, or the other one when it has no files.
     public mutating func choose(_ tab: Tab) {
         screen = .list
         open(tab)

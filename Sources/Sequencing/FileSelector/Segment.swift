@@ -1,5 +1,5 @@
 extension FileSelector {
-    /// A part of a tab (dossier 4.3, with the rules of W31): every file is in one, and none in a segment that does not
+    /// A part of a tab (dossier 4.3, with the rules of W31). Every file is in one, and none in a segment that does not
     /// match it.
     public enum Segment: String, Sendable, Hashable, CaseIterable {
         /// Own: the user's uploads.

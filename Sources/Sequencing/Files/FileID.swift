@@ -3,7 +3,7 @@ public struct FileID: Sendable, Hashable, Codable {
     /// The identifier without the prefix of version 1.
     public let string: String
 
-    /// Parses an identifier of any version of the service: `FILE:227001` is `227001` (dossier 9.5).
+    /// Parses an identifier of any version of the service (dossier 9.5). `FILE:227001` is `227001`.
     ///
     /// - Returns: nil for an empty text, a control character, or more than 200 bytes.
     public init?(_ text: some StringProtocol) {

@@ -1,7 +1,7 @@
 import Handshake
 public import OAuth
 
-/// The answer of `DataSourceList` (dossier 4.1): the files, and the malformed entries.
+/// The answer of `DataSourceList` (dossier 4.1). It has the files, and the malformed entries.
 ///
 /// An entry needs only an identifier. One without it does not hide the others: ``unreadable`` has its error and
 /// place.
@@ -54,7 +54,7 @@ extension Sequencing {
         try await fileList(subset).files
     }
 
-    /// The file with this identifier among all files of the user and all samples, or nil.
+    /// The file with this identifier, or nil. It may be any of the user's files or of the samples.
     public func file(_ id: FileID) async throws -> GeneticFile? {
         try await files().first { $0.id == id }
     }

@@ -1,4 +1,4 @@
-/// The files to list; subsets can be combined: `[.uploaded, .shared]` (dossier 4.1, the flags of `DataSourceList`).
+/// The files to list (dossier 4.1, the flags of `DataSourceList`). Subsets can be combined: `[.uploaded, .shared]`.
 public struct FileSubset: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

@@ -4,10 +4,10 @@ public import OAuth
 /// A genetic data file at Sequencing.com (dossier 4.1).
 public struct GeneticFile: Sendable, Hashable, Identifiable {
     public let id: FileID
-    /// The file's name with its extension, or the identifier when the service sends none. Not unique.
+    /// The file's name with its extension. It is the identifier when the service sends none. Not unique.
     public let name: String
     public let category: FileCategory
-    /// When the file was added, as the service sends it: as far as known, ISO 8601 without a time zone.
+    /// When the file was added, as the service sends it. As far as known, it is ISO 8601 without a time zone.
     public let dateAdded: String?
     /// The extension, such as `.vcf.gz`.
     public let fileExtension: String?
@@ -54,7 +54,7 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
     /// Whether this is one of the service's sample files.
     public var isSample: Bool { category == .community }
 
-    /// The display name: `persona - description` for a sample, otherwise the file's name (dossier 4.4).
+    /// The display name (dossier 4.4). It is `persona - description` for a sample, otherwise the file's name.
     ///
     /// A sample that lacks one of the two shows the other; one that lacks both shows the file's name.
     public var displayName: String {
@@ -62,7 +62,7 @@ public struct GeneticFile: Sendable, Hashable, Identifiable {
         return persona.isEmpty ? name : persona.joined(separator: " - ")
     }
 
-    /// All members of the answer as texts, sorted by name case-insensitively; null is nil.
+    /// All members of the answer as texts. They are sorted by name case-insensitively; null is nil.
     public var details: [(name: String, value: String?)] {
         members.map { name, value in
             switch value {

@@ -2,7 +2,7 @@ import HTTPTypes
 import Handshake
 public import OAuth
 
-/// Imports genetic data from 23andMe and Ancestry into the user's account (dossier 3.1 and 3.2).
+/// Imports genetic data from 23andMe and Ancestry (dossier 3.1 and 3.2). It goes into the user's account.
 ///
 /// Both imports send the user's *password at the third party* to Sequencing.com; the service offers no other way. Tell
 /// the user so, and do not store the password: this kit holds it only during one request. Users who download their data
@@ -52,13 +52,13 @@ public struct ThirdPartyImport: Sendable {
         case badAnswer
         /// The URL does not lead to a download.
         case badURL
-        /// The service or the third party failed; `code` is the service's number for the failure.
+        /// The service or the third party failed. `code` is the service's number for the failure.
         case serverError(code: Int64)
     }
 
     /// The answer of 23andMe to a login.
     public enum Login: Sendable, Hashable {
-        /// 23andMe asks a security question: ask the user, then call ``ThirdPartyImport/answer(_:to:)``.
+        /// 23andMe asks a security question. Ask the user, then call ``ThirdPartyImport/answer(_:to:)``.
         case question(SecurityQuestion)
         case ended(Outcome)
     }
@@ -72,7 +72,7 @@ public struct ThirdPartyImport: Sendable {
 
     /// The answer of Ancestry to a login.
     public enum Authorization: Sendable, Hashable {
-        /// Ancestry has mailed a link to the user: ask for it, then call ``ThirdPartyImport/download(_:in:)``.
+        /// Ancestry has mailed a link to the user. Ask for it, then call ``ThirdPartyImport/download(_:in:)``.
         case linkMailed(AncestrySession)
         case ended(Outcome)
     }

@@ -2,8 +2,7 @@ import HTTPTypes
 public import Handshake
 public import OAuth
 
-/// Creates an account at Sequencing.com, or resets a password; no sign-in is needed (dossier
-/// 2).
+/// Creates an account at Sequencing.com, or resets a password (dossier 2). No sign-in is needed.
 ///
 /// The service sends a link by mail, by which the user completes it. No password passes through the app.
 public struct Registration: Sendable {

@@ -1,6 +1,6 @@
 import OAuth
 
-/// A call of one app chain on one file: the start parameters of a job (dossier 5.2).
+/// A call of one app chain on one file (dossier 5.2). It has the start parameters of a job.
 ///
 /// The same chain with two files makes two calls, which can be in one run.
 public struct ChainCall: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import Handshake
 
-/// A run of app chains: starts them, polls until all have ended, and reports every step.
+/// A run of app chains. It starts them, polls until all have ended, and reports every step.
 ///
 /// ```swift
 /// for try await step in genome.run(.melanoma, .vitaminD, on: file) {

@@ -3,7 +3,8 @@ public import OAuth
 
 /// The version of the chain protocol.
 public enum ProtocolVersion: String, Sendable, Hashable, Codable {
-    /// Starting returns only an identifier, and jobs are polled one by one (dossier 5.9). For chains that support nothing newer.
+    /// Starting returns only an identifier (dossier 5.9). Jobs are polled one by one. For chains that support nothing
+    /// newer.
     case one = "v1"
     /// Starting returns the results where they are available. Batches start together, and one request polls many jobs.
     case two = "v2"
@@ -22,7 +23,7 @@ extension Sequencing {
         }
     }
 
-    /// Starts a job with a custom body, such as `{"AppCode":…,"Pars":[…]}` (dossier 10, E08). Never retried.
+    /// Starts a job with a custom body (dossier 10, E08). An example is `{"AppCode":…,"Pars":[…]}`. Never retried.
     ///
     /// - Throws: as ``start(_:)``.
     public func start(body: JSONValue) async throws -> Job {
@@ -71,7 +72,7 @@ extension Sequencing {
         return jobs
     }
 
-    /// Starts one chain with version 1, which returns only the job's identifier (dossier 5.9). Never retried.
+    /// Starts one chain with version 1 (dossier 5.9). It returns only the job's identifier. Never retried.
     ///
     /// - Throws: as ``start(_:)``.
     public func startVersionOne(_ call: ChainCall) async throws -> JobID {
@@ -86,7 +87,7 @@ extension Sequencing {
         }
     }
 
-    /// Polls a job's status with version 1, which answers with a plain string (dossier 5.9, `CheckAppStatus`).
+    /// Polls a job's status with version 1 (dossier 5.9, `CheckAppStatus`). The answer is a plain string.
     ///
     /// - Throws: ``SequencingError``, or `CancellationError`.
     public func status(ofVersionOne id: JobID) async throws -> JobStatus {

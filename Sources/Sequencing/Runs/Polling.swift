@@ -6,7 +6,7 @@ public struct Polling: Sendable {
     public var maximumInterval: Duration
     /// The factor by which each pause grows. Default: 1.5.
     public var growth: Double
-    /// The largest random share by which a pause is shortened, so that clients do not poll in step. Default: 0.2.
+    /// The largest random share by which a pause is shortened. It stops clients from polling in step. Default: 0.2.
     public var jitter: Double
     /// The total time. Default: 120 seconds.
     public var timeout: Duration

@@ -50,8 +50,8 @@ extension Sequencing {
         try chain.answer(in: try await report(chain.code, on: file, polling: polling))
     }
 
-    /// Runs one chain on one file and waits for its report, which may state that the job failed. ``Report/raw`` is the whole
-    /// job object.
+    /// Runs one chain on one file and waits for its report. The report may state that the job failed. ``Report/raw`` is
+    /// the whole job object.
     ///
     /// - Throws: the error if there is no report.
     public func report(_ chain: AppCode, on file: FileID, polling: Polling? = nil) async throws -> Report {

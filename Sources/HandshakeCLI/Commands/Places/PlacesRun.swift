@@ -5,10 +5,9 @@ import Handshake
 import IFTTTConnect
 import Positions
 
-/// Takes positions and prints what happens. Beside that, for a receiver, time passes each second, and the user's areas are fetched
-/// and crossings uploaded; no upload holds up a position.
+/// Takes positions and prints what happens.
 ///
-/// An actor, because positions and time come from two tasks.
+/// An actor, because positions come from tasks of the synchronizer.
 actor PlacesRun {
     /// What is watched.
     enum Areas {
