@@ -1,34 +1,20 @@
+package import AsyncSupport
+
 /// Connects and runs a closure, and repeats both when the connection ends.
 ///
 /// A bus forgets everything about a closed connection: names, match rules, exported objects, sessions. A connection
 /// therefore cannot be restored; `body` sets everything up again each time.
 package struct ReconnectingConnection: Sendable {
-    /// The delay before the next attempt.
-    package struct BackOff: Sendable, Hashable {
-        /// The delay after the first failure. It doubles with each further one and is reset after a success.
-        package var first: Duration
-        /// The maximum delay.
-        package var longest: Duration
-
-        package init(first: Duration = .milliseconds(250), longest: Duration = .seconds(30)) {
-    /// The pauses between attempts; a connection that opened begins them again.
-            self.first = max(first, .milliseconds(1))
-            self.longest = max(longest, self.first)
-        }
-
-        func wait(afterFailures count: Int) -> Duration {
-            var wait = first
-            for _ in 1..<max(count, 1) where wait < longest { wait *= 2 }
-            return min(wait, longest)
-        }
-    }
+    /// The pauses between attempts, unless others are asked for.
+    package static let backOff = BackOff(first: .milliseconds(250), longest: .seconds(30))
 
     /// The addresses, in the order in which to try them.
     package let addresses: [Address]
     package let options: Connection.Options
+    /// The pauses between attempts; a connection that opened begins them again.
     package let backOff: BackOff
 
-    package init(_ addresses: [Address], options: Connection.Options = .init(), backOff: BackOff = .init()) {
+    package init(_ addresses: [Address], options: Connection.Options = .init(), backOff: BackOff = Self.backOff) {
         self.addresses = addresses
         self.options = options
         self.backOff = backOff
@@ -62,7 +48,7 @@ package struct ReconnectingConnection: Sendable {
             case .failure(let error): reason = error
             }
             failures += 1
-            let wait = backOff.wait(afterFailures: failures)
+            let wait = backOff.pause(afterFailures: failures)
             interrupted(reason, wait)
             try await options.clock.sleep(for: wait)
         }

@@ -24,9 +24,9 @@ package struct ExportedInterface: Sendable {
         properties.first { $0.name.text == name }
     }
 
-    /// The current values of the readable properties.
-    var currentProperties: [String: Value] {
-        Dictionary(properties.map { ($0.name.text, $0.get()) }, uniquingKeysWith: { first, _ in first })
+    /// The values of the properties by their names.
+    var values: [String: Value] {
+        Dictionary(properties.map { ($0.name.text, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 }
 
@@ -73,46 +73,12 @@ package struct ExportedMethod: Sendable {
 
 /// A property of an exported object, which never changes and cannot be set.
 package struct ExportedProperty: Sendable {
-    /// How changes are signalled (D-Bus Specification, annotation
-    /// `org.freedesktop.DBus.Property.EmitsChangedSignal`).
-    package enum Change: String, Sendable, Hashable {
-        /// With the new value.
-        case value = "true"
-        /// Without the new value.
-        case invalidation = "invalidates"
-        /// Never: the value is constant.
-        case constant = "const"
-        /// Never, although the value can change.
-        case silent = "false"
-    }
-
     package let name: MemberName
-    package let type: ValueType
-    package let change: Change
-    let get: @Sendable () -> Value
-    let set: (@Sendable (Value) throws -> Void)?
-
-    /// Creates a property with a computed value.
-    ///
-    /// - Parameters:
-    ///   - name: The property's name.
-    ///   - type: Its type; `set` is never called with another one.
-    ///   - change: How ``Connection/announceChange(of:in:at:)`` signals a change.
-    ///   - get: The current value. Called on the connection's thread; it must not block.
-    ///   - set: Changes the value, under the same rule; nil for a read-only property.
-    package init(
-        _ name: MemberName, _ type: ValueType, change: Change = .value, get: @escaping @Sendable () -> Value,
-        set: (@Sendable (Value) throws -> Void)? = nil
-    ) {
-        self.name = name
-        self.type = type
-        self.change = change
-        self.get = get
-        self.set = set
-    }
+    package let value: Value
 
     package init(_ name: MemberName, _ value: Value) {
-        self.init(name, value.type, change: .constant, get: { value })
+        self.name = name
+        self.value = value
     }
 }
 

@@ -40,35 +40,6 @@ extension Connection {
         for manager in managers { try announce("InterfacesRemoved", arguments, by: manager) }
     }
 
-    /// Signals that properties have new values, each as declared by its ``ExportedProperty/Change``.
-    ///
-    /// - Throws: ``DBusError/invalidExport(path:problem:)`` when there is no such object, interface or property;
-    ///   ``DBusError/connectionLost(reason:)``
-    package func announceChange(
-        of names: [MemberName], in interface: InterfaceName, at path: ObjectPath
-    ) throws(DBusError) {
-        guard let exported = router.objects.objects[path]?.interface(interface) else {
-            throw .invalidExport(path: path, problem: "it has no interface \(interface)")
-        }
-        var changed: [String: Value] = [:]
-        var invalidated: [String] = []
-        for name in names {
-            guard let property = exported.property(name.text) else {
-                throw .invalidExport(path: path, problem: "it has no property \(name)")
-            }
-            switch property.change {
-            case .value: changed[name.text] = property.get()
-            case .invalidation: invalidated.append(name.text)
-            case .constant, .silent: break
-            }
-        }
-        guard !changed.isEmpty || !invalidated.isEmpty else { return }
-        try emit(
-            Signal(
-                path: path, interface: .properties, member: "PropertiesChanged",
-                arguments: [interface.text.value, changed.value, invalidated.value]))
-    }
-
     private func announce(_ member: MemberName, _ arguments: [Value], by manager: ObjectPath) throws(DBusError) {
         try emit(Signal(path: manager, interface: .objectManager, member: member, arguments: arguments))
     }
@@ -84,7 +55,7 @@ extension ExportedInterface {
         if Set(properties.map(\.name)).count < properties.count { return "a property of \(name) is duplicated" }
         let signatures =
             methods.flatMap { [$0.takes, $0.returns] }.map { $0.map(\.type) } + signals.map { $0.arguments.map(\.type) }
-            + properties.map { [$0.type] }
+            + properties.map { [$0.value.type] }
         for types in signatures {
             do throws(DBusError) {
                 _ = try Signature(types)

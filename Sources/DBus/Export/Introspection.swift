@@ -95,11 +95,10 @@ extension ExportedSignal {
 
 extension ExportedProperty {
     fileprivate var introspection: [String] {
-        let access = set == nil ? "read" : "readwrite"
         let annotation = "org.freedesktop.DBus.Property.EmitsChangedSignal"
         return [
-            #"    <property name="\#(name)" type="\#(type.code)" access="\#(access)">"#,
-            #"      <annotation name="\#(annotation)" value="\#(change.rawValue)"/>"#, "    </property>",
+            #"    <property name="\#(name)" type="\#(value.type.code)" access="read">"#,
+            #"      <annotation name="\#(annotation)" value="const"/>"#, "    </property>",
         ]
     }
 }

@@ -78,6 +78,6 @@ struct ObjectTable: Sendable {
 extension ExportedObject {
     /// Each interface with its properties, as `ObjectManager` reports them.
     var interfacesAndProperties: [String: [String: Value]] {
-        Dictionary(interfaces.map { ($0.name.text, $0.currentProperties) }, uniquingKeysWith: { first, _ in first })
+        Dictionary(interfaces.map { ($0.name.text, $0.values) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -57,11 +57,13 @@ enum StandardInterfaces {
             return taking("s", call, "GetAll") { all(of: texts[0], object) }
         case "Get":
             return taking("ss", call, "Get") {
-                property(texts[1], of: texts[0], object).flatMap { value(of: $0) }.map { [.variant($0)] }
+                property(texts[1], of: texts[0], object).map { [.variant($0.value)] }
             }
         case "Set":
             return taking("ssv", call, "Set") {
-                property(texts[1], of: texts[0], object).flatMap { set($0, to: call.arguments[2]) }
+                property(texts[1], of: texts[0], object).flatMap { property in
+                    .failure(RemoteError(.propertyReadOnly, "\(property.name) cannot be set"))
+                }
             }
         default: return unknownMethod(call)
         }
@@ -77,7 +79,7 @@ enum StandardInterfaces {
 
     private static func all(of interface: String, _ object: ExportedObject) -> Answer {
         interfaces(interface, object).map { interfaces in
-            [interfaces.reduce(into: [:]) { $0.merge($1.currentProperties) { first, _ in first } }.value]
+            [interfaces.reduce(into: [:]) { $0.merge($1.values) { first, _ in first } }.value]
         }
     }
 
@@ -89,31 +91,6 @@ enum StandardInterfaces {
                 return .failure(RemoteError(.unknownProperty, "no such property"))
             }
             return .success(property)
-        }
-    }
-
-    private static func value(of property: ExportedProperty) -> Result<Value, RemoteError> {
-        let value = property.get()
-        guard value.type == property.type else {
-            return .failure(RemoteError(.failed, "\(property.name) has another type than declared"))
-        }
-        return .success(value)
-    }
-
-    private static func set(_ property: ExportedProperty, to argument: Value) -> Answer {
-        guard case .variant(let value) = argument, value.type == property.type else {
-            return .failure(RemoteError(.invalidArguments, "\(property.name) is of type “\(property.type.code)”"))
-        }
-        guard let set = property.set else {
-            return .failure(RemoteError(.propertyReadOnly, "\(property.name) cannot be set"))
-        }
-        do {
-            try set(value)
-            return .success([])
-        } catch let error as RemoteError {
-            return .failure(error)
-        } catch {
-            return .failure(RemoteError(.failed, "\(property.name) could not be set"))
         }
     }
 

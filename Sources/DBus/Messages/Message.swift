@@ -20,10 +20,6 @@ package struct Message: Sendable, Hashable {
 
         /// The sender wants no reply, not even an error.
         package static let noReplyExpected = Flags(rawValue: 1)
-        /// The bus must not start a service for the destination.
-        package static let noAutoStart = Flags(rawValue: 2)
-        /// The receiver may ask the user for authorization.
-        package static let allowInteractiveAuthorization = Flags(rawValue: 4)
     }
 
     /// The serial number on the sender's connection, not zero.

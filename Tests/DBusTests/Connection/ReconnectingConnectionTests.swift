@@ -1,3 +1,4 @@
+import AsyncSupport
 import Synchronization
 import TestFixtures
 import Testing
@@ -8,10 +9,10 @@ import Testing
 struct ReconnectingConnectionTests {
     @Test("waits double up to the longest")
     func waits() {
-        let backOff = ReconnectingConnection.BackOff(first: .seconds(1), longest: .seconds(5))
-        #expect((1...5).map { backOff.wait(afterFailures: $0) } == [1, 2, 4, 5, 5].map { .seconds($0) })
-        let huge = ReconnectingConnection.BackOff(first: .seconds(9), longest: .seconds(1))
-        #expect(huge.wait(afterFailures: 1000) == .seconds(9))
+        let backOff = BackOff(first: .seconds(1), longest: .seconds(5))
+        #expect((0...5).map { backOff.pause(afterFailures: $0) } == [1, 1, 2, 4, 5, 5].map { .seconds($0) })
+        let huge = BackOff(first: .seconds(9), longest: .seconds(1))
+        #expect(huge.pause(afterFailures: .max) == .seconds(1))
     }
 
     @Test("while no bus answers, attempts go on with growing waits until the task is cancelled")
@@ -57,7 +58,7 @@ struct ReconnectingConnectionTests {
         let runs = Mutex(0)
         let reasons = Mutex<[DBusError]>([])
         let kept = ReconnectingConnection(
-            [listener.address], options: .init(clock: clock), backOff: .init(first: .seconds(1)))
+            [listener.address], options: .init(clock: clock), backOff: .init(first: .seconds(1), longest: .seconds(30)))
         let task = Task {
             try await kept.run(interrupted: { reason, _ in reasons.withLock { $0.append(reason) } }) { connection in
                 let run = runs.withLock { runs in

@@ -30,26 +30,14 @@ struct ExportTests {
             properties: [
                 ExportedProperty("Type", "broadcast"),
                 ExportedProperty("ManufacturerData", [UInt16(0x004C): Value.bytes([2, 21])].value),
-                ExportedProperty("Fickle", .uint32, change: .invalidation, get: { "text" }),
-                ExportedProperty(
-                    "Interval", .uint32, get: { .uint32(log.interval) },
-                    set: { value in
-                        let interval = try value.read(UInt32.self)
-                        guard interval > 0 else { throw RemoteError("org.example.Error.No", "zero") }
-                        log.interval = interval
-                    }),
             ],
             signals: [ExportedSignal("Found", [Argument("path", .objectPath)])])
     }
 
     final class Log: Sendable {
-        private let state = Mutex((lines: [String](), interval: UInt32(100)))
-        var lines: [String] { state.withLock { $0.lines } }
-        func add(_ line: String) { state.withLock { $0.lines.append(line) } }
-        var interval: UInt32 {
-            get { state.withLock { $0.interval } }
-            set { state.withLock { $0.interval = newValue } }
-        }
+        private let state = Mutex([String]())
+        var lines: [String] { state.withLock { $0 } }
+        func add(_ line: String) { state.withLock { $0.append(line) } }
     }
 
     static func ask(
@@ -98,25 +86,12 @@ struct ExportTests {
             (.init("Get", [advertisement.text.value, "Type"], in: .properties), .success([.variant("broadcast")])),
             (.init("Get", ["", "Type"], in: .properties), .success([.variant("broadcast")])),
             (.init("Get", [advertisement.text.value, "Nothing"], in: .properties), .failure(.unknownProperty)),
-            (.init("Get", [advertisement.text.value, "Fickle"], in: .properties), .failure(.failed)),
             (.init("Get", ["not a name", "Type"], in: .properties), .failure(.unknownInterface)),
             (.init("Get", ["Type"], in: .properties), .failure(.invalidArguments)),
             (.init("Nothing", in: .properties), .failure(.unknownMethod)),
             (
                 .init("Set", [advertisement.text.value, "Type", .variant("x")], in: .properties),
                 .failure(.propertyReadOnly)
-            ),
-            (
-                .init("Set", [advertisement.text.value, "Interval", .variant("x")], in: .properties),
-                .failure(.invalidArguments)
-            ),
-            (
-                .init("Set", [advertisement.text.value, "Interval", .variant(.uint32(0))], in: .properties),
-                .failure("org.example.Error.No")
-            ),
-            (
-                .init("Set", [advertisement.text.value, "Interval", .variant(.uint32(7))], in: .properties),
-                .success([])
             ),
         ] as [(Question, Expected)])
     func answers(question: Question, expected: Expected) async throws {
@@ -155,18 +130,6 @@ struct ExportTests {
     enum Expected: Sendable {
         case success([Value])
         case failure(ErrorName)
-    }
-
-    @Test("a property that was set has its new value")
-    func set() async throws {
-        let (connection, peer) = try await ScriptedPeer.connected()
-        let log = Log()
-        try connection.export([Self.interface(log)], at: "/ad")
-        let name = Self.advertisement.text.value
-        _ = try await Self.ask(peer, "Set", in: .properties, [name, "Interval", .variant(.uint32(7))])
-        #expect(log.interval == 7)
-        let answer = try await Self.ask(peer, "Get", in: .properties, [name, "Interval"])
-        #expect(answer.body == [.variant(.uint32(7))])
     }
 
     @Test("calls of one object run in the order in which they came")
@@ -301,23 +264,6 @@ struct ExportTests {
         let removed = try await peer.next()
         #expect(removed.content == .signal(path: "/app", interface: .objectManager, member: "InterfacesRemoved"))
         #expect(removed.body == [.objectPath("/app/one"), .strings(["org.example.Thing"])])
-    }
-
-    @Test("a change is announced as the property says")
-    func change() async throws {
-        let (connection, peer) = try await ScriptedPeer.connected()
-        try connection.export([Self.interface()], at: "/ad")
-        try connection.announceChange(of: ["Type", "Fickle", "Interval"], in: Self.advertisement, at: "/ad")
-        let message = try await peer.next()
-        #expect(message.content == .signal(path: "/ad", interface: .properties, member: "PropertiesChanged"))
-        #expect(
-            message.body == [
-                Self.advertisement.text.value, .properties(["Interval": .uint32(100)]), .strings(["Fickle"]),
-            ])
-        #expect(throws: DBusError.self) {
-            try connection.announceChange(of: ["Nothing"], in: Self.advertisement, at: "/ad")
-        }
-        #expect(throws: DBusError.self) { try connection.announceChange(of: [], in: "a.b", at: "/ad") }
     }
 
     @Test("paths on the way to an object can be walked")

@@ -53,7 +53,7 @@ struct MessageTests {
         ] as [Message.Content])
     func roundTrip(content: Message.Content) throws {
         var message = Message(
-            content, serial: 5, flags: [.noAutoStart, .allowInteractiveAuthorization], destination: ":1.2",
+            content, serial: 5, flags: .init(rawValue: 0x86), destination: ":1.2",
             body: [
                 "ä", .properties(["a": .byte(1), "b": .strings(["x", "y"])]), .structure([.double(.pi), .int64(-1)]),
             ])
