@@ -47,10 +47,10 @@ public struct SigningKey: Sendable {
         guard let text = String(validating: content, as: UTF8.self) else {
             throw Self.wrong("the file is not text; convert it with: openssl pkey -inform DER -in FILE -out key.pem")
         }
-        guard keyID.map({ (1...255).contains($0.utf8.count) && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }) ?? true
-        else { throw Self.wrong("a key's name has 1 to 255 characters of printable ASCII without spaces") }
+        try Self.checkName(keyID)
         if content.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
             let members = try Self.selected(in: content, keyID: keyID)
+            try Self.checkName(members["kid"]?.string)
             let material = try Material(privateMembers: members)
             try self.init(
                 material, keyID: members["kid"]?.string ?? keyID, algorithm: members["alg"]?.string,
@@ -58,6 +58,13 @@ public struct SigningKey: Sendable {
         } else {
             let block = try PrivateKeyBlock(pem: text)
             try self.init(try Material(block), keyID: keyID, algorithm: nil, source: Secret(text))
+        }
+    }
+
+    private static func checkName(_ keyID: String?) throws(OAuthError) {
+        guard let keyID else { return }
+        guard (1...255).contains(keyID.utf8.count), keyID.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw wrong("a key's name (“kid”) has 1 to 255 characters of printable ASCII without spaces")
         }
     }
 

@@ -233,7 +233,7 @@ extension SigningKey.Material {
         switch (members["kty"]?.string, members["crv"]?.string) {
         case ("RSA", _):
             try Self.check(bytes("n"), bytes("e"))
-            material = Self.rsa(n: bytes("n"), e: bytes("e"), d: secret, p: bytes("p"), q: bytes("q"))
+            material = try Self.rsa(n: bytes("n"), e: bytes("e"), d: secret, p: bytes("p"), q: bytes("q"))
         case ("EC", "P-256"): material = (try? P256.Signing.PrivateKey(rawRepresentation: secret)).map { .p256($0) }
         case ("EC", "P-384"): material = (try? P384.Signing.PrivateKey(rawRepresentation: secret)).map { .p384($0) }
         case ("EC", "P-521"): material = (try? P521.Signing.PrivateKey(rawRepresentation: secret)).map { .p521($0) }
@@ -250,17 +250,22 @@ extension SigningKey.Material {
         self = material
     }
 
-    /// An RSA key of its numbers; the primes may be left out (RFC 7518, section 6.3.2). One trial shows that the private
-    /// numbers are the public ones'.
-    private static func rsa(n: [UInt8], e: [UInt8], d: [UInt8], p: [UInt8], q: [UInt8]) -> SigningKey.Material? {
+    /// An RSA key of its numbers. One trial shows that the private numbers are the public ones'.
+    ///
+    /// The primes may not be left out, although RFC 7518, section 6.3.2 allows it: for numbers that a file has made up, the search
+    /// for them need not end.
+    private static func rsa(
+        n: [UInt8], e: [UInt8], d: [UInt8], p: [UInt8], q: [UInt8]
+    ) throws(OAuthError) -> SigningKey.Material? {
+        guard !p.isEmpty, !q.isEmpty else {
+            throw SigningKey.wrong(
+                "it leaves out its primes, the members “p” and “q”; export it with them, or " + SigningKey.newKeyCure)
+        }
         let digits = d.drop { $0 == 0 }
         guard digits.count > 8, digits.count <= n.count, n.last.map({ $0 % 2 == 1 }) ?? false else { return nil }
-        let key =
-            p.isEmpty && q.isEmpty
-            ? try? _RSA.Signing.PrivateKey._createFromNumbers(n: n, e: e, d: d)
-            : try? _RSA.Signing.PrivateKey(n: n, e: e, d: d, p: p, q: q)
         let trial = SHA256.hash(data: Array("handshake".utf8))
-        guard let key, let signature = try? key.signature(for: trial, padding: .PSS),
+        guard let key = try? _RSA.Signing.PrivateKey(n: n, e: e, d: d, p: p, q: q),
+            let signature = try? key.signature(for: trial, padding: .PSS),
             key.publicKey.isValidSignature(signature, for: trial, padding: .PSS)
         else { return nil }
         return .rsa(key)

@@ -101,7 +101,6 @@ struct SigningKeyTests {
             ),
             ("Ed25519, PKCS#8", pem("PRIVATE KEY", ed25519(keys.ed25519.rawRepresentation)), .edDSA),
             ("RSA, JWK", try json(rsa), .rs256),
-            ("RSA, JWK without primes", try json(rsa.filter { !["p", "q"].contains($0.key) }), .rs256),
             ("RSA, JWK for PS384", try json(rsa.merging(["alg": "PS384"]) { $1 }), .ps384),
             ("P-256, JWK", try json(p256), .es256),
             (
@@ -202,10 +201,10 @@ struct SigningKeyTests {
             ("another curve", try json(p256.merging(["crv": "secp256k1"]) { $1 }), "genpkey"),
             ("another public half", try json(p256.merging(["x": p256["y"] ?? ""]) { $1 }), "again"),
             ("another private number", try json(mixed), "again"),
-            (
-                "another private number without primes", try json(mixed.filter { !["p", "q"].contains($0.key) }),
-                "again"
-            ),
+            ("a name with spaces", try json(p256.merging(["kid": "my signing key"]) { $1 }), "“kid”"),
+            ("a name without end", try json(p256.merging(["kid": String(repeating: "k", count: 256)]) { $1 }), "“kid”"),
+            ("no primes", try json(mixed.filter { !["p", "q"].contains($0.key) }), "“p” and “q”"),
+            ("one prime", try json(mixed.filter { $0.key != "q" }), "“p” and “q”"),
             ("two keys", keys.p256.pemRepresentation + "\n" + keys.p384.pemRepresentation, "several"),
             ("cut", String(keys.p256.pemRepresentation.prefix(80)) + "\n-----END PRIVATE KEY-----", "again"),
             ("nothing", "", "openssl"), ("other text", "a key, perhaps", "openssl"),
@@ -234,7 +233,7 @@ struct SigningKeyTests {
     @Test("M305: no bytes that are given as a key trap")
     func fuzz() throws {
         let forms = try Self.forms().map { Array($0.text.utf8) }
-        for (index, form) in forms.enumerated() where !String(decoding: form, as: UTF8.self).contains("\"RSA\"") {
+        for (index, form) in forms.enumerated() {
             let random = Example.seeded(UInt64(index + 1)).bytes(600)
             for step in 0..<150 {
                 var bytes = form
