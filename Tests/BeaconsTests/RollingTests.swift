@@ -211,7 +211,8 @@ struct RollingTests {
         #expect(evidence.confirms("Ada", in: first, by: .sixteenBytes) == true)
         #expect(evidence.confirms("Ada", in: first, by: .fourBytes) == false)
         #expect(evidence.confirms("Ada", in: first, by: .fourBytes) == false)
-        #expect(evidence.confirms("Ada", in: next, by: .fourBytes) == true)
+        for _ in 0..<2 { #expect(evidence.confirms("Ada", in: next, by: .fourBytes) == true) }
+        #expect(evidence.confirms("Ada", in: first, by: .fourBytes) == true)
         #expect(evidence.confirms("Ben", in: first, by: .fourBytes) == false)
         #expect(evidence.confirms("Ben", in: RollingWindow(number: first.number + 5), by: .fourBytes) == false)
         #expect(evidence.confirms("Cy", in: RollingWindow(number: first.number + 5), by: .fourBytes) == false)

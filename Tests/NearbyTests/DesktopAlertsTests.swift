@@ -91,10 +91,10 @@ struct DesktopAlertsTests {
             on: try Address.list(bus.addressText), application: "Handshake", fallback: board
         ) { opening.yield($0) }
         await alerts.show(Alert(person: person(759), known: nil))
-        await alerts.show(Alert(person: person(759), known: ada, proximity: .near, isUpdate: true))
+        await alerts.show(Alert(person: person(759), known: ada, proximity: .near, isVerified: true, isUpdate: true))
         await alerts.show(Alert(person: person(36), known: nil))
         let first = Desktop.Shown(
-            replaced: 0, summary: "Person 759 is near", body: "", actions: [], image: nil)
+            replaced: 0, summary: "Person 759 is near", body: "unverified", actions: [], image: nil)
         let second = Desktop.Shown(
             replaced: 1, summary: "Ada <b>Example</b> is near", body: "S1'14, a few metres away",
             actions: ["default", "Show the profile"], image: "file:///home/ada/photo%201.jpg")

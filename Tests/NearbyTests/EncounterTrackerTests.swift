@@ -8,9 +8,12 @@ struct EncounterTrackerTests {
     private let ada = person(759)
 
     private func sighting(
-        _ second: Double, of person: UserNumber? = nil, distance: Double? = nil, clock: Double? = nil
+        _ second: Double, isVerified: Bool = false, from transmitter: DeviceAddress? = nil,
+        of person: UserNumber? = nil, distance: Double? = nil, clock: Double? = nil
     ) -> Sighting {
-        Sighting(of: person ?? ada, at: clock ?? 1_000_000 + second, instant: .seconds(second), distance: distance)
+        Sighting(
+            of: person ?? ada, at: clock ?? 1_000_000 + second, instant: .seconds(second), distance: distance,
+            isVerified: isVerified, transmitter: transmitter)
     }
 
     @Test("6.1, scenario 6: of sightings after 0, 3600 and 3601 seconds the first and the last are announced")
@@ -124,10 +127,45 @@ struct EncounterTrackerTests {
     @Test("a sender that invents numbers costs bounded memory, and displaces no person")
     func inventedNumbers() {
         var tracker = EncounterTracker()
-        _ = tracker.note(sighting(0))
-        for person in (1000..<10_000).compactMap({ try? UserNumber($0) }) { _ = tracker.note(sighting(1, of: person)) }
+        let bob = person(36)
+        let friend = person(7)
+        _ = tracker.note(sighting(0, isVerified: true, of: friend))
+        for second in 0..<900 {
+            let time = Double(second)
+            // Ada stays, and Bob comes when the tracker is full.
+            _ = tracker.note(sighting(time))
+            if second >= 600 { _ = tracker.note(sighting(time, of: bob)) }
+            for number in 0..<10 { _ = tracker.note(sighting(time, of: person(1000 + second * 10 + number))) }
+            #expect(tracker.people.count <= EncounterTracker.capacity)
+        }
         #expect(tracker.people.count == EncounterTracker.capacity)
-        #expect(tracker.encounter(with: ada) != nil)
+        #expect(tracker.encounter(with: ada)?.duration == 899)
+        #expect(tracker.encounter(with: bob)?.duration == 299)
+        #expect(tracker.encounter(with: friend) != nil, "nobody whom a key verifies gives way")
+    }
+
+    @Test("of one transmitter three people are tracked, and any number whom keys verify; the rest is told")
+    func oneTransmitter() throws {
+        var tracker = EncounterTracker()
+        let address = try #require(DeviceAddress("D0:00:00:00:02:F7"))
+        let answers = (1...5).map { tracker.note(sighting(0, from: address, of: person($0))) }
+        #expect(answers.map(\.leftOut) == [nil, nil, nil, .oneTransmitter, .oneTransmitter])
+        #expect(tracker.people == (1...3).map { person($0) })
+        #expect(tracker.note(sighting(1, isVerified: true, from: address, of: person(6))).leftOut == nil)
+        #expect(tracker.note(sighting(1, of: person(7))).leftOut == nil)
+        // When they have left, others may come.
+        _ = tracker.advance(to: .seconds(400))
+        #expect(tracker.note(sighting(401, from: address, of: person(4))).leftOut == nil)
+    }
+
+    @Test("when everybody who is tracked is being heard, nobody gives way, and that is told")
+    func everybodyHeard() {
+        var tracker = EncounterTracker()
+        for number in 0..<EncounterTracker.capacity { _ = tracker.note(sighting(0, of: person(1000 + number))) }
+        let answer = tracker.note(sighting(1))
+        #expect(answer.leftOut == .tooMany && !answer.began)
+        let later = tracker.note(sighting(6))
+        #expect(later.began && later.displaced != nil)
     }
 
     @Test("running encounters are returned for saving immediately, then every interval, and at the end")

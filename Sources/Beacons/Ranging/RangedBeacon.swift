@@ -12,4 +12,6 @@ public struct RangedBeacon: Sendable, Hashable {
     public let lastSeen: Timestamp
     /// How many packets were received since it came into range.
     public let packets: Int
+    /// The sender's address in its last packet, if the receiver reports it.
+    public let transmitter: DeviceAddress?
 }

@@ -34,6 +34,7 @@ public struct Ranging: Sendable {
         var proximity = SteadyProximity()
         /// On the packets' clock.
         var received: Timestamp
+        var transmitter: DeviceAddress?
     }
 
     public init(_ settings: Settings = Settings()) {
@@ -44,11 +45,15 @@ public struct Ranging: Sendable {
 
     /// Adds a packet. Ignores beacons that match no condition.
     public mutating func receive(_ advertisement: Advertisement) {
-        receive(settings.parser.frame(of: advertisement), rssi: advertisement.rssi, at: advertisement.time)
+        receive(
+            settings.parser.frame(of: advertisement), rssi: advertisement.rssi, from: advertisement.address,
+            at: advertisement.time)
     }
 
     /// Adds a parsed frame.
-    public mutating func receive(_ frame: Frame, rssi: RSSI?, at time: Timestamp) {
+    public mutating func receive(
+        _ frame: Frame, rssi: RSSI?, from transmitter: DeviceAddress? = nil, at time: Timestamp
+    ) {
         guard let identity = frame.identity, settings.conditions.contains(where: { $0.contains(identity) }) else {
             return
         }
@@ -59,6 +64,7 @@ public struct Ranging: Sendable {
             entry.lastRSSI = rssi
             entry.power = frame.powerAtOneMetre
             entry.received = time
+            entry.transmitter = transmitter
         }
     }
 
@@ -75,7 +81,8 @@ public struct Ranging: Sendable {
             beacons.append(
                 RangedBeacon(
                     identity: identity, rssi: rssi, lastRSSI: slot.entry.lastRSSI, metres: metres,
-                    proximity: slot.entry.proximity.value, lastSeen: slot.entry.received, packets: slot.packets))
+                    proximity: slot.entry.proximity.value, lastSeen: slot.entry.received, packets: slot.packets,
+                    transmitter: slot.entry.transmitter))
         }
         beacons.sort { $0.isNearer(than: $1) }
         return RangingUpdate(time: time, beacons: beacons, leftOut: table.leftOut)

@@ -5,9 +5,15 @@
 /// ``capacity`` members are remembered.
 public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
     public let capacity: Int
-    private var seen: [Member: RollingWindow] = [:]
+    private var seen: [Member: Sighting] = [:]
 
-    /// For how many windows a single sighting is remembered.
+    /// What is remembered of a member.
+    private struct Sighting: Sendable {
+        var window: RollingWindow
+        var isConfirmed: Bool
+    }
+
+    /// For how many windows the last sighting is remembered.
     private static var memory: UInt32 { 4 }
 
     public init(capacity: Int = 1_024) {
@@ -25,20 +31,23 @@ public struct RollingEvidence<Member: Hashable & Sendable>: Sendable {
     /// - Returns: whether the member is confirmed.
     public mutating func confirms(_ member: Member, in window: RollingWindow, by form: Form) -> Bool {
         if form == .sixteenBytes { return true }
-        if let earlier = seen[member], earlier != window,
-            earlier.number.distance(to: window.number).magnitude <= Self.memory
-        {
-            seen[member] = window
-            return true
+        if let earlier = seen[member], Self.remembers(earlier.window, at: window) {
+            let isConfirmed = earlier.isConfirmed || earlier.window != window
+            seen[member] = Sighting(window: max(earlier.window, window), isConfirmed: isConfirmed)
+            return isConfirmed
         }
         if seen[member] == nil, seen.count >= capacity { makeRoom(at: window) }
-        // When full, new members are ignored rather than waiting ones: that only delays the confirmation.
+        // When full, new members are ignored rather than those that wait: that only delays the confirmation.
         guard seen[member] != nil || seen.count < capacity else { return false }
-        seen[member] = window
+        seen[member] = Sighting(window: window, isConfirmed: false)
         return false
     }
 
     private mutating func makeRoom(at window: RollingWindow) {
-        seen = seen.filter { $0.value.number.distance(to: window.number).magnitude <= Self.memory }
+        seen = seen.filter { Self.remembers($0.value.window, at: window) }
+    }
+
+    private static func remembers(_ earlier: RollingWindow, at window: RollingWindow) -> Bool {
+        earlier.number.distance(to: window.number).magnitude <= memory
     }
 }

@@ -84,6 +84,10 @@ private struct NearbyReport: ~Copyable, Sendable {
             )
             proximities[person] = nil
         case .left(let person, let known, let encounter): left(person, known, encounter)
+        case .leftOut(.oneTransmitter):
+            trouble("one_transmitter", "One transmitter sends the numbers of several people. Some are left out.")
+        case .leftOut(.tooMany):
+            trouble("too_many", "More people are heard than can be near. Somebody may be inventing them. Some are left out.")
         case .logFailed(let error): trouble(error.code, error.description)
         }
     }
@@ -111,12 +115,12 @@ private struct NearbyReport: ~Copyable, Sendable {
                 ("event", .string("alert")), ("person", .integer(Int64(alert.person.value))),
                 ("name", .optional(alert.known?.name)), ("batch", .optional(alert.known?.batch)),
                 ("photo", .optional(alert.known?.photo)), ("page", .optional(alert.known?.page)),
-                ("proximity", .string(alert.proximity.word)),
+                ("proximity", .string(alert.proximity.word)), ("verified", .bool(alert.isVerified)),
                 ("update", .bool(alert.isUpdate)),
             ])
         } else {
-            let facts = [alert.body, alert.known?.page].compactMap { $0.map { quoted($0, limit: 200) } }
-            let rest = facts.isEmpty ? "" : ": " + facts.joined(separator: ", ")
+            let facts = [alert.body, alert.known?.page ?? ""].filter { !$0.isEmpty }
+            let rest = facts.isEmpty ? "" : ": " + facts.map { quoted($0, limit: 200) }.joined(separator: ", ")
             text("\(isLive ? "\u{07}" : "")\(quoted(alert.title, limit: 200))\(rest)")
         }
     }
@@ -189,6 +193,7 @@ private struct NearbyReport: ~Copyable, Sendable {
                 ("event", .string("near")), ("person", .integer(Int64(person.person.value))),
                 ("proximity", .string(person.proximity.word)),
                 ("distance_metres", person.distance.map { .decimal($0) } ?? .null),
+                ("verified", .bool(person.isVerified)),
             ])
         }
     }

@@ -10,6 +10,11 @@ struct EncounterTracker: Sendable {
     /// When it is full, a new person takes the place of the one who was near for the shortest time and is silent now: numbers that
     /// are sent once give way to people who stay. Nobody whom a key verifies gives way.
     static let capacity = 2048
+    /// How many people one transmitter can be, as long as no key verifies them. More than one, because a device may be passed on or
+    /// have two beacons.
+    static let maximumPerTransmitter = 3
+    /// How long somebody must be silent to give way.
+    private static let shortestSilence = Duration.seconds(5)
 
     private struct Presence: Sendable {
         var encounter: Encounter
@@ -21,19 +26,29 @@ struct EncounterTracker: Sendable {
         var isChanged = true
         var announced: Double?
         var isBeingAnnounced = false
+        /// Whether a key has verified the person in this encounter.
+        var isVerified: Bool
+        /// Where the person was heard first.
+        let transmitter: DeviceAddress?
     }
 
     /// What the caller must do after a sighting.
-    struct Response: Sendable, Equatable {
+    struct Response: Sendable {
         /// A new encounter began.
         var began = false
         /// Ask the log whether to alert the user, then call ``EncounterTracker/announced(_:at:)``. Until then, further
         /// sightings do not ask again.
         var shouldAnnounce = false
+        /// Who gave way to the new person.
+        var displaced: (person: UserNumber, encounter: Encounter)?
+        /// Why the person is not tracked.
+        var leftOut: NearbyUpdate.LeftOut?
     }
 
     let rules: EncounterRules
     private var presences: [UserNumber: Presence] = [:]
+    /// How many people without a key were heard from a transmitter.
+    private var counts: [DeviceAddress: Int] = [:]
 
     /// Creates an empty tracker.
     init(rules: EncounterRules = EncounterRules()) {
@@ -47,6 +62,9 @@ struct EncounterTracker: Sendable {
     func encounter(with person: UserNumber) -> Encounter? {
         presences[person]?.encounter
     }
+
+    /// Whether a key has verified the person in this encounter.
+    func isVerified(_ person: UserNumber) -> Bool { presences[person]?.isVerified ?? false }
 
     /// The distance, proximity and time of a person's last sighting.
     func lastHeard(_ person: UserNumber) -> (distance: Double?, proximity: Proximity, instant: Duration)? {
@@ -66,14 +84,30 @@ struct EncounterTracker: Sendable {
             if gap <= rules.absence { presence.encounter.duration += max(0, gap) }
             presence.heard = max(presence.heard, sighting.instant)
         } else {
-            guard presences.count < Self.capacity else { return response }
+            if !sighting.isVerified, let transmitter = sighting.transmitter,
+                counts[transmitter, default: 0] >= Self.maximumPerTransmitter
+            {
+                response.leftOut = .oneTransmitter
+                return response
+            }
+            if presences.count >= Self.capacity {
+                guard let person = dispensable(at: sighting.instant) else {
+                    response.leftOut = .tooMany
+                    return response
+                }
+                response.displaced = remove(person).map { (person, $0) }
+            }
             let encounter = Encounter(firstSeen: sighting.time, lastSeen: sighting.time, duration: 0)
-            presence = Presence(encounter: encounter, heard: sighting.instant)
+            presence = Presence(
+                encounter: encounter, heard: sighting.instant, isVerified: sighting.isVerified,
+                transmitter: sighting.isVerified ? nil : sighting.transmitter)
+            if let transmitter = presence.transmitter { counts[transmitter, default: 0] += 1 }
             response.began = true
         }
         presence.encounter.lastSeen = max(presence.encounter.firstSeen, sighting.time)
         presence.distance = sighting.distance
         presence.proximity = sighting.proximity
+        presence.isVerified = presence.isVerified || sighting.isVerified
         if let distance = sighting.distance {
             presence.encounter.closest = min(presence.encounter.closest ?? distance, distance)
         }
@@ -93,7 +127,7 @@ struct EncounterTracker: Sendable {
     /// Ends and returns the encounters of people who were silent for longer than ``EncounterRules/absence``.
     mutating func advance(to instant: Duration) -> [(person: UserNumber, encounter: Encounter)] {
         let over = presences.filter { seconds(instant - $0.value.heard) > rules.absence }
-        for person in over.keys { presences[person] = nil }
+        for person in over.keys { remove(person) }
         return over.map { ($0.key, $0.value.encounter) }.sorted { $0.0 < $1.0 }
     }
 
@@ -158,8 +192,22 @@ struct EncounterTracker: Sendable {
     }
 
     /// Stops tracking a number that belongs to no person.
-    mutating func remove(_ person: UserNumber) {
-        presences[person] = nil
+    ///
+    /// - Returns: the encounter, if there was one.
+    @discardableResult
+    mutating func remove(_ person: UserNumber) -> Encounter? {
+        guard let presence = presences.removeValue(forKey: person) else { return nil }
+        if let transmitter = presence.transmitter, let count = counts[transmitter] {
+            counts[transmitter] = count > 1 ? count - 1 : nil
+        }
+        return presence.encounter
+    }
+
+    /// The person without a key who was near for the shortest time and is silent now, the longest silent one of several; nil when
+    /// all are being heard.
+    private func dispensable(at instant: Duration) -> UserNumber? {
+        presences.filter { !$0.value.isVerified && instant - $0.value.heard >= Self.shortestSilence }
+            .min { ($0.value.encounter.duration, $0.value.heard) < ($1.value.encounter.duration, $1.value.heard) }?.key
     }
 
     /// Whether strictly more than the interval has passed since the last announcement (dossier 6.1, scenario 6).

@@ -11,6 +11,10 @@ public struct Sighting: Sendable, Hashable {
     public let distance: Double?
     /// The distance's range, smoothed.
     public let proximity: Proximity
+    /// Whether a friend's key proves who it is; any sender can use a plain number.
+    public let isVerified: Bool
+    /// The sender's address, if the radio reports it.
+    public let transmitter: DeviceAddress?
 
     /// Creates a sighting. A negative distance or NaN counts as unknown.
     ///
@@ -20,15 +24,18 @@ public struct Sighting: Sendable, Hashable {
     ///   - instant: the same moment on a monotonic clock.
     ///   - distance: metres, smoothed; nil when unknown.
     ///   - proximity: nil derives it from the distance.
-    public init(
-        of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil, proximity: Proximity? = nil
-    ) {
-        self.person = person
     ///   - isVerified: whether a friend's key proves who it is.
     ///   - transmitter: the sender's address, if the radio reports it.
+    public init(
+        of person: UserNumber, at time: Double, instant: Duration, distance: Double? = nil,
+        proximity: Proximity? = nil, isVerified: Bool = false, transmitter: DeviceAddress? = nil
+    ) {
+        self.person = person
         self.time = time
         self.instant = instant
         self.distance = distance.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
         self.proximity = proximity ?? Proximity(metres: self.distance)
+        self.isVerified = isVerified
+        self.transmitter = transmitter
     }
 }

@@ -32,27 +32,33 @@ public struct Recognition: Sendable {
     ///   - beacon: what was heard.
     ///   - time: when it was heard; rolling identifiers are valid for their quarter of an hour and the two beside it.
     public mutating func person(of beacon: BeaconIdentity, at time: Timestamp) -> UserNumber? {
+        recognize(beacon, at: time)?.person
+    }
+
+    /// The person whose beacon this is, and whether a friend's key says so; any sender can use a plain number.
+    mutating func recognize(
+        _ beacon: BeaconIdentity, at time: Timestamp
+    ) -> (person: UserNumber, isVerified: Bool)? {
         switch beacon {
         case .proximity(uuid, let major, let minor):
             guard let token = ShortRollingToken(major: major, minor: minor) else { return nil }
             switch resolved(at: time, { resolver throws(BeaconsError) in try resolver.resolve(token, at: time) }) {
             case .member(let person, let window):
-                return evidence.confirms(person, in: window, by: .fourBytes) ? person : nil
+                return evidence.confirms(person, in: window, by: .fourBytes) ? (person, true) : nil
             case .ambiguous: return nil
-            case .unknown: return plainNumber(major: major, minor: minor)
+            case .unknown: return plainNumber(major: major, minor: minor).map { ($0, false) }
             }
-        case .eddystone(let uid):
-            let resolution = resolved(at: time) { resolver throws(BeaconsError) in
-                try resolver.resolve(RollingToken(uid), at: time)
-            }
-            return if case .member(let person, _) = resolution { person } else { nil }
-        case .rolling(let token):
-            let resolution = resolved(at: time) { resolver throws(BeaconsError) in
-                try resolver.resolve(token, at: time)
-            }
-            return if case .member(let person, _) = resolution { person } else { nil }
+        case .eddystone(let uid): return member(RollingToken(uid), at: time)
+        case .rolling(let token): return member(token, at: time)
         case .proximity, .ephemeral: return nil
         }
+    }
+
+    private mutating func member(
+        _ token: RollingToken, at time: Timestamp
+    ) -> (person: UserNumber, isVerified: Bool)? {
+        let resolution = resolved(at: time) { resolver throws(BeaconsError) in try resolver.resolve(token, at: time) }
+        return if case .member(let person, _) = resolution { (person, true) } else { nil }
     }
 
     private mutating func resolved(

@@ -16,7 +16,7 @@ public struct RollingKeys: Sendable {
         fileprivate init(person: UserNumber, keys: [DayKey]) {
             self.person = person
             self.keys = Dictionary(
-                keys.map { (String($0.day.number), hexadecimal($0.reveal())) }, uniquingKeysWith: { $1 })
+                keys.map { (String($0.day.number), Beacons.Hexadecimal.encode($0.reveal())) }, uniquingKeysWith: { $1 })
         }
 
         /// How many days they cover.
@@ -37,7 +37,7 @@ public struct RollingKeys: Sendable {
         fileprivate func everyKey() throws(NearbyError) -> [DayKey] {
             var read: [DayKey] = []
             for (day, digits) in keys {
-                guard let number = UInt32(day), let bytes = bytes(hexadecimal: digits),
+                guard let number = UInt32(day), let bytes = Beacons.Hexadecimal.decode(digits.utf8),
                     let key = try? DayKey(day: RollingDay(number: number), revealed: bytes)
                 else {
                     throw .sharedKeys(
@@ -198,23 +198,4 @@ extension RollingKeys.Shared: CustomStringConvertible, CustomDebugStringConverti
     public var description: String { "(secret keys of \(count) days of person \(person))" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["person": person, "count": count]) }
-}
-
-/// Two lower-case digits per byte.
-private func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-}
-
-/// The bytes of pairs of digits in either case; nil for anything else.
-private func bytes(hexadecimal text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count % 2 == 0 else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).reduce(into: [UInt8]?([])) { bytes, index in
-        let values = digits[index...index + 1].map { Character(UnicodeScalar($0)).hexDigitValue }
-        guard let high = values[0], let low = values[1] else {
-            bytes = nil
-            return
-        }
-        bytes?.append(UInt8(high << 4 | low))
-    }
 }

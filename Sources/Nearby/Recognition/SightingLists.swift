@@ -54,9 +54,10 @@ where Source.Element == RangingUpdate {
             let instant = elapsed(update.time)
             var people: [UserNumber: Sighting] = [:]
             for beacon in update.beacons where beacon.packets != packets[beacon.identity] {
-                guard let person = recognition.person(of: beacon.identity, at: update.time) else { continue }
-                let sighting = sighting(of: person, beacon, at: update.time, instant: instant)
-                people[person] = people[person].map { Self.nearer($0, sighting) } ?? sighting
+                guard let found = recognition.recognize(beacon.identity, at: update.time) else { continue }
+                let sighting = sighting(
+                    of: found.person, beacon, at: update.time, instant: instant, isVerified: found.isVerified)
+                people[found.person] = people[found.person].map { Self.better($0, sighting) } ?? sighting
             }
             packets = Dictionary(uniqueKeysWithValues: update.beacons.map { ($0.identity, $0.packets) })
             return SightingList(
@@ -65,17 +66,20 @@ where Source.Element == RangingUpdate {
         }
 
         private func sighting(
-            of person: UserNumber, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration
+            of person: UserNumber, _ beacon: RangedBeacon, at time: Timestamp, instant: Duration, isVerified: Bool
         ) -> Sighting {
             // Packets are about one tick old; after the clock was set, their times can say otherwise.
             let age = Swift.min(Swift.max(beacon.lastSeen.duration(to: time), .zero), .seconds(5))
             return Sighting(
                 of: person, at: time.advanced(by: .zero - age).secondsSince1970, instant: instant - age,
-                distance: beacon.metres, proximity: beacon.proximity)
+                distance: beacon.metres, proximity: beacon.proximity, isVerified: isVerified,
+                transmitter: beacon.transmitter)
         }
 
-        private static func nearer(_ left: Sighting, _ right: Sighting) -> Sighting {
-            (right.distance ?? .infinity) < (left.distance ?? .infinity) ? right : left
+        /// What a key proves comes before what anybody can send; then the nearer one counts.
+        private static func better(_ left: Sighting, _ right: Sighting) -> Sighting {
+            guard left.isVerified == right.isVerified else { return left.isVerified ? left : right }
+            return (right.distance ?? .infinity) < (left.distance ?? .infinity) ? right : left
         }
     }
 }

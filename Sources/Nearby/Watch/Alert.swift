@@ -9,14 +9,20 @@ public struct Alert: Sendable, Hashable {
     public let known: Person?
     /// How near the person was when the alert was raised.
     public let proximity: Proximity
-    /// Whether it replaces an earlier alert about the same encounter with more information.
+    /// Whether a friend's key proves who it is. Any sender can use a plain number.
+    public let isVerified: Bool
+    /// Whether it replaces an earlier alert about the same encounter. It then has more information.
     public let isUpdate: Bool
 
     /// Creates an alert.
-    public init(person: UserNumber, known: Person?, proximity: Proximity = .unknown, isUpdate: Bool = false) {
+    public init(
+        person: UserNumber, known: Person?, proximity: Proximity = .unknown, isVerified: Bool = false,
+        isUpdate: Bool = false
+    ) {
         self.person = person
         self.known = known
         self.proximity = proximity
+        self.isVerified = isVerified
         self.isUpdate = isUpdate
     }
 }
@@ -27,8 +33,8 @@ extension Alert {
         known.map { "\($0.name) is near" } ?? "Person \(person) is near"
     }
 
-    /// Batch and proximity, where known. Not escaped.
-    public var body: String? {
+    /// Batch and proximity, where known, and that no key verifies the person. Not escaped.
+    public var body: String {
         let nearness: String? =
             switch proximity {
             case .unknown: nil
@@ -36,8 +42,7 @@ extension Alert {
             case .near: "a few metres away"
             case .far: "farther away"
             }
-        let facts = [known?.batch, nearness].compactMap(\.self)
-        return facts.isEmpty ? nil : facts.joined(separator: ", ")
+        return [known?.batch, nearness, isVerified ? nil : "unverified"].compactMap(\.self).joined(separator: ", ")
     }
 }
 

@@ -70,7 +70,7 @@ public actor DesktopAlerts: Alerts {
         if let silence, elapsed() < silence { return await fallback.show(alert) }
         do {
             let notifications = try await notifications()
-            var notification = DesktopNotification(alert.title, body: alert.body ?? "")
+            var notification = DesktopNotification(alert.title, body: alert.body)
             notification.image = alert.known?.photo
             notification.category = "presence.online"
             if let page = alert.known?.page, Self.mayBeOpened(page) {

@@ -12,8 +12,18 @@ public enum NearbyUpdate: Sendable, Hashable {
     case left(UserNumber, Person?, Encounter)
     /// Everyone who is near, nearest first. Sent with every tick.
     case people([NearbyPerson])
+    /// Somebody who was heard is left out, and why. Told at most once a minute.
+    case leftOut(LeftOut)
     /// The log could not be read or written. Watching continues, and writing is retried.
     case logFailed(NearbyError)
+
+    /// Why somebody who was heard is left out.
+    public enum LeftOut: String, Sendable, Hashable {
+        /// One transmitter sends the numbers of several people.
+        case oneTransmitter = "one_transmitter"
+        /// More people are heard than are tracked.
+        case tooMany = "too_many"
+    }
 }
 
 /// A person who is near.
@@ -28,11 +38,13 @@ public struct NearbyPerson: Sendable, Hashable {
     public let encounter: Encounter
     /// Seconds since the last sighting.
     public let silence: Double
+    /// Whether a friend's key proves who it is; any sender can use a plain number.
+    public let isVerified: Bool
 
     /// Creates a person who is near.
     public init(
         person: UserNumber, known: Person?, distance: Double?, proximity: Proximity, encounter: Encounter,
-        silence: Double
+        silence: Double, isVerified: Bool
     ) {
         self.person = person
         self.known = known
@@ -40,5 +52,6 @@ public struct NearbyPerson: Sendable, Hashable {
         self.proximity = proximity
         self.encounter = encounter
         self.silence = silence
+        self.isVerified = isVerified
     }
 }

@@ -1,3 +1,4 @@
+import AsyncSupport
 import Beacons
 
 /// Decides whom to look up, and when: one look-up per person at a time. A pure value.
@@ -93,10 +94,10 @@ struct ProfileLookups: Sendable {
                 states[person] = .known(known, since: since, next: instant + Self.maximumPause)
                 return
             }
-            var failures = 0
-            if case .asking(let count) = states[person] { failures = count }
-            let pause = min(Self.firstPause * (1 << min(failures, 6)), Self.maximumPause)
-            states[person] = .failed(count: failures + 1, retry: instant + pause)
+            var failures = 1
+            if case .asking(let count) = states[person] { failures += count }
+            let backOff = BackOff(first: Self.firstPause, longest: Self.maximumPause)
+            states[person] = .failed(count: failures, retry: instant + backOff.pause(afterFailures: failures))
         }
         if states.count > Self.capacity { forgetOldest() }
     }

@@ -22,6 +22,9 @@ actor Watch {
     /// Recent failures of the log, and when each was last reported.
     private var failures: [NearbyError: Duration] = [:]
 
+    /// When it was last reported that somebody is left out, by reason.
+    private var leftOut: [NearbyUpdate.LeftOut: Duration] = [:]
+
     private static let failureReportInterval = Duration.seconds(60)
     private static let maximumFailures = EncounterTracker.capacity
 
@@ -93,7 +96,8 @@ actor Watch {
             } else if unnamed.remove(person) != nil {
                 show.yield(
                     Alert(
-                        person: person, known: known, proximity: proximity(person), isUpdate: true))
+                        person: person, known: known, proximity: proximity(person),
+                        isVerified: tracker.isVerified(person), isUpdate: true))
             }
             await tryLog { try await log.introduce(person, as: known) }
         case .unknown:
@@ -124,6 +128,8 @@ actor Watch {
         let person = sighting.person
         guard !lookups.isUnknown(person, at: instant) else { return }
         let response = tracker.note(sighting)
+        if let reason = response.leftOut { return await tell(reason) }
+        if let (person, encounter) = response.displaced { await leave(person, encounter) }
         if response.shouldAnnounce { await considerAnnouncing(sighting) }
         if response.began { await report(.arrived(person, lookups.known(person))) }
     }
@@ -148,11 +154,19 @@ actor Watch {
         if waiting[person] != nil, lookups.isFresh(person, at: instant) { announce(person) }
     }
 
+    private func tell(_ reason: NearbyUpdate.LeftOut) async {
+        if let told = leftOut[reason], instant - told < Self.failureReportInterval { return }
+        leftOut[reason] = instant
+        await report(.leftOut(reason))
+    }
+
     private func announce(_ person: UserNumber) {
         waiting[person] = nil
         let known = lookups.known(person)
         if known == nil { unnamed.insert(person) }
-        show.yield(Alert(person: person, known: known, proximity: proximity(person)))
+        show.yield(
+            Alert(
+                person: person, known: known, proximity: proximity(person), isVerified: tracker.isVerified(person)))
     }
 
     /// Shows an alert without a name if the rate limit allows it; otherwise it comes later, or with the name.
@@ -208,7 +222,7 @@ actor Watch {
             return NearbyPerson(
                 person: person, known: lookups.known(person), distance: last.distance,
                 proximity: last.proximity, encounter: encounter,
-                silence: max(0, seconds(instant - last.instant)))
+                silence: max(0, seconds(instant - last.instant)), isVerified: tracker.isVerified(person))
         }.sorted { ($0.distance ?? .infinity, $0.person) < ($1.distance ?? .infinity, $1.person) }
     }
 
