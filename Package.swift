@@ -250,7 +250,8 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
 
         .target(
-            name: "RecurseCenter", dependencies: ["Geofences", "Handshake", "OAuth", httpTypes, crypto],
+            name: "RecurseCenter",
+            dependencies: ["AsyncSupport", "Geofences", "Handshake", "OAuth", httpTypes, crypto],
             swiftSettings: strict),
         .testTarget(
             name: "RecurseCenterTests",
@@ -261,7 +262,9 @@ let package = Package(
             exclude: ["ROWS.md"], swiftSettings: strict),
         .target(
             name: "Nearby",
-            dependencies: ["Handshake", "OAuth", "Beacons", "Radio", desktop("DBus"), desktop("DesktopServices")],
+            dependencies: [
+                "AsyncSupport", "Handshake", "OAuth", "Beacons", "Radio", desktop("DBus"), desktop("DesktopServices"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "NearbyTests",

@@ -24,6 +24,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Beacons", package: "handshake"),
                 .product(name: "OAuth", package: "handshake"),
+                .product(name: "Geofences", package: "handshake"),
                 .product(name: "Handshake", package: "handshake"),
                 .product(name: "HandshakeServer", package: "handshake"),
                 .product(name: "IFTTTConnect", package: "handshake"),

@@ -10,7 +10,7 @@ struct Area: Sendable {
     /// The feature that it belongs to.
     let purpose: String?
     let subscriptionID: String
-    let crossing: FieldType.Crossing
+    let crossings: Set<RegionCrossing.Kind>
     /// The region on a map, under the area's name; several may have one.
     let region: Geofence
     let circle: Circle
@@ -43,7 +43,7 @@ struct Area: Sendable {
         self.region = region
         subscriptionID = trigger.subscriptionID
         // If IFTTT does not say, it wants to hear of both and decides itself.
-        crossing = trigger.type?.crossing ?? .both
+        crossings = trigger.type?.crossings ?? [.enter, .exit]
     }
 
     /// The radius in metres or kilometres.

@@ -72,7 +72,7 @@ struct ConfigurationScreen: Sendable {
 
 extension FieldType {
     /// Whether a value is an area on the map.
-    var asksForArea: Bool { crossing != nil || self == .area }
+    var asksForArea: Bool { crossings != nil || self == .area }
 
     /// Whether the page has a field for it; every other kind keeps what the connection begins with.
     fileprivate var isAsked: Bool { asksForArea || [.select, .text, .textArea].contains(self) }

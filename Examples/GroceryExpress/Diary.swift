@@ -125,7 +125,7 @@ struct Diary: Sendable {
     /// Notes when IFTTT told the shop of a crossing: by the trigger's subscription, the direction and the second.
     mutating func hear(_ trigger: ConnectWebhook.Trigger, at now: Double) {
         let place = entries.firstIndex { entry in
-            let direction = entry.crossing.kind == .entry ? "entered" : "exited"
+            let direction = entry.crossing.kind == .enter ? "entered" : "exited"
             return entry.toldAt == nil && entry.crossing.subscriptionID == trigger.userFeatureTriggerID
                 && trigger.ingredients["EnteredOrExited"]?.string == direction
                 && trigger.ingredients["OccurredAt"]?.string?.utf8.starts(with: entry.second.utf8) == true

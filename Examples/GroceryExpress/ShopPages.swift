@@ -271,7 +271,7 @@ struct ShopPages: Sendable {
 extension Connection {
     /// Whether a trigger of it asks for an area.
     fileprivate var monitorsAreas: Bool {
-        features.flatMap(\.triggers).flatMap(\.fields).contains { $0.type.crossing != nil }
+        features.flatMap(\.triggers).flatMap(\.fields).contains { $0.type.crossings != nil }
     }
 }
 #endif

@@ -100,10 +100,10 @@ struct WalkPage {
         var values: [String: Any] = ["name": area.name, "size": area.size]
         values["purpose"] = area.purpose
         values["counts"] =
-            switch area.crossing {
-            case .entry: "Entering counts."
-            case .exit: "Leaving counts."
-            case .both: "Entering and leaving count."
+            switch area.crossings {
+            case [.enter]: "Entering counts."
+            case [.exit]: "Leaving counts."
+            default: "Entering and leaving count."
             }
         return values
     }
@@ -148,7 +148,7 @@ struct WalkPage {
 
     private func values(_ entry: Diary.Entry) -> [String: Any] {
         let time = Date(timeIntervalSince1970: entry.crossing.occurredAt)
-        let verb = entry.crossing.kind == .entry ? "Entered" : "Left"
+        let verb = entry.crossing.kind == .enter ? "Entered" : "Left"
         var values: [String: Any] = [
             "date": time.formatted(.iso8601), "time": clock(time), "what": "\(verb) \(entry.area?.name ?? "an area")",
             "fate": fate(entry),
@@ -169,9 +169,9 @@ struct WalkPage {
         }
     }
 
-    private func words(for reason: PlaceEvent.DiscardReason, _ kind: AreaCrossing.Kind) -> String {
+    private func words(for reason: PlaceEvent.DiscardReason, _ kind: RegionCrossing.Kind) -> String {
         switch reason {
-        case .otherDirection: kind == .entry ? "only leaving counts" : "only entering counts"
+        case .otherDirection: kind == .enter ? "only leaving counts" : "only entering counts"
         case .expired: "it is too old"
         case .unknownSubscription: "the connection has another area now"
         case .switchedOff: "the area is switched off"

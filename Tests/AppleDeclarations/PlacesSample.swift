@@ -50,9 +50,7 @@ import SwiftUI
     private func record(_ coordinator: RegionCoordinator) async {
         do {
             try await coordinator.run { [synchronizer] crossing in
-                try await synchronizer.record(
-                    crossing.kind == .entered ? .entry : .exit, of: crossing.region,
-                    at: crossing.date.timeIntervalSince1970)
+                try await synchronizer.record(crossing)
                 Task { await synchronizer.synchronize(.crossing) }
             }
         } catch {

@@ -6,6 +6,7 @@ import Hummingbird
 import IFTTTConnect
 import Nearby
 import OAuth
+import Positions
 import Radio
 import RecurseCenter
 import Sandbox
@@ -22,6 +23,11 @@ private enum ReadmeExamples {
             name: "example", authorizationServer: .discovered(issuer, security: .httpsOnly), apiRoot: api)
         let client = Client(service: service, id: "your-client-id", scopes: ["openid", "offline_access"])
         return client
+    }
+
+    static func places(_ api: ConnectAPI, _ vault: any Vault, _ connection: ConnectionID) async throws {
+        let places = PlacesSynchronizer(of: "ada", api: api, vault: vault)
+        try await places.follow(GPSD().fixes(), activating: [connection])
     }
 
     static func server(

@@ -70,7 +70,7 @@ struct RegionCoordinatorTests {
                 let (wasInside, isInside) = (
                     region.distanceToEdge(from: before) < 0, region.distanceToEdge(from: now) < 0
                 )
-                if wasInside != isInside { expected.append("\(isInside ? "entered" : "left") r\(number) \(step)") }
+                if wasInside != isInside { expected.append("\(isInside ? "enter" : "exit") r\(number) \(step)") }
             }
             last = place
             system.move(to: try Self.fix(place, second: Double(step), accuracy: 100))
@@ -116,8 +116,8 @@ struct RegionCoordinatorTests {
             system.move(to: fix)
             for region in capped {
                 let isInside = region.distanceToEdge(from: fix.coordinate) < 0
-                if isInside, inside.insert(region.id).inserted { expected.insert("entered \(region.id) \(step)") }
-                if !isInside, inside.remove(region.id) != nil { expected.insert("left \(region.id) \(step)") }
+                if isInside, inside.insert(region.id).inserted { expected.insert("enter \(region.id) \(step)") }
+                if !isInside, inside.remove(region.id) != nil { expected.insert("exit \(region.id) \(step)") }
             }
             // The app has died; an event launches it, and now and then the user does.
             if system.hasCrossings || Int.random(in: 0..<50, using: &random) == 0 {
@@ -146,7 +146,7 @@ struct RegionCoordinatorTests {
         await process.coordinator.monitor([try Self.circle("home", 50), try Self.circle("work", 0)])
         #expect(try await process.crossings() == [])
         system.move(to: try Self.fix(600, second: 60))
-        #expect(try await process.crossings() == ["left home 60", "left work 60"])
+        #expect(try await process.crossings() == ["exit home 60", "exit work 60"])
     }
 
     @Test("where the first fix cannot tell, the system's first word is no crossing, the next one is")
@@ -158,7 +158,7 @@ struct RegionCoordinatorTests {
             await process.coordinator.monitor([try Self.circle("home", 0)])
             #expect(try await process.crossings() == [])
             system.move(to: try Self.fix(400 - north, second: 30))
-            #expect(try await process.crossings() == [north < 200 ? "left home 30" : "entered home 30"])
+            #expect(try await process.crossings() == [north < 200 ? "exit home 30" : "enter home 30"])
         }
         // A word that comes late is a crossing, also if it is the first.
         let system = StandInSystem()
@@ -167,7 +167,7 @@ struct RegionCoordinatorTests {
         await process.coordinator.monitor([try Self.circle("home", 0)])
         system.state.withLock { $0.waiting = [] }
         system.move(to: try Self.fix(300, second: 200))
-        #expect(try await process.crossings() == ["left home 200"])
+        #expect(try await process.crossings() == ["exit home 200"])
     }
 
     @Test("W18: other owners' regions take places, are never stopped, and their crossings are not handed on")
@@ -183,7 +183,7 @@ struct RegionCoordinatorTests {
         #expect(system.state.withLock { $0.refused } == 0)
         system.move(to: try Self.fix(0, second: 60))
         system.move(to: try Self.fix(500, second: 120))
-        #expect(try await process.crossings() == ["entered r0 120"])
+        #expect(try await process.crossings() == ["enter r0 120"])
         await process.coordinator.monitor([])
         #expect(system.names == Set(foreign.map(\.id)))
     }
@@ -220,11 +220,11 @@ struct RegionCoordinatorTests {
         let launched = Process(system)
         system.move(to: try Self.fix(0, second: 20))
         await launched.coordinator.receive(try Self.fix(0, second: 20))
-        #expect(try await launched.crossings() == ["entered r0 20"])
+        #expect(try await launched.crossings() == ["enter r0 20"])
         #expect(system.names == before)
         // It left the boundary while it was not told: told, it selects there.
         system.move(to: try Self.fix(49_000, second: 400))
-        #expect(try await launched.crossings() == ["left r0 400"])
+        #expect(try await launched.crossings() == ["exit r0 400"])
         #expect(system.names == before)
         await launched.coordinator.monitor(regions)
         #expect(system.names == Set((6..<25).map { "r\($0)" } + [RegionCoordinator.boundaryID]))
@@ -273,7 +273,7 @@ struct RegionCoordinatorTests {
         var iterator = stream.makeAsyncIterator()
         // The boundary's exit came before, and its search for a position goes on.
         let (entry, exit) = (await iterator.next(), await iterator.next())
-        #expect([entry?.kind, exit?.kind] == [.entered, .left])
+        #expect([entry?.kind, exit?.kind] == [.enter, .exit])
         #expect([entry?.region, exit?.region] == ["r18", "r18"])
         await process.clock.sleepers(1)
         process.clock.advance(by: .seconds(8))

@@ -62,7 +62,7 @@ final class StandInSystem: RegionMonitoring, PositionSource {
             let truth = region.distanceToEdge(from: here.coordinate) < 0
             state.monitored[region.id] = (region, truth)
             if isInside != truth {
-                state.waiting.append(RegionCrossing(truth ? .entered : .left, of: region.id, at: here.time))
+                state.waiting.append(RegionCrossing(truth ? .enter : .exit, of: region.id, at: here.time))
             }
         }
     }
@@ -77,7 +77,7 @@ final class StandInSystem: RegionMonitoring, PositionSource {
                 let isInside = known.region.distanceToEdge(from: fix.coordinate) < 0
                 guard isInside != known.isInside else { continue }
                 state.monitored[id]?.isInside = isInside
-                state.waiting.append(RegionCrossing(isInside ? .entered : .left, of: id, at: fix.time))
+                state.waiting.append(RegionCrossing(isInside ? .enter : .exit, of: id, at: fix.time))
             }
         }
     }

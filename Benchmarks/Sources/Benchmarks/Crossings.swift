@@ -1,4 +1,5 @@
 import Foundation
+import Geofences
 import HTTPTypes
 import Handshake
 import IFTTTConnect
@@ -23,7 +24,9 @@ private enum Crossings {
         let recorder = try await synchronizer(full, SlowService())
         let start = Date.now.timeIntervalSince1970 - Double(count)
         for number in 0..<count {
-            try await recorder.record(.exit, of: "ifttt_" + subscription, at: start + Double(number))
+            try await recorder.record(
+                RegionCrossing(
+                    .exit, of: "ifttt_" + subscription, at: Date(timeIntervalSince1970: start + Double(number))))
         }
         let keys = try await full.keys(of: .crossings).keys
         var round = 0

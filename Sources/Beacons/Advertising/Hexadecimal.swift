@@ -1,7 +1,7 @@
 /// Bytes as pairs of hexadecimal digits.
-enum Hexadecimal {
+package enum Hexadecimal {
     /// Two lower-case digits per byte.
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
         for byte in bytes {
@@ -12,7 +12,7 @@ enum Hexadecimal {
     }
 
     /// The bytes of digits in either case; nil for an invalid digit or an odd number of digits.
-    static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
         var first: UInt8?

@@ -1,3 +1,4 @@
+public import Geofences
 public import OAuth
 
 /// The type of a field, in the service's spelling (dossier 1.9). Unknown ones are preserved.
@@ -21,18 +22,14 @@ public struct FieldType: RawRepresentable, Sendable, Hashable, Codable {
     /// The other spelling of ``crossingArea``.
     public static let crossingAreaDocumented = FieldType(rawValue: "LOCATION_ENTER_AND_EXIT")
 
-    /// The crossings that a geofence field reports.
-    public enum Crossing: Sendable, Hashable {
-        case entry, exit, both
-    }
-
-    /// The crossings of a field of this type; nil when it is no geofence. Accepts both spellings of the two-way
-    /// type.
-    public var crossing: Crossing? {
+    /// The crossings that a field of this type reports; nil when it is no geofence.
+    ///
+    /// Accepts both spellings of the two-way type.
+    public var crossings: Set<RegionCrossing.Kind>? {
         switch self {
-        case .enteringArea: .entry
-        case .leavingArea: .exit
-        case .crossingArea, .crossingAreaDocumented: .both
+        case .enteringArea: [.enter]
+        case .leavingArea: [.exit]
+        case .crossingArea, .crossingAreaDocumented: [.enter, .exit]
         default: nil
         }
     }

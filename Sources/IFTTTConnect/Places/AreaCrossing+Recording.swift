@@ -11,32 +11,24 @@ import Foundation
 extension AreaCrossing {
     /// A crossing of an area of this kit, recorded at `now` in seconds since 1970.
     ///
-    /// - Returns: nil for the host app's regions and for dwelling (dossier 10.2, W21).
-    init?(_ event: GeofenceEvent, at now: Double, installation: String) {
-        let kind: Kind
-        switch event.kind {
-        case .enter: kind = .entry
-        case .exit: kind = .exit
-        case .dwell: return nil
+    /// - Returns: nil for the host app's regions (dossier 10.2, W21).
+    init?(_ crossing: RegionCrossing, at now: Double, installation: String) {
+        let occurredAt = crossing.date.timeIntervalSince1970
+        guard let subscription = AreaIdentifier.subscription(of: crossing.region), occurredAt.isFinite else {
+            return nil
         }
-        self.init(
-            kind, of: event.region, occurredAt: event.since.timeIntervalSince1970, at: now, installation: installation)
-    }
-
-    init?(_ kind: Kind, of region: String, occurredAt: Double, at now: Double, installation: String) {
-        guard let subscription = AreaIdentifier.subscription(of: region), occurredAt.isFinite else { return nil }
-        id = Self.identifier(installation, subscription, kind, occurredAt)
-        self.subscriptionID = subscription
-        self.kind = kind
+        eventType = EventType(crossing.kind)
+        id = Self.identifier(installation, subscription, eventType, occurredAt)
+        subscriptionID = subscription
         self.occurredAt = occurredAt
         recordedAt = now
     }
 
     private static func identifier(
-        _ installation: String, _ subscription: String, _ kind: Kind, _ occurredAt: Double
+        _ installation: String, _ subscription: String, _ eventType: EventType, _ occurredAt: Double
     ) -> String {
         // A subscription may hold any character but stands last.
-        let text = [installation, kind.rawValue, timeText(occurredAt), subscription].joined(separator: "\n")
+        let text = [installation, eventType.rawValue, timeText(occurredAt), subscription].joined(separator: "\n")
         var bytes = Array(SHA256.hash(data: Array(text.utf8)).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
@@ -48,19 +40,15 @@ extension AreaCrossing {
 
     /// Whether a field of this type reports this crossing.
     func isWanted(by type: FieldType?) -> Bool {
-        switch type?.crossing {
-        case .entry: kind == .entry
-        case .exit: kind == .exit
         // If the service does not say, it decides itself.
-        case .both, nil: true
-        }
+        type?.crossings?.contains(kind) ?? true
     }
 
     /// The record for the service (dossier 6.6).
     func document(installation: String) -> JSONValue {
         .object([
             "record_id": .string(id), "region_type": .string("geo"), "occurred_at": .string(Self.timeText(occurredAt)),
-            "event_type": .string(kind.rawValue), "channel_id": .string("941030000"),
+            "event_type": .string(eventType.rawValue), "channel_id": .string("941030000"),
             "trigger_subscription_id": .string(subscriptionID), "installation_id": .string(installation),
         ])
     }

@@ -1,3 +1,5 @@
+public import Geofences
+
 /// A crossing of an area that is to be uploaded (dossier 6.5).
 ///
 /// The identifier follows from what happened, so a crossing that is evaluated again after a crash has the same one, and the
@@ -8,20 +10,24 @@ public struct AreaCrossing: Sendable, Hashable, Codable, Identifiable {
     public let id: String
     /// The trigger's subscription.
     public let subscriptionID: String
-    public let kind: Kind
+    public var kind: RegionCrossing.Kind { eventType == .entry ? .enter : .exit }
+    package let eventType: EventType
     /// When the edge was crossed, in seconds since 1970.
     public let occurredAt: Double
     /// When it was recorded, in seconds since 1970.
     public let recordedAt: Double
 
-    public enum Kind: String, Sendable, Hashable, Codable {
+    /// The kind in the service's words.
+    package enum EventType: String, Sendable, Hashable, Codable {
         case entry, exit
+
+        init(_ kind: RegionCrossing.Kind) { self = kind == .enter ? .entry : .exit }
     }
 
     private enum CodingKeys: String, CodingKey {
         case id = "record_id"
         case subscriptionID = "trigger_subscription_id"
-        case kind = "event_type"
+        case eventType = "event_type"
         case occurredAt = "occurred_at"
         case recordedAt = "recorded_at"
     }

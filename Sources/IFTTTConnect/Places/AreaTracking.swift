@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Geofences
 import Handshake
 import OAuth
@@ -75,13 +76,7 @@ extension PlacesSynchronizer {
     func inTurn<Result: Sendable>(
         _ body: @escaping @Sendable (isolated PlacesSynchronizer) async throws -> Result
     ) async throws -> Result {
-        let previous = lastTurn
-        let task = Task {
-            await previous?.value
-            return try await body(self)
-        }
-        lastTurn = Task { _ = await task.result }
-        return try await task.value
+        try await turns.add { try await body(self) }.value
     }
 
     private func take(_ fix: Fix, now: Date?) async throws -> (outcome: FixOutcome, crossings: [AreaCrossing]) {

@@ -1,6 +1,12 @@
 public import Geofences
 public import Handshake
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// Recording crossings, which needs neither network nor token.
 extension PlacesSynchronizer {
     /// Records crossings durably. Regions of the host app and dwelling are left out.
@@ -19,23 +25,22 @@ extension PlacesSynchronizer {
     /// - Returns: what was recorded; nil for a region of the host app. Call ``synchronize(_:)`` next.
     /// - Throws: as ``record(_:)-([GeofenceEvent])``; ``ConnectError/input(member:problem:)`` for a date that is not finite.
     @discardableResult
-    public func record(_ kind: AreaCrossing.Kind, of region: String, at occurredAt: Double) async throws
-        -> [AreaCrossing]
-    {
-        guard occurredAt.isFinite else {
-            throw ConnectError.input(member: "occurredAt", problem: "a time in seconds is expected")
+    public func record(_ crossing: RegionCrossing) async throws -> AreaCrossing? {
+        guard crossing.date.timeIntervalSince1970.isFinite else {
+            throw ConnectError.input(member: "date", problem: "a finite date is expected")
         }
         let installation = try await store.connections().installation
-        let crossing = AreaCrossing(
-            kind, of: region, occurredAt: occurredAt, at: time.now(), installation: installation)
-        return try await record(crossings: crossing.map { [$0] } ?? [])
+        let crossing = AreaCrossing(crossing, at: time.now(), installation: installation)
+        return try await record(crossings: crossing.map { [$0] } ?? []).first
     }
 
     /// The crossings of this kit's areas among events.
     func crossings(of events: [GeofenceEvent], by installation: String?) -> [AreaCrossing] {
         guard let installation else { return [] }
         let now = time.now()
-        return events.compactMap { AreaCrossing($0, at: now, installation: installation) }
+        return events.compactMap { event in
+            RegionCrossing(event).flatMap { AreaCrossing($0, at: now, installation: installation) }
+        }
     }
 
     /// What waits for its upload, oldest first. Damaged records are left out; ``damagedRecords`` tells them.

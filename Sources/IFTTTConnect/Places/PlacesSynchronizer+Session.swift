@@ -1,3 +1,4 @@
+import AsyncSupport
 internal import Crypto
 import Handshake
 import OAuth
@@ -94,7 +95,7 @@ extension PlacesSynchronizer {
                 try await change(in: session) { $0.update(id, with: connection, at: now) }
             } catch let error as ConnectError where error.problemKind == .notFound {
                 let (now, pause) = (time.now(), Double(configuration.interval.components.seconds))
-                // A name that never was one is a mistake of whoever watches it.
+                // A name that never was one is a mistake of the caller that watches it.
                 if known[id].fetchedAt == nil { failure = failure ?? error }
                 try await change(in: session) { $0.miss(id, at: now, confirmedAfter: pause) }
             } catch let error as ConnectError where error.problemKind != .unauthorized {
@@ -196,16 +197,16 @@ extension PlacesSynchronizer {
         // What cannot be written is told by the event.
         _ = try? await store.change { $0.failure = failure }
         report(.synchronizationFailed(error))
-        changePause(to: min(configuration.failurePause * (1 << min(pace.failures, 16)), configuration.interval))
         pace.failures += 1
+        let backOff = BackOff(first: configuration.failurePause, longest: configuration.interval)
+        changePause(to: backOff.pause(afterFailures: pace.failures))
     }
 }
 
 extension UserToken {
     /// Tells tokens apart without being one: 16 bytes of the SHA-256, in hexadecimal digits.
     fileprivate var fingerprint: String {
-        SHA256.hash(data: Array(secret.reveal().utf8)).prefix(16)
-            .map { String(0x100 + Int($0), radix: 16).suffix(2) }.joined()
+        Hexadecimal.text(of: SHA256.hash(data: Array(secret.reveal().utf8)).prefix(16))
     }
 }
 

@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Geofences
 public import Handshake
 public import OAuth
@@ -84,8 +85,8 @@ public actor PlacesSynchronizer {
     public internal(set) var lastFailure: ConnectError?
     private var next: (reason: Reason, task: Task<Outcome, Never>)?
     var tracking: AreaTracking?
-    /// Ends when the last position that came has been taken.
-    var lastTurn: Task<Void, Never>?
+    /// Positions are taken in it.
+    var turns = TurnQueue()
 
     /// - Parameters:
     ///   - account: the name under which connections and crossings are kept in the vault.

@@ -59,9 +59,9 @@ public struct RegionRegistration: RegionMonitoring {
                     for try await event in await monitor.events {
                         switch event.state {
                         case .satisfied:
-                            continuation.yield(RegionCrossing(.entered, of: event.identifier, at: event.date))
+                            continuation.yield(RegionCrossing(.enter, of: event.identifier, at: event.date))
                         case .unsatisfied:
-                            continuation.yield(RegionCrossing(.left, of: event.identifier, at: event.date))
+                            continuation.yield(RegionCrossing(.exit, of: event.identifier, at: event.date))
                         // The system cannot tell, for want of permission for instance; that is no crossing.
                         default: break
                         }

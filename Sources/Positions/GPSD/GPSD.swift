@@ -1,3 +1,4 @@
+import AsyncSupport
 import Geofences
 
 /// Positions of gpsd, by its JSON protocol over TCP.
@@ -55,6 +56,7 @@ public struct GPSD: PositionSource {
     private var name: String { "gpsd at \(host):\(port)" }
 
     private func run(_ report: @escaping @Sendable (PositionUpdate) -> Void) async throws {
+        let backOff = BackOff(first: .milliseconds(500), longest: maximumPause)
         var failures = 0
         while true {
             do {
@@ -74,7 +76,7 @@ public struct GPSD: PositionSource {
                 report(.unavailable(error))
             }
             failures += 1
-            try await clock.sleep(for: min(.milliseconds(500) * (1 << min(failures - 1, 10)), maximumPause))
+            try await clock.sleep(for: backOff.pause(afterFailures: failures))
         }
     }
 

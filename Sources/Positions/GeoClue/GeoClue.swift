@@ -1,4 +1,5 @@
 #if Desktop && os(Linux)
+import AsyncSupport
 import DBus
 import FoundationEssentials
 import Geofences
@@ -49,6 +50,7 @@ public struct GeoClue: PositionSource {
 
     /// Runs sessions one after another, as the service restarts, until the connection ends.
     private func follow(_ connection: Connection, _ report: @escaping @Sendable (PositionUpdate) -> Void) async throws {
+        let backOff = BackOff(first: .milliseconds(500), longest: .seconds(30))
         var failures = 0
         while true {
             do {
@@ -66,7 +68,7 @@ public struct GeoClue: PositionSource {
                             source: "GeoClue", reason: "\(error.description). Check that GeoClue is installed")))
             }
             failures += 1
-            try await clock.sleep(for: min(.milliseconds(500) * (1 << min(failures - 1, 10)), .seconds(30)))
+            try await clock.sleep(for: backOff.pause(afterFailures: failures))
         }
     }
 

@@ -36,8 +36,8 @@ public actor RegionCoordinator {
     private var isDue = true
     /// Regions that were registered while a fix could not tell whether the user is inside, and when.
     private var undetermined: [String: Date] = [:]
-    /// Ends when the last registration that was asked for has ended.
-    private var lastTurn: Task<Void, Never>?
+    /// Registrations follow one another in it.
+    private var turns = TurnQueue()
 
     /// How long a fix says where the user is, in seconds.
     private static let currency = 60.0
@@ -101,7 +101,7 @@ public actor RegionCoordinator {
         try await withThrowingDiscardingTaskGroup { group in
             for try await crossing in system.crossings() {
                 if crossing.region == Self.boundaryID {
-                    guard crossing.kind == .left else { continue }
+                    guard crossing.kind == .exit else { continue }
                     // Beside the loop: the time that the system gives for a crossing must not pass with a search for a position.
                     group.addTask { await self.inTurn { await self.boundaryLeft(at: crossing.date) } }
                 } else if isOwned(crossing.region), await !isFirstLook(crossing) {
@@ -119,13 +119,7 @@ public actor RegionCoordinator {
     }
 
     private func inTurn(_ work: @escaping @Sendable () async -> Void) async {
-        let previous = lastTurn
-        let turn = Task {
-            await previous?.value
-            await work()
-        }
-        lastTurn = turn
-        await turn.value
+        _ = await turns.add(work).result
     }
 
     private func replaceWanted(_ index: GeofenceIndex) async {

@@ -1,12 +1,7 @@
 public import Geofences
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
-/// A system that monitors a few circular regions for an app, also while the app does not run: Core Location by `RegionRegistration`.
+/// A system that monitors a few circular regions for an app. It does so also while the app does not run. Core Location
+/// is one, by `RegionRegistration`.
 ///
 /// The system remembers the regions and keeps their crossings until the app is launched. A protocol, so that a
 /// ``RegionCoordinator`` does the same on every platform and with a system made for a test.
@@ -33,23 +28,4 @@ public protocol RegionMonitoring: Sendable {
     ///
     /// Their dates tell when the system noticed them, which may be long before the app runs.
     func crossings() -> AsyncThrowingStream<RegionCrossing, any Error>
-}
-
-/// A region was entered or left, as the system reports it.
-public struct RegionCrossing: Sendable, Hashable {
-    /// The region's `Geofence/id`.
-    public let region: String
-    public let kind: Kind
-    /// When the system noticed it, which may be long before the app runs.
-    public let date: Date
-
-    public enum Kind: String, Sendable, Hashable {
-        case entered, left
-    }
-
-    public init(_ kind: Kind, of region: String, at date: Date) {
-        self.kind = kind
-        self.region = region
-        self.date = date
-    }
 }

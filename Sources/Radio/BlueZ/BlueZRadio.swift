@@ -1,5 +1,5 @@
 #if Desktop && os(Linux)
-import AsyncSupport
+package import AsyncSupport
 public import Beacons
 package import DBus
 
@@ -22,7 +22,7 @@ public struct BlueZRadio: Radio {
         /// The current time, and the clock of delays.
         public var time: ScanTime
         /// The delays between attempts.
-        package var backOff = ReconnectingConnection.BackOff()
+        package var backOff = ReconnectingConnection.backOff
         /// The kernel's state of blocked adapters.
         package var rfkill = RFKill()
 

@@ -1,4 +1,5 @@
 #if Desktop && os(Linux)
+import AsyncSupport
 import Beacons
 import DBus
 import Synchronization
@@ -65,7 +66,7 @@ struct BlueZSession: Sendable {
                 guard failure.isTransient || progress.hasWorked else { throw failure }
             }
             status(.unavailable(failure))
-            try await options.time.clock.sleep(for: options.backOff.pause(after: progress.failed()))
+            try await options.time.clock.sleep(for: options.backOff.pause(afterFailures: progress.failed()))
         }
     }
 }
@@ -96,15 +97,6 @@ final class Progress: Sendable {
             defer { state.hasAskedForDaemon = true }
             return !state.hasAskedForDaemon && !state.hasWorked
         }
-    }
-}
-
-extension ReconnectingConnection.BackOff {
-    /// The delay after a number of consecutive failures.
-    func pause(after failures: Int) -> Duration {
-        var pause = first
-        for _ in 1..<max(failures, 1) where pause < longest { pause *= 2 }
-        return min(pause, longest)
     }
 }
 

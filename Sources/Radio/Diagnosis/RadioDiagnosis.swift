@@ -46,16 +46,4 @@ package struct RadioDiagnosis: Sendable, Hashable {
     package init(_ findings: [Finding]) {
         self.findings = findings
     }
-
-    /// Whether scanning can work.
-    package var canScan: Bool { isGood(.scanning) }
-
-    /// Whether advertising can work.
-    package var canAdvertise: Bool { isGood(.advertising) }
-
-    private func isGood(_ topic: Topic) -> Bool {
-        let blockers: Set<Topic> = [.bus, .daemon, .adapter, .power, .permission, topic]
-        return findings.contains { $0.topic == topic }
-            && !findings.contains { blockers.contains($0.topic) && $0.verdict == .missing }
-    }
 }

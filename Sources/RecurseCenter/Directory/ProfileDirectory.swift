@@ -1,3 +1,4 @@
+import AsyncSupport
 public import Handshake
 
 /// A cache of profiles in memory and on disk. For callers that see the same people often, such as beacon scanners.
@@ -107,11 +108,6 @@ public actor ProfileDirectory {
         try store.remove(id)
     }
 
-    /// Ends the pauses after failed look-ups, as after a sign-in or when the network is back.
-    public func forgetFailures() {
-        failures = [:]
-    }
-
     private func answerFromMemory(_ id: PersonID) throws(RecurseCenterError) -> Entry? {
         let record = records[id]
         if let record, isFresh(record) { return entry(record) }
@@ -138,16 +134,17 @@ public actor ProfileDirectory {
 
     /// Caches a failure, and returns the stale profile if there is one.
     private func conclude(_ failure: RecurseCenterError, of id: PersonID) throws(RecurseCenterError) -> Entry {
-        let count = failures[id]?.count ?? 0
+        let count = (failures[id]?.count ?? 0) + 1
         var isGone = false
         if case .unknownPerson = failure { isGone = true }
-        let first = isGone ? 60.0 : 1.0
-        let longest = isGone ? 86_400.0 : 60.0
-        let pause = (0..<min(count, 32)).reduce(first) { pause, _ in min(pause * 2, longest) }
+        let backOff: BackOff =
+            isGone
+            ? .init(first: .seconds(60), longest: .seconds(86_400)) : .init(first: .seconds(1), longest: .seconds(60))
+        let pause = backOff.pause(afterFailures: count) / .seconds(1)
         if failures.count >= capacity, let soonest = failures.min(by: { $0.value.until < $1.value.until })?.key {
             failures[soonest] = nil
         }
-        failures[id] = Failure(error: failure, count: count + 1, until: time.now() + pause)
+        failures[id] = Failure(error: failure, count: count, until: time.now() + pause)
         if isGone {
             records[id] = nil
             noting { () throws(RecurseCenterError) in try store.remove(id) }

@@ -72,10 +72,8 @@ struct PhotoStore: Sendable {
     private static func note(_ id: PersonID) -> String { "\(id).json" }
 
     private static func file(_ id: PersonID, _ photo: Photo) -> String {
-        let digest = SHA256.hash(data: photo.bytes).prefix(8).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }
-        return "\(id)-\(digest.joined()).\(photo.format.fileExtension)"
+        let digest = Hexadecimal.text(of: SHA256.hash(data: photo.bytes).prefix(8))
+        return "\(id)-\(digest).\(photo.format.fileExtension)"
     }
 
     private static func note(_ record: Record) -> [UInt8] {

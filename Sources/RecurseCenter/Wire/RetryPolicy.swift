@@ -1,3 +1,5 @@
+import AsyncSupport
+
 /// How idempotent reads are retried (dossier 3).
 ///
 /// After status 429, a server error (5xx) or a lost connection, the pause is the value of `Retry-After`, or else 1, 2, 4 … 60
@@ -30,8 +32,7 @@ public struct RetryPolicy: Sendable {
 
     /// The pause before the retry with this number, counted from 0.
     func pause(_ number: Int) -> Duration {
-        var whole = min(firstPause, maximumPause)
-        for _ in 0..<min(number, 64) where whole < maximumPause { whole = min(whole * 2, maximumPause) }
+        let whole = BackOff(first: firstPause, longest: maximumPause).pause(afterFailures: number + 1)
         let share = min(max(jitter, 0), 1) * min(max(random(), 0), 1)
         return whole * (1 - share)
     }

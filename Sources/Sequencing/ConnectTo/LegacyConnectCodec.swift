@@ -30,9 +30,7 @@ public struct LegacyConnectCodec: Sendable {
 
     /// The client's identifier in the link: the MD5 of its secret, in lower-case hexadecimal.
     var clientHash: String {
-        Insecure.MD5.hash(data: Array(secret.reveal().utf8)).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        Hexadecimal.text(of: Insecure.MD5.hash(data: Array(secret.reveal().utf8)))
     }
 
     /// The request, encrypted, in base64 on one line.

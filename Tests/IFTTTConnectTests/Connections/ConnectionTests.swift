@@ -1,4 +1,5 @@
 import Foundation
+import Geofences
 import IFTTTConnect
 import OAuth
 import Testing
@@ -28,7 +29,7 @@ struct ConnectionTests {
         let trigger = try #require(feature.triggers.first)
         #expect(trigger.kindID == "exit_region_location" && trigger.serviceID == "location" && trigger.runURL == nil)
         let field = try #require(trigger.fields.first)
-        #expect(field.type == .leavingArea && field.type.crossing == .exit && field.isRequired && !field.isHidden)
+        #expect(field.type == .leavingArea && field.type.crossings == [.exit] && field.isRequired && !field.isHidden)
         #expect(feature.actions.first?.runURL?.rawValue.hasSuffix("/lumen_garden.start_drip/run") == true)
     }
 
@@ -87,13 +88,14 @@ struct ConnectionTests {
     @Test(
         "1.9: the types of geofences, both spellings of the two-way one, and one that is not known",
         arguments: [
-            ("LOCATION_ENTER", FieldType.Crossing.entry), ("LOCATION_EXIT", .exit), ("LOCATION_ENTER_OR_EXIT", .both),
-            ("LOCATION_ENTER_AND_EXIT", .both), ("LOCATION_POINT", nil), ("BRAND_NEW", nil),
-        ])
-    func types(_ text: String, _ crossing: FieldType.Crossing?) throws {
+            ("LOCATION_ENTER", [.enter]), ("LOCATION_EXIT", [.exit]),
+            ("LOCATION_ENTER_OR_EXIT", [.enter, .exit]), ("LOCATION_ENTER_AND_EXIT", [.enter, .exit]),
+            ("LOCATION_POINT", nil), ("BRAND_NEW", nil),
+        ] as [(String, Set<RegionCrossing.Kind>?)])
+    func types(_ text: String, _ crossings: Set<RegionCrossing.Kind>?) throws {
         let connection = try parsed(replacing: "\"type\": \"LOCATION_EXIT\"", with: "\"type\": \"\(text)\"")
         let type = try #require(connection.features.first?.triggers.first?.fields.first?.type)
-        #expect(type.rawValue == text && type.crossing == crossing)
+        #expect(type.rawValue == text && type.crossings == crossings)
     }
 
     @Test(

@@ -174,7 +174,7 @@ struct CrashTests {
         let crossings = try (0..<CrossingQueue.batchSize + 2).map { second in
             try #require(
                 AreaCrossing(
-                    .entry, of: "ifttt_a0", occurredAt: PlacesBench.now + Double(second), at: PlacesBench.now,
+                    RegionCrossing(.enter, of: "ifttt_a0", at: PlacesBench.date(Double(second))), at: PlacesBench.now,
                     installation: "I"))
         }
         try await queue.append(Array(crossings.dropLast(2)))
@@ -205,7 +205,7 @@ struct CrashTests {
                 try await synchronizer.receive(fix, now: nil)
             }
         }
-        #expect(try await synchronizer.waiting().map(\.kind) == [.entry, .exit])
+        #expect(try await synchronizer.waiting().map(\.kind) == [.enter, .exit])
     }
 
     @Test("a crossing at a time that is not a number is refused", arguments: [Double.nan, .infinity])
@@ -215,20 +215,24 @@ struct CrashTests {
         let error = await connectError {
             try await synchronizer.record(.exit, of: "ifttt_x", at: occurredAt)
         }
-        #expect(error == .input(member: "occurredAt", problem: "a time in seconds is expected"))
+        #expect(error == .input(member: "date", problem: "a finite date is expected"))
         #expect(try await synchronizer.waiting().isEmpty)
     }
 
     @Test("a crossing that is reported twice is one; another kind, time, area or installation makes it another")
     func identifiers() async throws {
-        func reported(_ kind: AreaCrossing.Kind, _ region: String, _ time: Double, _ installation: String) -> String? {
-            AreaCrossing(kind, of: region, occurredAt: time, at: PlacesBench.now, installation: installation)?.id
+        func reported(
+            _ kind: RegionCrossing.Kind, _ region: String, _ time: Double, _ installation: String
+        ) -> String? {
+            AreaCrossing(
+                RegionCrossing(kind, of: region, at: PlacesBench.date(time)), at: PlacesBench.now,
+                installation: installation)?.id
         }
-        let first = try #require(reported(.entry, "ifttt_a0", 1, "I"))
-        #expect(reported(.entry, "ifttt_a0", 1, "I") == first)
+        let first = try #require(reported(.enter, "ifttt_a0", 1, "I"))
+        #expect(reported(.enter, "ifttt_a0", 1, "I") == first)
         let others = [
-            reported(.exit, "ifttt_a0", 1, "I"), reported(.entry, "ifttt_a1", 1, "I"),
-            reported(.entry, "ifttt_a0", 1.001, "I"), reported(.entry, "ifttt_a0", 1, "J"),
+            reported(.exit, "ifttt_a0", 1, "I"), reported(.enter, "ifttt_a1", 1, "I"),
+            reported(.enter, "ifttt_a0", 1.001, "I"), reported(.enter, "ifttt_a0", 1, "J"),
         ]
         #expect(Set(others + [first]).count == 5)
     }

@@ -17,6 +17,9 @@ struct PlacesBench {
     static let me = "GET /v2/me"
     static let now = 1_735_689_600.0
 
+    /// Seconds after ``now``.
+    static func date(_ seconds: Double) -> Date { Date(timeIntervalSince1970: now + seconds) }
+
     let ifttt: ScriptedIFTTT
     let vault: any Vault
     let clock = HurriedClock()
@@ -107,6 +110,16 @@ extension PlacesSynchronizer {
     }
 }
 
+extension PlacesSynchronizer {
+    /// Records a crossing at a time in seconds since 1970.
+    @discardableResult
+    func record(
+        _ kind: RegionCrossing.Kind, of region: String, at seconds: Double
+    ) async throws -> AreaCrossing? {
+        try await record(RegionCrossing(kind, of: region, at: Date(timeIntervalSince1970: seconds)))
+    }
+}
+
 @Suite("Places")
 struct PlacesTests {
     private func id() throws -> ConnectionID { try ConnectionID(Balcony.id) }
@@ -189,7 +202,7 @@ struct PlacesTests {
         try await synchronizer.activate([id()])
         for number in 0..<120 {
             try await synchronizer.record(
-                number % 2 == 0 ? .entry : .exit, of: "ifttt_a0", at: PlacesBench.now + Double(number) / 4)
+                number % 2 == 0 ? .enter : .exit, of: "ifttt_a0", at: PlacesBench.now + Double(number) / 4)
         }
         #expect(await synchronizer.synchronize(.crossing) == .newData)
         let uploads = try bench.uploads
@@ -232,16 +245,16 @@ struct PlacesTests {
         )
         let synchronizer = try bench.synchronizer { $0.maximumAge = 3_600 }
         try await synchronizer.activate([id()])
-        let old = try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now)
+        let old = try await synchronizer.record(.enter, of: "ifttt_a0", at: PlacesBench.now)
         bench.pass(3_601)
         await synchronizer.synchronize(.crossing)
         let discarded = await synchronizer.finishedEvents().filter { if case .discarded = $0 { true } else { false } }
-        #expect(discarded == [.discarded(old[0], .expired)])
+        #expect(discarded == [.discarded(try #require(old), .expired)])
         let installation = try await synchronizer.store.connections().installation
         let crossings = try (0..<5_000).map { number in
             try #require(
                 AreaCrossing(
-                    .exit, of: "ifttt_a0", occurredAt: PlacesBench.now + 3_600 + Double(number) / 1_000,
+                    RegionCrossing(.exit, of: "ifttt_a0", at: PlacesBench.date(3_600 + Double(number) / 1_000)),
                     at: PlacesBench.now + 3_601, installation: installation))
         }
         let next = try bench.synchronizer { $0.maximumAge = 3_600 }
@@ -283,10 +296,10 @@ struct PlacesTests {
         let synchronizer = try bench.synchronizer()
         try await synchronizer.activate([id()])
         for region in ["gym", "ifttt", "ifttt_", "a0"] {
-            #expect(try await synchronizer.record(.entry, of: region, at: PlacesBench.now).isEmpty)
+            #expect(try await synchronizer.record(.enter, of: region, at: PlacesBench.now) == nil)
         }
         for region in ["ifttt_a0", "IFTTT_a1", "ifttt_a2", "ifttt_a3", "ifttt_gone"] {
-            try await synchronizer.record(.entry, of: region, at: PlacesBench.now)
+            try await synchronizer.record(.enter, of: region, at: PlacesBench.now)
             try await synchronizer.record(.exit, of: region, at: PlacesBench.now + 1)
         }
         await synchronizer.synchronize(.crossing)
@@ -323,7 +336,9 @@ struct PlacesTests {
         try await synchronizer.activate([id()])
         var recorded: [AreaCrossing] = []
         for second in 0..<4 {
-            recorded += try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now + Double(second))
+            recorded.append(
+                try #require(
+                    try await synchronizer.record(.enter, of: "ifttt_a0", at: PlacesBench.now + Double(second))))
         }
         await synchronizer.synchronize(.crossing)
         #expect(try bench.uploads.map(\.count) == [4, 2, 2, 1, 1])
@@ -340,7 +355,7 @@ struct PlacesTests {
         let synchronizer = try bench.synchronizer()
         try await synchronizer.activate([id()])
         for second in 0..<4 {
-            try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now + Double(second))
+            try await synchronizer.record(.enter, of: "ifttt_a0", at: PlacesBench.now + Double(second))
         }
         #expect(await synchronizer.synchronize(.crossing) == .failed)
         #expect(try bench.uploads.map(\.count) == [4, 2, 1, 1, 2, 1, 1])
@@ -362,7 +377,7 @@ struct PlacesTests {
         ])
         let synchronizer = try bench.synchronizer()
         try await synchronizer.activate([id()])
-        try await synchronizer.record(.entry, of: "ifttt_a0", at: PlacesBench.now)
+        try await synchronizer.record(.enter, of: "ifttt_a0", at: PlacesBench.now)
         #expect(await synchronizer.synchronize() == .noData)
         #expect(try await synchronizer.regions.count == 1)
         #expect(try await synchronizer.waiting().count == 1)
@@ -521,7 +536,8 @@ struct PlacesTests {
         let bench = PlacesBench([PlacesBench.upload: [.status(503), .status(204)]])
         let synchronizer = try bench.synchronizer { $0.retry = .none }
         try await synchronizer.activate([id()])
-        let crossing = try await synchronizer.record(.exit, of: "ifttt_\(PlacesBench.exit)", at: PlacesBench.now - 7)[0]
+        let crossing = try #require(
+            try await synchronizer.record(.exit, of: "ifttt_\(PlacesBench.exit)", at: PlacesBench.now - 7))
         bench.pass(30)
         await synchronizer.synchronize(.crossing)
         bench.pass(10)
@@ -574,7 +590,7 @@ struct PlacesTests {
                     time: Date(timeIntervalSince1970: PlacesBench.now + Double(second) * 10)), now: nil)
         }
         let crossings = try await synchronizer.queue.crossings()
-        #expect(crossings.map(\.kind) == [.entry, .exit])
+        #expect(crossings.map(\.kind) == [.enter, .exit])
         #expect(crossings.map(\.occurredAt) == [PlacesBench.now + 300, PlacesBench.now + 800])
     }
 
@@ -601,7 +617,7 @@ struct PlacesTests {
         #expect(try await bench.synchronizer().queue.crossings().isEmpty)
         let restarted = try bench.synchronizer()
         for second in 0..<5 { try await restarted.receive(fix(52.52, 130 + Double(second)), now: nil) }
-        #expect(try await restarted.queue.crossings().map(\.kind) == [.entry])
+        #expect(try await restarted.queue.crossings().map(\.kind) == [.enter])
     }
 
     @Test("a disk that is full is told, and nothing is said to be recorded")

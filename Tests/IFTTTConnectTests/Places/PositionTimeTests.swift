@@ -52,7 +52,7 @@ struct PositionTimeTests {
         for (number, latitude) in [52.53, 52.52, 52.52, 52.52].enumerated() {
             try await synchronizer.receive(fix(latitude, Double(number) * 15 - 60), now: nil)
         }
-        #expect(try await synchronizer.waiting().map(\.kind) == [.entry])
+        #expect(try await synchronizer.waiting().map(\.kind) == [.enter])
     }
 
     @Test("a position of the future that an earlier version took holds up nothing after a restart")
@@ -67,7 +67,7 @@ struct PositionTimeTests {
         for (number, latitude) in latitudes.enumerated() {
             try await other.receive(fix(latitude, Double(number) * 15 - 90), now: nil)
         }
-        #expect(try await other.waiting().map(\.kind) == [.entry])
+        #expect(try await other.waiting().map(\.kind) == [.enter])
     }
 
     @Test("F083: where the user was is known to every process: the areas that hold him, and the last position")

@@ -180,3 +180,15 @@ struct RFKillTests {
     }
 }
 #endif
+
+extension RadioDiagnosis {
+    fileprivate var canScan: Bool { works(.scanning) }
+    fileprivate var canAdvertise: Bool { works(.advertising) }
+
+    /// Whether a topic was looked at, and neither it nor what it depends on is missing.
+    private func works(_ topic: Topic) -> Bool {
+        let blockers: Set<Topic> = [.bus, .daemon, .adapter, .power, .permission, topic]
+        return findings.contains { $0.topic == topic }
+            && !findings.contains { blockers.contains($0.topic) && $0.verdict == .missing }
+    }
+}

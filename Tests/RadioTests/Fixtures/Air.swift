@@ -1,3 +1,4 @@
+import AsyncSupport
 import Beacons
 import BusFixtures
 import DBus

@@ -152,7 +152,7 @@ struct PlacesAccountOptions: ParsableArguments {
         .object([
             ("state", .string(state)), ("record_id", .string(crossing.id)),
             ("trigger_subscription_id", .string(crossing.subscriptionID)),
-            ("event_type", .string(crossing.kind.rawValue)),
+            ("event_type", .string(crossing.eventType.rawValue)),
             ("occurred_at", .string(PlacesPrinter.time(Date(timeIntervalSince1970: crossing.occurredAt)))),
             ("reason", .optional(reason)),
         ])

@@ -38,8 +38,6 @@ actor PlacesRun {
     private var notes = PositionNotes()
     /// Whether the positions are of now, so that time passes without them.
     private var isLive: Bool
-    /// Crossings that were recorded want an upload.
-    private let (wishes, wish) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     init(_ areas: Areas, _ kind: Kind, json: Bool) throws {
         self.areas = areas
@@ -87,19 +85,20 @@ actor PlacesRun {
 
     private func follow(_ source: any PositionSource, _ track: String?) async throws {
         try await prepare()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await PlacesFailure.named(track) { try await self.takeAll(source) } }
-            if kind != .recording { group.addTask { try await self.passTime() } }
-            if kind != .recording, case .user(let synchronizer, let options, stores: true, _) = areas {
-                group.addTask { try await synchronizer.run(activating: options.connections) }
-                group.addTask { [wishes] in for await _ in wishes { await synchronizer.synchronize(.crossing) } }
+        try await PlacesFailure.named(track) {
+            guard case .user(let synchronizer, let options, stores: true, _) = areas else {
+                return try await watch(source)
             }
-            // The positions end, or one of the tasks fails.
-            let ended = await group.nextResult()
-            group.cancelAll()
-            // One that waits for another synchronization is no part of these tasks.
-            if case .user(let synchronizer, _, _, _) = areas { await synchronizer.stopSynchronization() }
-            try ended?.get()
+            if kind == .recording {
+                for try await fix in fixes(of: source) {
+                    let (outcome, crossings) = try await synchronizer.receive(fix, now: nil)
+                    try await show(fix, outcome, crossings)
+                }
+            } else {
+                let fixes = fixes(of: source)
+                try await synchronizer.follow(
+                    fixes, isRecording: kind == .stream, activating: options.connections, report: show)
+            }
         }
         // An iteration that is cancelled ends as if there were no more positions.
         try Task.checkCancellation()
@@ -125,84 +124,68 @@ actor PlacesRun {
         }
     }
 
-    private func takeAll(_ source: any PositionSource) async throws {
-        if kind == .receiver {
-            for try await (update, arrival) in Self.stamped(source) { try await take(update, at: arrival) }
-        } else {
-            for try await update in source.updates() { try await take(update, at: nil) }
-        }
+    /// The fixes of a source; what else it tells is noted.
+    private func fixes(
+        of source: any PositionSource
+    ) -> AsyncCompactMapSequence<AsyncThrowingStream<PositionUpdate, any Error>, Fix> {
+        source.updates().compactMap { update in await self.fix(update) }
     }
 
-    /// Updates with the times at which they came, however long those before take.
-    private static func stamped(_ source: any PositionSource) -> AsyncThrowingStream<(PositionUpdate, Date), any Error>
-    {
-        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1_024)) { continuation in
-            let task = Task {
-                do {
-                    for try await update in source.updates() { continuation.yield((update, Date())) }
-                    continuation.finish()
-                } catch { continuation.finish(throwing: error) }
-            }
-            continuation.onTermination = { _ in task.cancel() }
-        }
-    }
-
-    private func take(_ update: PositionUpdate, at arrival: Date?) async throws {
+    private func fix(_ update: PositionUpdate) -> Fix? {
         switch update {
-        case .fix(let fix): try await take(fix, at: arrival)
+        case .fix(let fix): return fix
         case .unavailable(let error): notes.take(error)
         case .passedOver(let count):
             Output.note(
                 "Skipped \(PlacesPrinter.counted(count, "point")) without a valid position or a time.")
         }
+        return nil
     }
 
-    private func take(_ fix: Fix, at arrival: Date?) async throws {
-        let age = fix.time.timeIntervalSinceNow.magnitude
-        if kind == .stream, age <= monitor.configuration.maximumAge { isLive = true }
-        let outcome: FixOutcome
-        var crossings: [AreaCrossing] = []
-        if case .user(let synchronizer, _, stores: true, _) = areas {
-            (outcome, crossings) = try await synchronizer.receive(fix, now: arrival)
-        } else {
-            outcome = monitor.receive(fix, now: arrival)
-            if case .around(let radius) = areas, case .accepted = outcome, monitor.index.geofences.isEmpty {
-                // Within a vaguer circle nobody is known to be inside.
-                guard fix.accuracy <= radius / 2 else { return notes.wait(for: radius / 2, fix) }
-                let circle = try Circle(center: fix.coordinate, radius: radius)
-                try monitor.replaceRegions([Geofence(id: "here", .circle(circle))])
-            }
-        }
-        // Printed when they are durable, so that what was printed is never lost.
-        show(outcome.events, crossings)
-        if notes.take(fix, outcome, at: arrival) {
-            let regions = try await regions()
-            notes.found(fix, regions, isNow: isLive)
+    /// Watches areas of which nothing is stored.
+    private func watch(_ source: any PositionSource) async throws {
+        let fixes = fixes(of: source)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for try await fix in fixes { try await self.take(fix) } }
+            if kind != .recording { group.addTask { try await self.passTime() } }
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
 
-    private func show(_ events: [GeofenceEvent], _ crossings: [AreaCrossing]) {
-        for event in events {
-            let crossing = crossings.first { $0.region == event.region && event.kind != .dwell }
-            PlacesPrinter.show(event, recordID: crossing?.id, json: json)
-            notes.hasEvents = true
+    private func take(_ fix: Fix) async throws {
+        let outcome = monitor.receive(fix, now: kind == .receiver ? Date() : nil)
+        if case .around(let radius) = areas, case .accepted = outcome, monitor.index.geofences.isEmpty {
+            // A vaguer fix does not show that the user is inside.
+            guard fix.accuracy <= radius / 2 else { return notes.wait(for: radius / 2, fix) }
+            let circle = try Circle(center: fix.coordinate, radius: radius)
+            try monitor.replaceRegions([Geofence(id: "here", .circle(circle))])
         }
-        if !crossings.isEmpty { wish.yield() }
+        try await show(fix, outcome, [])
     }
 
     /// Each second: a user who stands still may send no position more.
     private func passTime() async throws {
         while true {
             try await Task.sleep(for: .seconds(1))
-            guard isLive else { continue }
-            let now = Date()
-            if case .user(let synchronizer, _, stores: true, _) = areas {
-                let (events, crossings) = try await synchronizer.advance(to: now)
-                show(events, crossings)
-            } else {
-                show(monitor.advance(to: now), [])
-            }
-            notes.passTime(to: now)
+            if isLive { try await show(nil, .accepted(monitor.advance(to: Date())), []) }
+        }
+    }
+
+    /// Prints what a fix, or without one the passing of time, has brought. It is durable by now, so that what was printed is never
+    /// lost.
+    private func show(_ fix: Fix?, _ outcome: FixOutcome, _ crossings: [AreaCrossing]) async throws {
+        for event in outcome.events {
+            let crossing = crossings.first { $0.region == event.region && event.kind != .dwell }
+            PlacesPrinter.show(event, recordID: crossing?.id, json: json)
+            notes.hasEvents = true
+        }
+        guard let fix else { return notes.passTime(to: Date()) }
+        let isNow = fix.time.timeIntervalSinceNow.magnitude <= monitor.configuration.maximumAge
+        if kind == .stream, isNow { isLive = true }
+        if notes.take(fix, outcome, at: kind == .receiver ? Date() : nil) {
+            let regions = try await regions()
+            notes.found(fix, regions, isNow: isLive)
         }
     }
 
@@ -219,7 +202,7 @@ actor PlacesRun {
         }
         notes.finish(isInside: isInside)
         guard case .user(let synchronizer, let options, stores: true, _) = areas else { return }
-        await synchronizer.synchronize(.forced)
+        if kind == .recording { await synchronizer.synchronize(.forced) }
         try Task.checkCancellation()
         guard let failure = try await options.failure(of: synchronizer) else { return }
         let waiting = (try? await synchronizer.waiting()) ?? []

@@ -2,8 +2,8 @@
 ///
 /// Not the type of `Beacons`, which reads both cases from recordings: a record's file name has one spelling only, and the
 /// modules of floor 0 do not import each other.
-enum Hexadecimal {
-    static func text(of bytes: some Sequence<UInt8>) -> String {
+package enum Hexadecimal {
+    package static func text(of bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(2 * bytes.underestimatedCount)
         for byte in bytes {
