@@ -25,7 +25,7 @@ def center(page: Page) -> tuple[float, float]:
 
 
 def opacity(page: Page) -> float:
-    """Of what a press on the pill is seen at: the knob alone (MO23)."""
+    """Of what a press on the pill is seen at: the knob alone (`connect-button-motion.md` MO23)."""
     return page.evaluate("Number(getComputedStyle(one.shadowRoot.querySelector('.knob')).opacity)")
 
 
@@ -149,7 +149,7 @@ def test_a_press_waits_a_tenth_of_a_second_so_that_scrolling_wins(page: Page, se
     page.clock.run_for(20)
     assert page.evaluate(IS_PRESSED)
     assert page.evaluate("felt.classList.contains('flashes')") is False
-    # The arrow gives its brand another brightness, and its glyph 80 % (4.3).
+    # The arrow gives its brand another brightness, and its glyph 80 % (dossier 4.3).
     until(page, """getComputedStyle(felt.matches('.email *') ? felt.firstChild : !felt.matches('.pill') ? felt
       : felt.querySelector(felt.dataset.knob === 'hidden' ? '.switch > span' : '.knob')).opacity === '0.8'""")
     page.mouse.up()

@@ -1,4 +1,4 @@
-"""What `<connect-button>` looks like where the dossier says it in numbers (4.1–4.4, 4.9): colours, icons, sizes, the pulse, who is welcomed."""
+"""What `<connect-button>` looks like where the dossier says it in numbers (sections 4.1 to 4.4 and 4.9): colours, icons, sizes, the pulse, who is welcomed."""
 
 import json
 import re

@@ -202,7 +202,7 @@ def test_finish_setup_opens_the_set_up_and_is_no_switch(page: Page, server: Butt
 # What moves meanwhile
 
 def test_the_confirm_button_travels_with_the_knob(page: Page, server: ButtonServer) -> None:
-    """F012, MO6."""
+    """F012, `connect-button-motion.md` MO6."""
     script = server.script()
     opened(page, server, script.answer("connect"))
     server.answers(script.answer("email", revision=2, email="ada@example.com"))
@@ -222,7 +222,7 @@ def test_the_confirm_button_travels_with_the_knob(page: Page, server: ButtonServ
 
 
 def test_connected_is_not_written_before_the_check_mark_is_drawn(page: Page, server: ButtonServer) -> None:
-    """MO19: two animations fought over the label."""
+    """`connect-button-motion.md` MO19: two animations fought over the label."""
     script = server.script()
     opened(page, server, script.answer("connecting", progress="indeterminate"))
     hold(page)
@@ -237,7 +237,7 @@ def test_connected_is_not_written_before_the_check_mark_is_drawn(page: Page, ser
 
 
 def test_no_bar_is_drawn_before_the_state_that_it_belongs_to(page: Page, server: ButtonServer) -> None:
-    """MO16."""
+    """`connect-button-motion.md` MO16."""
     script, arrives = server.script(), Event()
     page.clock.install(time=0)
     opened(page, server, script.answer("email", email="ada@example.com"))
@@ -255,7 +255,7 @@ def test_no_bar_is_drawn_before_the_state_that_it_belongs_to(page: Page, server:
 @pytest.mark.parametrize(("step", "part"), [("verifying", .5), ("disconnecting", .75)])
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])
 def test_the_bar_fills_from_the_start_and_waits(page: Page, server: ButtonServer, step: str, part: float, direction: str) -> None:
-    """MO15."""
+    """`connect-button-motion.md` MO15."""
     opened(page, server, server.script().answer(step, progress="indeterminate"), page_dir=direction)
     settled(page)
     filled = page.evaluate("""() => { const [bar, pill] = ['.bar', '.pill'].map(name => one.shadowRoot.querySelector(name).getBoundingClientRect())

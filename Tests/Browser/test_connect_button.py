@@ -325,7 +325,7 @@ def test_connected_on_load_is_there_immediately(page: Page, server: ButtonServer
     assert page.locator("#one .celebrates").count() == 0
 
 
-# By dragging (4.5)
+# By dragging (dossier 4.5)
 
 def test_the_knob_follows_the_finger(page: Page, server: ButtonServer) -> None:
     opened(page, server, server.script().answer("connect"))

@@ -397,7 +397,7 @@ def test_an_empty_list_says_so_and_can_be_refreshed(page: Page, server: Selector
     expect(page.get_by_role("button", name="My Files")).to_be_visible()
 
 
-# What goes wrong (D15, 9.5)
+# What goes wrong (dossier D15 and 9.5)
 
 BAD_ANSWERS: dict[str, tuple[Any, int, str, str]] = {
     "unauthorized": ({"Message": "Authorization error: invalid token"}, 401, "token", "sign-in"),

@@ -280,7 +280,7 @@ def test_a_page_that_brings_the_state_along_draws_it_without_asking(shop: Shop, 
 
 
 def events(shop: Shop) -> list[tuple]:
-    """What IFTTT has counted: name, place, object and the rest, as the dossier's table has them (7)."""
+    """What IFTTT has counted: name, place, object and the rest, as the dossier's table has them (section 7)."""
     found = []
     for event in shop.log("analytics"):
         rest = dict(event["properties"])

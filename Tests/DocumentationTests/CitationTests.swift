@@ -9,10 +9,10 @@ struct CitationTests {
         let dossiers = try Dossier.all()
         var count = 0
         let sources = try Repository.files(
-            below: ["Sources", "Tests", "Examples", "Benchmarks"], ending: ["swift", "js"])
+            below: ["Sources", "Tests", "Examples", "Benchmarks"], ending: ["swift", "js", "py"])
         for file in sources where !file.hasPrefix("Tests/DocumentationTests/") {
             let text = try String(contentsOf: Repository.root.appending(path: file), encoding: .utf8)
-            for remark in Remark.all(in: text) {
+            for remark in Remark.all(in: text, of: file) {
                 for citation in Citation.all(in: remark.text, of: file) where !citation.references.isEmpty {
                     count += 1
                     let place = "\(file):\(remark.line): “\(citation.text)”"
@@ -52,6 +52,27 @@ struct CitationTests {
         #expect(citations.first?.references == references)
     }
 
+    @Test("are read from the comments and docstrings of Python")
+    func python() {
+        let file = "Tests/Interop/bluez/air.py"
+        let source = """
+            \"""What the air holds
+
+            (beacons dossier 7.2).\"""
+            import bluez
+            # The token of a window,
+            # dossier 8.4.
+            def test_token():
+                \"""The bytes of `connect-button-motion.md` MO6.\"""
+                air = sight()  # section 2.2
+                dossier = 9.4
+            """
+        let remarks = Remark.all(in: source, of: file)
+        let citations = remarks.flatMap { Citation.all(in: $0.text, of: file) }
+        #expect(remarks.map(\.line) == [1, 5, 8, 9])
+        #expect(citations.map(\.references) == [["7.2"], ["8.4"], ["MO6"], ["2.2"]])
+    }
+
     @Test(
         "leave the sections of other documents alone",
         arguments: [
@@ -87,25 +108,33 @@ private struct Dossier {
     }
 }
 
-/// One comment, or one test's name.
+/// One comment, one docstring of Python, or one test's name.
 private struct Remark {
     let line: Int
     let text: String
 
-    static func all(in text: String) -> [Remark] {
+    static func all(in text: String, of file: String) -> [Remark] {
+        let isPython = file.hasSuffix(".py")
         var all: [Remark] = []
         var block: [Substring] = []
         var start = 0
+        var isDocstring = false
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let content = line.drop { $0 == " " }
-            if content.hasPrefix("//") || content.hasPrefix("* ") {
+            // A docstring on one line has both its quotes, and is read as a line with a text.
+            let isQuote = isPython && !content.ranges(of: "\"\"\"").count.isMultiple(of: 2)
+            let isComment =
+                isPython
+                ? content.hasPrefix("#") || isDocstring || isQuote : content.hasPrefix("//") || content.hasPrefix("* ")
+            if isQuote { isDocstring.toggle() }
+            if isComment {
                 if block.isEmpty { start = index + 1 }
-                block.append(content.drop { "/* ".contains($0) })
+                block.append(content.drop { "/*# \"".contains($0) })
                 continue
             }
             if !block.isEmpty { all.append(Remark(line: start, text: block.joined(separator: " "))) }
             block = []
-            if line.utf8.contains(UInt8(ascii: "\"")) || line.contains(" // ") {
+            if line.utf8.contains(UInt8(ascii: "\"")) || line.contains(" // ") || line.contains(" # ") {
                 all.append(Remark(line: index + 1, text: String(line)))
             }
         }
@@ -126,13 +155,17 @@ private struct Citation {
         ("beacons", "beacons.md"),
     ]
 
-    /// The dossier of a folder, for citations that name none.
+    /// The dossier of a folder or a file, for citations that name none.
     private static let folders = [
         ("IFTTT", "ifttt-connect.md"), ("Sequencing", "sequencing.md"), ("RecurseCenter", "recurse-center.md"),
         ("Beacons", "beacons.md"), ("Radio", "beacons.md"), ("Nearby", "beacons.md"), ("Geofences", "beacons.md"),
         ("Positions", "beacons.md"), ("DesktopServices", "beacons.md"), ("ConnectButton", "ifttt-connect.md"),
         ("HandshakeServer", "ifttt-connect.md"), ("GroceryExpress", "ifttt-connect.md"),
         ("WeatherMyWay", "sequencing.md"), ("OAuth", "oauth-security.md"), ("Handshake", "oauth-security.md"),
+        // The names of Python's files.
+        ("ifttt", "ifttt-connect.md"), ("button", "ifttt-connect.md"), ("grocery", "ifttt-connect.md"),
+        ("sequencing", "sequencing.md"), ("selector", "sequencing.md"), ("recurse_center", "recurse-center.md"),
+        ("nearby", "beacons.md"), ("bluez", "beacons.md"),
     ]
 
     static func all(in text: String, of file: String) -> [Citation] {
@@ -221,7 +254,7 @@ enum Repository {
             )
             .filter { path in
                 suffixes.contains { path.hasSuffix("." + $0) }
-                    && !path.split(separator: "/").contains { $0.hasPrefix(".build") }
+                    && !path.split(separator: "/").contains { $0.hasPrefix(".build") || $0 == ".venv" }
             }
             .map { "\(folder)/\($0)" }.sorted()
         }

@@ -84,14 +84,17 @@ def test_gpsd_replays_a_walk_through_the_areas(handshake: Handshake, tmp_path: P
     file = tmp_path / "walk.nmea"
     file.write_text("".join(sentences(start + timedelta(seconds=second), -73.9990 + second * 4e-5, 40.7251) for second in range(90)))
     fake = subprocess.Popen(["timeout", "-k", "2", "60", "gpsfake", "-1", "-c", "0.05", "-P", str(port), str(file)],
-                            env=os.environ | {"TMPDIR": str(tmp_path)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                            start_new_session=True)
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         assert json.loads(watching.line(40))["region"] == "office"
     finally:
         watching.end()
+        # It leaves its socket in /tmp, whatever TMPDIR says.
+        left = [Path(f"/tmp/gpsfake-{child}.sock") for child in Path(f"/proc/{fake.pid}/task/{fake.pid}/children").read_text().split()]
         os.killpg(fake.pid, 9)
         fake.wait(10)
+        for file in left:
+            file.unlink(missing_ok=True)
 
 
 @pytest.mark.timeout(300)
