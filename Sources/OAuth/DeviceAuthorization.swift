@@ -46,7 +46,9 @@ public struct DeviceAuthorization: Sendable {
             throw answer.malformed("verification_uri", expected: "an https address")
         }
         verificationURI = address
+        // One of another origin is left out: the user is told the host of the plain one.
         completeVerificationURI = try Self.address("verification_uri_complete", in: answer, for: server)
+            .flatMap { $0.origin == address.origin ? $0 : nil }
         lifetime = try Self.lifetime(in: answer)
         interval = DevicePolling.seconds(answer["interval"]) ?? DevicePolling.defaultInterval
     }

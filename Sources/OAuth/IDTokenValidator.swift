@@ -18,6 +18,7 @@ public struct IDTokenValidator: Sendable {
 
     private let nonce: Secret?
     private let accessToken: Secret?
+    private let secrets: [Secret]
 
     /// States the rules for one token.
     ///
@@ -28,15 +29,17 @@ public struct IDTokenValidator: Sendable {
     ///   - accessToken: the access token of the same response, which `at_hash` must match whenever the token has one.
     ///   - algorithms: the client's policy; all asymmetric algorithms by default.
     ///   - leeway: seconds, 60 by default. A negative or infinite value counts as 0.
-    public init(
     ///   - secrets: what no error may show, besides the tokens and the nonce: what the exchange sent.
+    public init(
         issuer: Issuer, clientID: String, nonce: Secret?, accessToken: Secret?,
-        algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, leeway: Double = 60
+        algorithms: [SignatureAlgorithm] = SignatureAlgorithm.allCases, leeway: Double = 60,
+        hiding secrets: [Secret] = []
     ) {
         self.issuer = issuer
         self.clientID = clientID
         self.nonce = nonce
         self.accessToken = accessToken
+        self.secrets = secrets + [nonce, accessToken].compactMap(\.self)
         self.algorithms = algorithms
         self.leeway = leeway.isFinite ? max(0, leeway) : 0
     }
@@ -103,7 +106,7 @@ public struct IDTokenValidator: Sendable {
     private func checked(
         _ token: Secret, keys: JSONWebKeySet, now: Double
     ) throws(OAuthError) -> (all: JSONObject, claims: IDTokenClaims) {
-        let signed = try JSONWebSignature(compact: token).verify(with: keys, allowing: algorithms)
+        let signed = try JSONWebSignature(compact: token, hiding: secrets).verify(with: keys, allowing: algorithms)
         guard var all = (try? JSONValue(parsing: signed.payload))?.object else {
             throw refusal(.tokenForm, "payload: a JSON object", found: "something else")
         }
@@ -187,6 +190,6 @@ public struct IDTokenValidator: Sendable {
         .refused(
             Refusal(
                 check, expected: quoted(expected, limit: 300),
-                found: Redaction([nonce, accessToken].compactMap(\.self))(found, limit: 200)))
+                found: Redaction(secrets)(found, limit: 200)))
     }
 }

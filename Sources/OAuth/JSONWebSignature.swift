@@ -9,6 +9,8 @@ struct JSONWebSignature: Sendable {
     /// Header and payload as they were encoded, with the dot between.
     private let signedBytes: [UInt8]
     private let signature: [UInt8]
+    /// Removes the secrets from what an error quotes.
+    private let redaction: Redaction
 
     /// The longest token that is read, in bytes.
     static let maximumLength = 65_536
@@ -17,8 +19,11 @@ struct JSONWebSignature: Sendable {
     ///
     /// The header's `jwk`, `jku`, `x5u` and `x5c` are ignored: a signature cannot bring its own key (RFC 8725, section
     /// 3.10). No extension is implemented, so any `crit` is rejected (RFC 7515, section 4.1.11).
-    init(compact token: Secret) throws(OAuthError) {
+    ///
+    /// - Parameter secrets: what no error may show, besides the token.
+    init(compact token: Secret, hiding secrets: [Secret] = []) throws(OAuthError) {
         let text = token.reveal()
+        redaction = Redaction(secrets + [token])
         guard text.utf8.count <= Self.maximumLength else {
             throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(text.utf8.count)")
         }
@@ -40,12 +45,12 @@ struct JSONWebSignature: Sendable {
         if let type = try Self.string("typ", in: header),
             type.utf8.count > 15 || !["jwt", "application/jwt"].contains(type.lowercased())
         {
-            throw Self.wrong("typ", "JWT", found: Redaction([token])(type, limit: 40))
+            throw Self.wrong("typ", "JWT", found: redaction(type, limit: 40))
         }
         if let critical = header["crit"] {
             let names = critical.array?.compactMap(\.string).joined(separator: ", ") ?? critical.kind
             throw Self.wrong(
-                "crit", "absent, because no extension is supported", found: Redaction([token])(names, limit: 100))
+                "crit", "absent, because no extension is supported", found: redaction(names, limit: 100))
         }
         self.payload = payload
         self.signature = signature
@@ -66,11 +71,11 @@ struct JSONWebSignature: Sendable {
             throw .refused(
                 Refusal(
                     .algorithm, expected: "alg: \(allowed)",
-                    found: self.algorithm.map { Redaction()($0, limit: 40) } ?? "nothing"))
+                    found: self.algorithm.map { redaction($0, limit: 40) } ?? "nothing"))
         }
         let candidates = keys.candidates(keyID: keyID, algorithm: algorithm)
         guard !candidates.isEmpty else {
-            let name = keyID.map { " named “\(Redaction()($0, limit: 100))”" } ?? ""
+            let name = keyID.map { " named “\(redaction($0, limit: 100))”" } ?? ""
             throw .refused(
                 Refusal(
                     keyID == nil || keys.contains(keyID: keyID) ? .key : .unknownKey,

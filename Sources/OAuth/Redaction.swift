@@ -37,6 +37,12 @@ struct Redaction: Sendable {
         return String(decoding: Self.removingTokens(from: bytes), as: UTF8.self)
     }
 
+    /// The text, cut to ``maximumLength``, without secrets.
+    func hidingSecrets(in text: String) -> String {
+        let bytes = Array(text.utf8.prefix(Self.maximumLength))
+        return String(decoding: spellings.reduce(bytes) { Self.removing($1, from: $0) }, as: UTF8.self)
+    }
+
     /// The length from which a word can look like a token.
     private static let shortestToken = 20
     private static let replacement = Array("(secret)".utf8)
@@ -110,6 +116,11 @@ struct Redaction: Sendable {
 /// A server's text, cut to 4096 bytes, without these secrets and without words that look like a token.
 package func hidingTokens(in text: String, and secrets: [Secret] = []) -> String {
     Redaction(secrets).hiding(in: text)
+}
+
+/// A server's text, cut to 4096 bytes, without these secrets.
+package func hidingSecrets(_ secrets: [Secret], in text: String) -> String {
+    Redaction(secrets).hidingSecrets(in: text)
 }
 
 /// Text from outside, made fit for a message: cut, without control, format or bidirectional characters.

@@ -14,19 +14,16 @@ public enum ResourceDemand: Sendable, Hashable {
     ///
     /// - Returns: nil when the response is no refusal of the token. A 401 without a readable Bearer challenge asks for
     ///   a fresh token.
-    public init?(_ response: ResponseMessage) {
+    public init?(_ response: ResponseMessage, hiding secrets: [Secret] = []) {
         let status = response.head.status.code
         guard status == 401 || status == 403 else { return nil }
         let bearer = AuthenticationChallenge.challenges(in: response.head.headerFields)?.first { $0.scheme == "bearer" }
         switch bearer?.parameters["error"] {
         case "insufficient_scope":
-            let scopes = bearer?.parameters["scope"]?.split(separator: " ").map(String.init) ?? []
-            self = .scopes(scopes.map { quoted($0, limit: 200) })
+            self = .scopes(Self.words("scope", of: bearer, hiding: secrets))
         case "insufficient_user_authentication":
             self = .stepUp(
-                acrValues: bearer?.parameters["acr_values"]?.split(separator: " ").map {
-                    quoted(String($0), limit: 200)
-                } ?? [],
+                acrValues: Self.words("acr_values", of: bearer, hiding: secrets),
                 maximumAge: bearer?.parameters["max_age"].flatMap(wholeNumber))
         case "invalid_token":
             self = .freshToken
@@ -36,5 +33,16 @@ public enum ResourceDemand: Sendable, Hashable {
             guard status == 401 else { return nil }
             self = .freshToken
         }
+    }
+
+    /// The words of a parameter (RFC 6749, section 3.3). One that repeats a secret or looks like an option is left out: it is neither printed nor asked for.
+    private static func words(
+        _ name: String, of challenge: AuthenticationChallenge?, hiding secrets: [Secret]
+    ) -> [String] {
+        let redaction = Redaction(secrets)
+        return (challenge?.parameters[name] ?? "").split(separator: " ").map(String.init)
+            .filter { $0.utf8.count <= Redaction.maximumLength && redaction.hidingSecrets(in: $0).isIdentical(to: $0) }
+            .filter { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C } && $0.first != "-" }
+            .map { quoted($0, limit: 200) }
     }
 }

@@ -38,5 +38,8 @@ public struct RevocationRequest: Sendable {
     ///   request is to be repeated after ``ServerError/retryAfter`` (RFC 7009, section 2.2.1).
     public func confirm(_ response: ResponseMessage) throws(OAuthError) {
         try response.requireSuccess(.revocation, hiding: query.secrets)
+        // Some servers send an error with status 200.
+        let error = ServerError(step: .revocation, response, hiding: query.secrets)
+        if error.code?.isEmpty == false { throw .server(error) }
     }
 }

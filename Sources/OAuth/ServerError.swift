@@ -30,7 +30,7 @@ public struct ServerError: Error, Sendable, Hashable {
     ) {
         let redaction = Redaction(secrets)
         self.step = step
-        self.code = code.map { redaction($0, limit: 100) }
+        self.code = code.map { Self.registeredCodes.contains($0) ? $0 : redaction($0, limit: 100) }
         self.text = text.map { redaction($0) }
         self.uri = uri.map { redaction($0) }
         self.status = status
@@ -56,7 +56,21 @@ public struct ServerError: Error, Sendable, Hashable {
             hiding: secrets + members.tokens)
     }
 
-    /// Whether the server rejects the refresh token or code for good: the only response that ends a session
+    /// Codes of the standards. They decide what happens next, so they stay even where a secret is a part of one.
+    private static let registeredCodes: Set<String> = [
+        // RFC 6749, sections 4.1.2.1 and 5.2
+        "invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type", "invalid_scope",
+        "server_error", "temporarily_unavailable", "invalid_client", "invalid_grant", "unsupported_grant_type",
+        // RFC 7009, section 2.2.1; RFC 8628, section 3.5; RFC 8707, section 2; RFC 9101, section 7
+        "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_target",
+        "invalid_request_uri", "invalid_request_object", "request_not_supported", "request_uri_not_supported",
+        // OpenID Connect Core, section 3.1.2.6; RFC 6750, section 3.1; RFC 9470, section 3
+        "interaction_required", "login_required", "account_selection_required", "consent_required",
+        "registration_not_supported", "invalid_token", "insufficient_scope", "insufficient_user_authentication",
+        "authorization_declined",
+    ]
+
+    /// Whether the server rejects the refresh token or code for good. It is the only response that ends a session
     /// (`oauth-security.md` E4). Some servers send it with status 200. With a status of 500 or more the server failed.
     public var isInvalidGrant: Bool {
         code == "invalid_grant" && (status ?? 400) < 500
@@ -84,7 +98,8 @@ extension ServerError: CustomStringConvertible {
 
 /// A number of digits and nothing else, at most 2³¹ − 1, as `delta-seconds` and `max_age` are written (RFC 9110, section 10.2.3).
 func wholeNumber(_ text: String) -> Int? {
-    text.utf8.count <= 19 && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    text.utf8.count <= 19 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        ? Int(text).map { min($0, Int(Int32.max)) } : nil
 }
 
 extension JSONObject {

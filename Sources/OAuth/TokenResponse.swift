@@ -10,6 +10,8 @@ public struct TokenResponse: Sendable {
     public let scopes: [String]?
     /// The ID token as it came: not yet checked.
     public let idToken: Secret?
+    /// What no error about this response may show: what the exchange sent, and the response's own tokens.
+    package let secrets: [Secret]
 
     /// Reads the content of a successful response.
     ///
@@ -33,6 +35,7 @@ public struct TokenResponse: Sendable {
         refreshToken = try response.token("refresh_token")
         idToken = deviations.ignoresIDToken ? nil : try response.token("id_token")
         scopes = deviations.listsScopes ? try response.strings("scope") : try Self.scopes(in: response)
+        self.secrets = secrets + [accessToken, refreshToken, idToken].compactMap(\.self)
     }
 
     private static func checkType(in response: ResponseReader, accepting types: [String]) throws(OAuthError) {

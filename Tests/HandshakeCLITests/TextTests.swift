@@ -37,7 +37,8 @@ struct TextTests {
             NearbyPerson(
                 person: try UserNumber(number), known: Person(name: "Ada \u{1B}[2J\(number)", batch: "S1'14"),
                 distance: 2,
-                proximity: .near, encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0)
+                proximity: .near, encounter: Encounter(firstSeen: 0, lastSeen: 90, duration: 90), silence: 0,
+                isVerified: number == 1)
         }
         let lines = LiveList.lines(people, status: "listening", columns: 40, rows: 5)
         #expect(lines.count == 5)

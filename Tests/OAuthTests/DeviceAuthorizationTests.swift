@@ -142,6 +142,20 @@ struct DeviceAuthorizationTests {
     }
 
     @Test(
+        "M108: a complete address of another origin than the plain one is left out: the user is told the plain one's host"
+    )
+    func otherOrigin() throws {
+        for (complete, isKept) in [
+            ("https://a.example/d?user_code=X", true), ("https://evil.example/d?user_code=X", false),
+            ("https://a.example:8443/d?user_code=X", false),
+        ] {
+            let read = try DeviceExample.authorization(DeviceExample.content("https://a.example/d", complete: complete))
+            #expect((read.completeVerificationURI != nil) == isKept)
+            #expect(read.verificationURI.string == "https://a.example/d")
+        }
+    }
+
+    @Test(
         "an address of the server's own zone or a more public one is shown",
         arguments: [
             ("https://server.example.com", "https://microsoft.com/devicelogin"),

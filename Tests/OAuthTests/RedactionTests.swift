@@ -73,6 +73,30 @@ struct RedactionTests {
         }
     }
 
+    @Test(
+        "L1: an ID token that repeats a secret of the exchange is refused without it",
+        arguments: ["kid", "alg", "crit", "typ"])
+    func tokenHeader(_ member: String) throws {
+        let value = member == "crit" ? #"["tiny-secret"]"# : #""tiny-secret""#
+        let header = [#""alg":"ES256""#, "\"\(member)\":\(value)"].filter { member != "alg" || !$0.contains("ES256") }
+        let token = Base64URL.encode(Array("{\(header.joined(separator: ","))}".utf8)) + ".e30.AA"
+        let keys = try JSONWebKeySet(parsing: Array(#"{"keys":[]}"#.utf8))
+        let error = #expect(throws: OAuthError.self) {
+            try JSONWebSignature(compact: Secret(token), hiding: [Secret("tiny-secret")])
+                .verify(with: keys, allowing: [.es256])
+        }
+        let shown = "\(try #require(error)) \(String(reflecting: error))"
+        #expect(shown.contains("(secret)") && !shown.contains("tiny-secret"), "\(shown)")
+    }
+
+    @Test("E4, J1: a code of a standard decides also where a secret is a part of it; another one is redacted")
+    func codes() {
+        for code in ["invalid_grant", "authorization_pending", "slow_down", "unsupported_token_type"] {
+            #expect(ServerError(step: .token, code: code, hiding: [Secret("grant"), Secret("pending")]).code == code)
+        }
+        #expect(ServerError(step: .token, code: "odd_grant", hiding: [Secret("grant")]).code == "odd_(secret)")
+    }
+
     @Test("L1: an error in a redirect does not show the secrets of its request")
     func redirect() throws {
         let request = try Example.request()

@@ -41,6 +41,18 @@ struct ResourceDemandTests {
                 == expected)
     }
 
+    @Test("L1, F5: a demand that repeats the token names neither it nor a piece of it")
+    func repeatedToken() {
+        let secret = Secret("tiny-token")
+        for (name, error) in [("scope", "insufficient_scope"), ("acr_values", "insufficient_user_authentication")] {
+            let field = "Bearer error=\"\(error)\", \(name)=\"read tiny-token x-tiny-token\""
+            let response = Example.response(403, fields: [.wwwAuthenticate: field])
+            let expected: ResourceDemand =
+                name == "scope" ? .scopes(["read"]) : .stepUp(acrValues: ["read"], maximumAge: nil)
+            #expect(ResourceDemand(response, hiding: [secret]) == expected)
+        }
+    }
+
     @Test(
         "F5: challenges are read by the grammar of RFC 9110, section 11.6.1",
         arguments: [

@@ -178,6 +178,17 @@ struct TokenRequestTests {
         #expect(error?.retryAfter == 120)
     }
 
+    @Test("C15: an error with status 200 does not confirm a revocation")
+    func revocationError() throws {
+        let request = RevocationRequest(
+            Secret("t"), kind: .accessToken, at: try Example.server(), clientID: "c", authentication: .none)
+        #expect(
+            serverError { try request.confirm(Example.response(200, #"{"error":"invalid_client"}"#)) }?.code
+                == "invalid_client")
+        try request.confirm(Example.response(200, #"{"error":""}"#))
+        try request.confirm(Example.response(200, #"{"revoked":true}"#))
+    }
+
     @Test(
         "C15: only 2xx confirms a revocation, also of a token that the server does not know (RFC 7009, section 2.2)",
         arguments: [

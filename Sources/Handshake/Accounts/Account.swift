@@ -37,6 +37,8 @@ public final class Account: Sendable {
         let replaced: Secret
         /// The ID token that came with it; nil when there was none, or its claims are in the record.
         let uncheckedIDToken: Secret?
+        /// What no error about that ID token may show.
+        let secrets: [Secret]
 
         /// Whether the grant is the next one after `stored`.
         func follows(_ stored: AccountRecord) -> Bool {

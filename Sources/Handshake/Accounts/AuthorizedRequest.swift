@@ -125,6 +125,7 @@ extension Account {
         var request = request
         addRequiredHeaders(to: &request)
         request.head.headerFields[credential.name] = credential.field
+        var staysHome = true
         for _ in 0...Self.maximumRedirects {
             let response: ResponseMessage
             do {
@@ -134,9 +135,10 @@ extension Account {
             }
             guard redirects == .follow, let target = try target(of: response, to: request) else {
                 let isAuthorized = request.head.headerFields[credential.name] != nil
-                return (response, isAuthorized ? client.service.demand(in: response) : nil)
+                return (response, isAuthorized ? client.service.demand(in: response, hiding: credential.token) : nil)
             }
-            request = redirected(request, to: target, with: credential)
+            staysHome = staysHome && allowedOrigins.contains(target.origin)
+            request = redirected(request, to: target, with: staysHome ? credential : nil, credential.name)
         }
         throw HandshakeError.tooManyRedirects(limit: Self.maximumRedirects)
     }
@@ -159,7 +161,11 @@ extension Account {
             return try EndpointURL(
                 String(target), security: client.service.authorizationServer.security, member: "Location")
         } catch {
-            throw HandshakeError.exchange(error)
+            // Not quoted: it may repeat the token.
+            throw HandshakeError.exchange(
+                .malformed(
+                    step: .resource, member: "Location", expected: "an address to which a request may go",
+                    found: "another"))
         }
     }
 
@@ -169,16 +175,15 @@ extension Account {
     /// The token goes to the service's own origins and nowhere else, and not along with what another origin has chosen: then
     /// `credential` is nil.
     private func redirected(
-        _ request: RequestMessage, to target: EndpointURL, with credential: BearerCredential
+        _ request: RequestMessage, to target: EndpointURL, with credential: BearerCredential?, _ name: HTTPField.Name
     ) -> RequestMessage {
         var headers = request.head.headerFields
         let isSameOrigin =
             target.origin.authority == request.head.authority && target.origin.scheme.rawValue == request.head.scheme
         if !isSameOrigin { headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) }) }
-        let isAllowed = allowedOrigins.contains(target.origin)
-        headers[credential.name] = isAllowed ? credential.field : nil
+        headers[name] = credential?.field
         var redirected = RequestMessage(request.head.method, target, headers: headers)
-        if isAllowed { addRequiredHeaders(to: &redirected) }
+        if credential != nil { addRequiredHeaders(to: &redirected) }
         return redirected
     }
 

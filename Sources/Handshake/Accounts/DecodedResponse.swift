@@ -40,7 +40,7 @@ extension Account {
             RequestMessage(method, resolve(address), headers: headers, content: content), redirects: redirects,
             limits: limits)
         guard response.head.status.kind == .successful else {
-            throw HandshakeError.rejected(ErrorResponse(response))
+            throw HandshakeError.rejected(ErrorResponse(response, hiding: secrets))
         }
         do {
             return try decoder.decode(Value.self, from: Data(response.content))
@@ -84,11 +84,11 @@ public struct ErrorResponse: Error, Sendable, Hashable {
     public let content: [UInt8]
     private let summary: ServerError
 
-    init(_ response: ResponseMessage) {
+    init(_ response: ResponseMessage, hiding secrets: [Secret]) {
         status = response.head.status.code
         contentType = response.head.headerFields[.contentType]
         content = response.content
-        summary = ServerError(step: .resource, response)
+        summary = ServerError(step: .resource, response, hiding: secrets)
     }
 
     /// A stable word for programs. It is the service's own error code, or `http_` and the status.

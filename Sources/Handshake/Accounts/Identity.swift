@@ -30,10 +30,17 @@ extension Account {
         let response = try await send(
             RequestMessage(endpoint.method, endpoint.url, headers: [.accept: accept]), redirects: .stop)
         do {
-            return try Self.identity(from: response, at: endpoint, expecting: record.grant.identity?.subject)
+            return try Self.identity(
+                from: response, at: endpoint, expecting: record.grant.identity?.subject, hiding: secrets)
         } catch {
             throw HandshakeError.exchange(error)
         }
+    }
+
+    /// The tokens of the account and the secret of its client, which no text from the service may show.
+    package var secrets: [Secret] {
+        let grant = record.grant
+        return [grant.accessToken, grant.refreshToken, grant.idToken, client.credential?.secret].compactMap(\.self)
     }
 
     private var identityEndpoint: Service.IdentityEndpoint? {
@@ -45,13 +52,14 @@ extension Account {
     }
 
     private static func identity(
-        from response: ResponseMessage, at endpoint: Service.IdentityEndpoint, expecting subject: String?
+        from response: ResponseMessage, at endpoint: Service.IdentityEndpoint, expecting subject: String?,
+        hiding secrets: [Secret]
     ) throws(OAuthError) -> Identity {
         guard response.head.status.kind != .redirection else {
             throw .redirected(step: .userInfo, status: response.head.status.code)
         }
         guard response.head.status.kind == .successful else {
-            throw .server(ServerError(step: .userInfo, response))
+            throw .server(ServerError(step: .userInfo, response, hiding: secrets))
         }
         guard let members = (try? JSONValue(parsing: response.content))?.object else {
             throw .malformed(step: .userInfo, member: "content", expected: "a JSON object", found: "something else")
@@ -62,8 +70,12 @@ extension Account {
                 step: .userInfo, member: endpoint.subjectMember, expected: "a string or number",
                 found: value?.kind ?? "nothing")
         }
-        if let subject, subject != found {
-            throw .refused(Refusal(.subject, expected: quoted(subject, limit: 200), found: quoted(found, limit: 200)))
+        // By bytes: Swift's own equality also takes canonically equivalent spellings.
+        if let subject, !found.isIdentical(to: subject) {
+            throw .refused(
+                Refusal(
+                    .subject, expected: quoted(subject, limit: 200),
+                    found: quoted(hidingSecrets(secrets, in: found), limit: 200)))
         }
         let name = endpoint.nameMembers.lazy.compactMap { members.value(of: $0)?.string }.first { !$0.isEmpty }
         return Identity(subject: found, name: name, members: members)

@@ -89,7 +89,7 @@ extension Account {
             let response = try await exchange(request, now: now)
             let grant = Unstored(
                 record: stored.refreshed(stored.grant.refreshed(by: response, now: now)),
-                replaced: stored.grant.accessToken, uncheckedIDToken: response.idToken)
+                replaced: stored.grant.accessToken, uncheckedIDToken: response.idToken, secrets: response.secrets)
             let next = try await keep(grant, replacing: stored, in: locked)
             announce(.refreshed(rotated: response.refreshToken != nil))
             return next
@@ -124,13 +124,15 @@ extension Account {
         let server = try await environment.server(of: client.service, known: stored.server)
         let grant = unstored.record.grant
         let identity = try await environment.identity(
-            ofRefreshed: token, previous: previous, accessToken: grant.accessToken, at: server, clientID: client.id)
+            ofRefreshed: token, previous: previous, accessToken: grant.accessToken, hiding: unstored.secrets,
+            at: server,
+            clientID: client.id)
         var next = unstored.record
         next.grant = Grant(
             accessToken: grant.accessToken, expiresAt: grant.expiresAt, issuedAt: grant.issuedAt,
             refreshToken: grant.refreshToken, scopes: grant.scopes, identity: identity,
             idToken: token)
-        return Unstored(record: next, replaced: unstored.replaced, uncheckedIDToken: nil)
+        return Unstored(record: next, replaced: unstored.replaced, uncheckedIDToken: nil, secrets: [])
     }
 
     private func refreshRequest(for stored: AccountRecord) async throws -> TokenRequest? {

@@ -133,16 +133,25 @@ extension Account {
             return
         }
         do {
-            _ = try await within(Self.replacementDeadline, on: environment.time.clock) { [self] in
+            let isRevoked = try await within(Self.replacementDeadline, on: environment.time.clock) { [self] in
                 let server = try await environment.server(of: client.service, known: replaced.server)
-                guard server.revocationEndpoint != nil else { return }
-                for kind in Self.revocable(in: replaced) { _ = try await revoke(kind, of: old, at: server) }
+                guard server.revocationEndpoint != nil else { return true }
+                var isRevoked = true
+                for kind in Self.revocable(in: replaced) {
+                    if try await !revoke(kind, of: old, at: server) { isRevoked = false }
+                }
+                return isRevoked
             }
+            if isRevoked != true { logUnrevoked(reason: isRevoked == nil ? "timeout" : "refused") }
         } catch {
-            environment.log.notice(
-                "the grant of an earlier sign-in could not be revoked",
-                metadata: ["account": "\(id)", "reason": "\((error as? HandshakeError)?.code ?? "cancelled")"])
+            logUnrevoked(reason: (error as? HandshakeError)?.code ?? "cancelled")
         }
+    }
+
+    private func logUnrevoked(reason: String) {
+        environment.log.notice(
+            "the grant of an earlier sign-in could not be revoked",
+            metadata: ["account": "\(id)", "reason": "\(reason)"])
     }
 
     /// How long a new sign-in waits for the revocation of the grant before it.
@@ -182,10 +191,13 @@ extension HandshakeError {
         switch self {
         case .exchange(.configuration): true
         case .exchange(.server(let error)):
-            switch error.status {
-            case 400?, 401?: error.code != nil
-            case 403?, 404?, 405?, 501?: true
-            default: error.code == "unsupported_token_type" && error.status != 503
+            switch (error.status, error.code) {
+            case (_, "temporarily_unavailable"?), (_, "server_error"?), (_, "slow_down"?): false
+            case (400?, let code), (401?, let code): code != nil
+            case (403?, _), (404?, _), (405?, _), (501?, _): true
+            case (let status?, "unsupported_token_type"?): (200..<500).contains(status) && status != 429
+            case (let status?, let code): (200..<300).contains(status) && code != nil
+            default: false
             }
         default: false
         }

@@ -26,11 +26,12 @@ extension Handshake {
                     member: member, problem: "a token is 1 to 8192 characters of printable ASCII without spaces")
             }
         }
-        return try await store(
+        let (account, replaced) = try await store(
             grant, as: AccountID(client, name: name), client: client,
             server: try await environment.server(of: client.service),
-            refreshMethod: grant.refreshToken == nil ? .never : .refreshToken, asked: grant.scopes
-        ).0
+            refreshMethod: grant.refreshToken == nil ? .never : .refreshToken, asked: grant.scopes)
+        if let replaced { await account.revoke(replaced: replaced) }
+        return account
     }
 
     private static func isToken(_ token: Secret) -> Bool {

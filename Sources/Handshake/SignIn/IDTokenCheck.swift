@@ -11,7 +11,8 @@ extension Environment {
         guard let token = response.idToken else { throw missing("id_token") }
         guard let endpoint = request.server.keysEndpoint else { throw missing("jwks_uri") }
         let validator = IDTokenValidator(
-            issuer: request.server.issuer, clientID: clientID, nonce: nonce, accessToken: response.accessToken)
+            issuer: request.server.issuer, clientID: clientID, nonce: nonce, accessToken: response.accessToken,
+            hiding: response.secrets)
         let now = time.now()
         return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
             try validator.claims(of: token, keys: keys, now: now)
@@ -27,7 +28,8 @@ extension Environment {
         guard let token = response.idToken else { return nil }
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
         let validator = IDTokenValidator(
-            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: response.accessToken)
+            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: response.accessToken,
+            hiding: response.secrets)
         let now = time.now()
         return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
             try validator.claims(of: token, keys: keys, now: now)
@@ -41,14 +43,14 @@ extension Environment {
     ///   - token: the ID token as it came.
     ///   - previous: the session's claims.
     ///   - accessToken: the access token that came with it.
-    func identity(
-        ofRefreshed token: Secret, previous: IDTokenClaims, accessToken: Secret,
     ///   - secrets: what no error may show.
+    func identity(
+        ofRefreshed token: Secret, previous: IDTokenClaims, accessToken: Secret, hiding secrets: [Secret],
         at server: AuthorizationServerMetadata, clientID: String
     ) async throws -> IDTokenClaims {
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
         let validator = IDTokenValidator(
-            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: accessToken)
+            issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: accessToken, hiding: secrets)
         let now = time.now()
         return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
             try validator.claims(ofRefreshed: token, previous: previous, keys: keys, now: now)

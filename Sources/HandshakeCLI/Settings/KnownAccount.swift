@@ -61,7 +61,18 @@ struct KnownAccount {
         return "handshake login \(service)" + (name == service ? "" : " --account \(name)")
             + (client.id == PersonalToken.clientID ? " --token-file FILE" : "")
             + (scopes.isEmpty ? [] : client.scopes + scopes.filter { !client.scopes.contains($0) })
-            .map { " --scope \($0)" }.joined()
+            .map { " --scope \(Self.shellWord($0))" }.joined()
+    }
+
+    /// A word for a command that the user may copy. What a shell could take for more than text is quoted: a service chose it.
+    private static func shellWord(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: "-._:/@%+=,".utf8.contains(byte)
+            }
+        }
+        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
     /// The error with the command that cures it, when a sign-in does.

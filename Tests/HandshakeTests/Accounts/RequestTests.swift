@@ -82,6 +82,35 @@ struct RequestTests {
         await world.sandbox.stop()
     }
 
+    @Test("F2: an address that another origin has chosen gets no token, also at the service itself")
+    func thereAndBack() async throws {
+        let world = try await World()
+        let other = try await Sandbox.start()
+        let (_, account) = try await world.signedIn()
+        let origin = world.sandbox.recurseCenter.origin
+        try world.inject("GET /api/v1/profiles/me => redirect \(other.standard.origin)/api/whoami 302 x1")
+        other.inject(try FaultRule(parsing: "GET /api/whoami => redirect \(origin)/api/v1/profiles/759 302 x1"))
+        #expect(try await account.send(.get, "profiles/me").head.status == .unauthorized)
+        let last = try #require(world.sandbox.requests().last { $0.path == "/api/v1/profiles/759" })
+        #expect(last.authorizationScheme == nil)
+        await other.stop()
+        await world.sandbox.stop()
+    }
+
+    @Test(
+        "a redirect to what is no address of the web is the service's mistake", arguments: ["ftp://x/", "javascript:1"])
+    func wrongLocation(_ location: String) async throws {
+        let world = try await World()
+        let (_, account) = try await world.signedIn()
+        try world.inject("GET /api/v1/profiles/me => redirect \(location) 302 x1")
+        let error = await handshakeError { try await account.send(.get, "profiles/me") }
+        guard case .exchange(.malformed(.resource, "Location", _, _))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await world.sandbox.stop()
+    }
+
     @Test("a caller that follows no redirects gets the redirect, and the second origin receives nothing")
     func stop() async throws {
         let world = try await World()

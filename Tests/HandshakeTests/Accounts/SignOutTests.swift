@@ -81,6 +81,7 @@ struct SignOutTests {
         arguments: [
             (400, "invalid_client"), (400, "unauthorized_client"), (401, "invalid_client"), (403, nil), (404, nil),
             (405, nil), (501, nil), (400, "unsupported_token_type"),
+            (200, "invalid_client"),
         ])
     func neverRevocable(_ status: Int, _ code: String?) async throws {
         let provider = ScriptedProvider()
@@ -96,20 +97,24 @@ struct SignOutTests {
 
     @Test(
         "C15: a revocation that may succeed later keeps the account",
-        arguments: [429, 500, 502, 503, 504, nil])
-    func laterRevocable(_ status: Int?) async throws {
+        arguments: [
+            (429, nil), (500, nil), (502, nil), (503, nil), (504, nil), (nil, nil), (429, "unsupported_token_type"),
+            (500, "unsupported_token_type"), (400, "temporarily_unavailable"), (400, "server_error"),
+            (400, "slow_down"),
+        ] as [(Int?, String?)])
+    func laterRevocable(_ status: Int?, _ code: String?) async throws {
         let provider = ScriptedProvider()
         let app = try provider.app()
         let account = try await app.signIn(through: provider.browser)
         provider.change { state in
             state.overrides["/revoke"] = { _ in
                 guard let status else { throw TransportError.unreachable(host: "op.example", reason: "offline") }
-                return .json(status, [:])
+                return .json(status, code.map { ["error": $0] } ?? [:])
             }
         }
         let report = try await account.signOut()
         #expect(report.remaining == [.refreshToken, .accessToken])
-        #expect(report.failure?.code == (status.map { "http_\($0)" } ?? "unreachable"))
+        #expect(report.failure?.code == (code ?? status.map { "http_\($0)" } ?? "unreachable"))
         #expect(try await app.account()?.status.state == .signingOut)
     }
 
@@ -130,6 +135,18 @@ struct SignOutTests {
         #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-1", "access-1"])
         #expect(seen.value == ["access-2", "access-2"], "the new grant was stored before the old one was revoked")
         #expect(try await account.accessToken().reveal() == "access-2")
+    }
+
+    @Test("K3: a token that a user brings replaces the grant of a sign-in, which is revoked")
+    func replacedByToken() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        _ = try await app.signIn(through: provider.browser)
+        let brought = Grant(
+            accessToken: Secret("brought"), expiresAt: nil, issuedAt: 0, refreshToken: nil, scopes: [])
+        let account = try await app.adopt(brought)
+        #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-1", "access-1"])
+        #expect(try await account.accessToken().reveal() == "brought")
     }
 
     @Test("K3: a second sign-in succeeds although the first grant cannot be revoked", arguments: [400, 503, nil])

@@ -51,12 +51,13 @@ struct SendRequest: BoundedCommand {
             headers[.contentType] = "application/x-www-form-urlencoded"
         }
         do {
-            let response = try await known.use { [headers] account in
-                try await account.send(
+            let (response, secrets) = try await known.use { [headers] account in
+                let response = try await account.send(
                     method, url, headers: headers, content: content.map { .bytes($0) } ?? .none,
                     limits: TransferLimits(maximumContentLength: maxSize, timeout: .seconds(timeout)))
+                return (response, account.secrets)
             }
-            try print(response)
+            try print(response, hiding: secrets)
         } catch HandshakeError.configuration(let member, let problem) where member == "url" {
             throw CommandError(
                 status: .usage, code: "invalid_configuration",
@@ -70,7 +71,7 @@ struct SendRequest: BoundedCommand {
         }
     }
 
-    private func print(_ response: ResponseMessage) throws {
+    private func print(_ response: ResponseMessage, hiding secrets: [Secret]) throws {
         let status = response.head.status
         if common.json {
             Output.result(
@@ -95,7 +96,7 @@ struct SendRequest: BoundedCommand {
             // An error message that follows starts on a line of its own.
             if status.code >= 400, let last = response.content.last, last != UInt8(ascii: "\n") { Output.result("") }
         }
-        if status.code >= 400 { throw OAuthError.server(ServerError(step: .resource, response)) }
+        if status.code >= 400 { throw OAuthError.server(ServerError(step: .resource, response, hiding: secrets)) }
     }
 
     private func readHeaders() throws -> HTTPFields {

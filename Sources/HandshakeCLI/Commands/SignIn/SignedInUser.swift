@@ -23,6 +23,8 @@ struct SignedInUser {
     init(_ account: Account, needsName: Bool) async {
         let claims = account.status.identity
         let claimed = claims?.claims["name"]?.string
+        let subject: String?
+        let name: String?
         if let claims, claimed != nil || !needsName {
             (subject, name) = (claims.subject, claimed)
         } else if account.service.name == Service.recurseCenter.name,
@@ -34,6 +36,9 @@ struct SignedInUser {
             let identity = await Self.soon { try await account.identity() }
             (subject, name) = (claims?.subject ?? identity?.subject, identity?.name)
         }
+        let secrets = account.secrets
+        self.subject = subject.map { hidingSecrets(secrets, in: $0) }
+        self.name = name.map { hidingSecrets(secrets, in: $0) }
     }
 
     /// What an operation returns in time; nil when it fails.
