@@ -54,6 +54,13 @@ public struct Grant: Sendable {
             identity: newIdentity ?? identity, idToken: newIdentity == nil ? idToken : response.idToken)
     }
 
+    /// The same grant with an ID token and the claims of it.
+    package func with(_ idToken: Secret?, _ identity: IDTokenClaims?) -> Grant {
+        Grant(
+            accessToken: accessToken, expiresAt: expiresAt, issuedAt: issuedAt, refreshToken: refreshToken,
+            scopes: scopes, identity: identity, idToken: idToken)
+    }
+
     /// Whether the access token can still be used at `now`.
     ///
     /// `margin` seconds are kept in reserve, but never more than half of its whole lifetime (`sequencing.md` 9.4). A token of

@@ -125,7 +125,9 @@ public struct IDTokenValidator: Sendable {
         guard claims.audience.contains(where: isOurs) else {
             throw refusal(.audience, "aud: \(clientID)", found: claims.audience.joined(separator: ", "))
         }
-        if let stranger = claims.audience.first(where: { !isOurs($0) && !trustedAudiences.contains($0) }) {
+        if let stranger = claims.audience.first(where: { name in
+            !isOurs(name) && !trustedAudiences.contains { $0.isIdentical(to: name) }
+        }) {
             throw refusal(.audience, "aud: \(clientID) and trusted audiences only", found: stranger)
         }
         if claims.audience.count > 1 || claims.authorizedParty != nil {

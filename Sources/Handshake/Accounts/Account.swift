@@ -24,23 +24,19 @@ public final class Account: Sendable {
     private struct State {
         var record: AccountRecord
         var credential: BearerCredential
-        /// A grant that is not stored yet: it is stored before any caller sees it.
+        /// A record that is not stored yet: it is stored before any caller sees it.
         var unstored: Unstored?
         /// Until when a failed refresh is not repeated while the present token still lives; seconds since 1970.
         var quietUntil = 0.0
     }
 
-    /// A grant that is not stored yet, because its ID token could not be checked or the vault could not take it.
+    /// A record that the vault could not take.
     struct Unstored {
         let record: AccountRecord
-        /// The access token of the record that it was got with.
+        /// The access token of the record before it.
         let replaced: Secret
-        /// The ID token that came with it; nil when there was none, or its claims are in the record.
-        let uncheckedIDToken: Secret?
-        /// What no error about that ID token may show.
-        let secrets: [Secret]
 
-        /// Whether the grant is the next one after `stored`.
+        /// Whether the record is the next one after `stored`.
         func follows(_ stored: AccountRecord) -> Bool {
             stored.isUsable && stored.generation == record.generation - 1
                 && stored.grant.accessToken.matches(replaced)
@@ -98,7 +94,7 @@ public final class Account: Sendable {
     }
 
     private func isFresh(_ state: borrowing State) -> Bool {
-        state.unstored == nil && state.record.isUsable
+        state.unstored == nil && state.record.isUsable && state.record.unchecked == nil
             && state.record.grant.isFresh(at: environment.time.now(), margin: refreshMargin)
     }
 
@@ -164,9 +160,9 @@ public final class Account: Sendable {
         environment.release(id)
     }
 
-    /// Keeps a grant that is not stored yet. The account stays in memory until the grant is stored.
-    func keepUnstored(_ grant: Unstored) {
-        state.withLock { $0.unstored = grant }
+    /// Keeps a record that is not stored yet. The account stays in memory until it is stored.
+    func keepUnstored(_ record: Unstored) {
+        state.withLock { $0.unstored = record }
         environment.retain(self)
     }
 
@@ -180,10 +176,10 @@ public final class Account: Sendable {
 }
 
 extension HandshakeError {
-    /// Whether a safety check stopped the exchange.
+    /// Whether a safety check stopped the exchange for good. A key that is not published yet does not.
     var isRefusal: Bool {
         switch self {
-        case .exchange(.refused): true
+        case .exchange(.refused(let refusal)): !refusal.check.mayNeedNewKeys
         case .exchange(.malformed(let step, _, _, _)): step == .idToken
         default: false
         }
@@ -194,6 +190,7 @@ extension HandshakeError {
         switch self {
         case .network, .refreshUncertain: true
         case .exchange(.server(let error)): !error.isInvalidGrant
+        case .exchange(.refused(let refusal)): refusal.check.mayNeedNewKeys
         case .exchange(.malformed(let step, _, _, _)): step != .idToken
         case .exchange(.redirected), .undiscovered, .vault: true
         case .signInRequired(_, .notRefreshable): true

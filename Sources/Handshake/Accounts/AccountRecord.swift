@@ -26,6 +26,10 @@ struct AccountRecord: Sendable {
 
     let id: AccountID
     var grant: Grant
+    /// The grant of a refresh whose ID token could not be checked yet. It takes the place of ``grant`` when it was.
+    ///
+    /// It is stored, because a service that rotates refresh tokens accepts no earlier one.
+    var unchecked: Grant?
     var state: State
     var refreshMethod: RefreshMethod
     /// Counts the stored grants of this session, so that two holders can tell which is newer.
@@ -37,8 +41,25 @@ struct AccountRecord: Sendable {
     func refreshed(_ grant: Grant) -> AccountRecord {
         var next = self
         next.grant = grant
+        next.unchecked = nil
         next.state = .signedIn
         next.generation += 1
+        return next
+    }
+
+    /// The same account, which keeps a next grant until its ID token can be checked.
+    func keeping(unchecked grant: Grant, since: Double) -> AccountRecord {
+        var next = self
+        next.unchecked = grant
+        next.state = .refreshing(since: since)
+        next.generation += 1
+        return next
+    }
+
+    /// The same account without a grant whose ID token was refused.
+    func refusingUnchecked() -> AccountRecord {
+        var next = self
+        next.unchecked = nil
         return next
     }
 
@@ -53,10 +74,18 @@ struct AccountRecord: Sendable {
     func ended(_ reason: HandshakeError.SignInReason) -> AccountRecord {
         var next = self
         next.state = .ended(reason)
+        next.unchecked = nil
         next.grant = Grant(
             accessToken: Secret(""), expiresAt: 0, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
             identity: grant.identity)
         return next
+    }
+
+    /// The tokens, which nothing shows.
+    var secrets: [Secret] {
+        [grant, unchecked].compactMap(\.self).flatMap {
+            [$0.accessToken, $0.refreshToken, $0.idToken].compactMap(\.self)
+        }
     }
 
     /// Whether the record's access token can be handed out at all.

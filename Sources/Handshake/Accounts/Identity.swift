@@ -39,8 +39,7 @@ extension Account {
 
     /// The tokens of the account and the secret of its client, which no text from the service may show.
     package var secrets: [Secret] {
-        let grant = record.grant
-        return [grant.accessToken, grant.refreshToken, grant.idToken, client.credential?.secret].compactMap(\.self)
+        record.secrets + [client.credential?.secret].compactMap(\.self)
     }
 
     private var identityEndpoint: Service.IdentityEndpoint? {

@@ -5,11 +5,13 @@ import OAuth
 /// ```
 /// hold the record ── newer grant there? ──────────────────────────────► take it over, no call
 ///        │
-///        ├─ journal “refreshing” ─► call ─┬─ new tokens ──► check ID token ──► store ──► hand out
-///        │                                │                       └─ refused ► journal stays, error “refused”
+///        ├─ journal “refreshing” ─► call ─┬─ new tokens ───► store ──► hand out
+///        │                                ├─ with ID token ► store unchecked ─► check ─┬─► store ──► hand out
+///        │                                │                        no keys: stays ◄────┤
+///        │                                │         remove, error “refused” ◄──────────┘
 ///        │                                ├─ invalid_grant ► store “ended” ─► sign in again
 ///        │                                ├─ another error, or never sent ─► journal cleared, error
-///        │                                └─ no answer ───► journal stays, error “uncertain”
+///        │                                └─ no answer ────► journal stays, error “uncertain”
 /// ```
 ///
 /// A journal entry that is found says that an earlier answer was lost or refused. The old refresh token is then tried
@@ -17,8 +19,9 @@ import OAuth
 /// `invalid_grant`, which ends the session with the reason ``HandshakeError/SignInReason/answerLost``. Neither repeats
 /// without end.
 ///
-/// A grant whose ID token is refused is neither stored nor used: it may be another user's. A grant whose ID token cannot
-/// be checked now, because the keys are out of reach, is kept in memory and checked by the next attempt.
+/// A grant whose ID token is refused is neither kept nor used: it may be another user's. A grant whose ID token cannot
+/// be checked now, because the keys are out of reach or not published yet, stays in the vault without being used, and is
+/// checked by the next attempt of any process.
 extension Account {
     /// Gets a record with another access token than `refused`, or with an unexpired one when nothing was refused.
     func refresh(replacing refused: Secret?) async throws -> AccountRecord {
@@ -42,6 +45,7 @@ extension Account {
         case .signingOut: throw end(stored, with: .signingOut)
         case .signedIn, .refreshing: break
         }
+        if stored.unchecked != nil { stored = try await settle(stored, in: locked) }
         if isNewEnough(stored, after: refused) {
             let isNews = stored.generation != record.generation
             adopt(stored)
@@ -58,8 +62,7 @@ extension Account {
         return !stored.grant.accessToken.matches(refused) && stored.grant.isFresh(at: now, margin: 0)
     }
 
-    /// Stores the grant of an earlier refresh that could not be checked or stored then, unless the record has changed
-    /// since.
+    /// Stores what the vault could not take earlier, unless the record has changed since.
     func store(
         _ unstored: Unstored, over stored: AccountRecord, in locked: any LockedRecord
     ) async throws -> AccountRecord {
@@ -68,7 +71,7 @@ extension Account {
             adopt(stored)
             return stored
         }
-        return try await keep(unstored, replacing: stored, in: locked)
+        return try await keep(unstored.record, replacing: stored, in: locked)
     }
 
     private func performRefresh(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
@@ -87,52 +90,64 @@ extension Account {
         do {
             let now = environment.time.now()
             let response = try await exchange(request, now: now)
-            let grant = Unstored(
-                record: stored.refreshed(stored.grant.refreshed(by: response, now: now)),
-                replaced: stored.grant.accessToken, uncheckedIDToken: response.idToken, secrets: response.secrets)
-            let next = try await keep(grant, replacing: stored, in: locked)
-            announce(.refreshed(rotated: response.refreshToken != nil))
-            return next
+            let grant = stored.grant.refreshed(by: response, now: now)
+            // A session that has no verified identity believes no ID token.
+            guard let idToken = response.idToken, grant.identity != nil else {
+                return try await keepRefreshed(stored.refreshed(grant), replacing: stored, in: locked)
+            }
+            let unchecked = stored.keeping(unchecked: grant.with(idToken, grant.identity), since: now)
+            return try await settle(keep(unchecked, replacing: stored, in: locked), in: locked)
         } catch let failure as RefreshFailure {
             throw try await conclude(failure, of: stored, answerWasLost: answerWasLost, in: locked)
         }
     }
 
-    /// Checks a new grant's ID token, makes the grant durable, and only then visible.
+    /// Makes a record durable, and only then visible.
     private func keep(
-        _ unstored: Unstored, replacing stored: AccountRecord, in locked: any LockedRecord
+        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord
     ) async throws -> AccountRecord {
-        var unstored = unstored
         do {
-            unstored = try await checked(unstored, against: stored)
-            try await replace(locked, with: unstored.record)
-        } catch let error as HandshakeError where error.isRefusal {
-            adopt(stored.entering(.refreshing(since: environment.time.now())))
-            announce(.refreshFailed(code: error.code))
-            throw error
+            try await replace(locked, with: next)
         } catch {
-            keepUnstored(unstored)
+            keepUnstored(Unstored(record: next, replaced: stored.grant.accessToken))
             throw error
         }
-        adopt(unstored.record)
-        return unstored.record
+        adopt(next)
+        return next
     }
 
-    /// The grant with the claims of its ID token. A session that has no verified identity believes no ID token.
-    private func checked(_ unstored: Unstored, against stored: AccountRecord) async throws -> Unstored {
-        guard let token = unstored.uncheckedIDToken, let previous = stored.grant.identity else { return unstored }
+    private func keepRefreshed(
+        _ next: AccountRecord, replacing stored: AccountRecord, in locked: any LockedRecord
+    ) async throws -> AccountRecord {
+        let kept = try await keep(next, replacing: stored, in: locked)
+        let before = stored.grant.refreshToken
+        announce(.refreshed(rotated: before.map { kept.grant.refreshToken?.matches($0) == false } ?? false))
+        return kept
+    }
+
+    /// Checks the ID token of the unchecked grant, which then takes the place of the session's grant, or is removed.
+    private func settle(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
+        guard let grant = stored.unchecked else { return stored }
+        adopt(stored)
+        do {
+            let identity = try await verifiedIdentity(of: grant, in: stored)
+            let next = stored.refreshed(grant.with(grant.idToken, identity))
+            return try await keepRefreshed(next, replacing: stored, in: locked)
+        } catch let error as HandshakeError where error.isRefusal {
+            let refused = stored.refusingUnchecked()
+            try await replace(locked, with: refused)
+            adopt(refused)
+            announce(.refreshFailed(code: error.code))
+            throw error
+        }
+    }
+
+    private func verifiedIdentity(of grant: Grant, in stored: AccountRecord) async throws -> IDTokenClaims? {
+        guard let token = grant.idToken, let previous = stored.grant.identity else { return stored.grant.identity }
         let server = try await environment.server(of: client.service, known: stored.server)
-        let grant = unstored.record.grant
-        let identity = try await environment.identity(
-            ofRefreshed: token, previous: previous, accessToken: grant.accessToken, hiding: unstored.secrets,
-            at: server,
-            clientID: client.id)
-        var next = unstored.record
-        next.grant = Grant(
-            accessToken: grant.accessToken, expiresAt: grant.expiresAt, issuedAt: grant.issuedAt,
-            refreshToken: grant.refreshToken, scopes: grant.scopes, identity: identity,
-            idToken: token)
-        return Unstored(record: next, replaced: unstored.replaced, uncheckedIDToken: nil, secrets: [])
+        return try await environment.identity(
+            ofRefreshed: token, previous: previous, accessToken: grant.accessToken,
+            hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, clientID: client.id)
     }
 
     private func refreshRequest(for stored: AccountRecord) async throws -> TokenRequest? {

@@ -90,8 +90,9 @@ extension Account {
             return report
         }
         var stored = try AccountRecord(stored: bytes, expected: id)
-        // Unchecked too: its tokens are revoked and never used.
         if let unstored, unstored.follows(stored) { stored = unstored.record }
+        // Unchecked too: its tokens are revoked and never used.
+        if let unchecked = stored.unchecked { (stored.grant, stored.unchecked) = (unchecked, nil) }
         let server = try await environment.server(of: client.service, known: stored.server)
         var remaining = Self.revocable(in: stored)
         // A token that the user brought was not issued to this client, which cannot revoke it.
@@ -128,7 +129,7 @@ extension Account {
         let isSameGrant = { (token: Secret?) in
             token.map { $0.matches(current.accessToken) || current.refreshToken?.matches($0) == true } ?? false
         }
-        let old = replaced.grant
+        let old = replaced.unchecked ?? replaced.grant
         guard replaced.refreshMethod != .never, !isSameGrant(old.refreshToken), !isSameGrant(old.accessToken) else {
             return
         }

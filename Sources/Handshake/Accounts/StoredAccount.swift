@@ -27,6 +27,34 @@ private struct StoredAccount: Codable {
     let isBrought: Bool?
     let generation: Int
     let server: StoredServer?
+    /// A version before this member leaves it out, and tries the old refresh token again.
+    let unchecked: StoredGrant?
+}
+
+/// A grant without its identity, which is still to be verified.
+private struct StoredGrant: Codable {
+    let accessToken: String
+    let expiresAt: Double?
+    let issuedAt: Double
+    let refreshToken: String?
+    let scopes: [String]
+    let idToken: String
+
+    init?(_ grant: Grant) {
+        guard let idToken = grant.idToken else { return nil }
+        self.idToken = idToken.reveal()
+        accessToken = grant.accessToken.reveal()
+        expiresAt = grant.expiresAt
+        issuedAt = grant.issuedAt
+        refreshToken = grant.refreshToken?.reveal()
+        scopes = grant.scopes
+    }
+
+    func grant(of identity: IDTokenClaims?) -> Grant {
+        Grant(
+            accessToken: Secret(accessToken), expiresAt: expiresAt, issuedAt: issuedAt,
+            refreshToken: refreshToken.map(Secret.init), scopes: scopes, identity: identity, idToken: Secret(idToken))
+    }
 }
 
 extension AccountRecord {
@@ -51,7 +79,7 @@ extension AccountRecord {
                 isClientCredentials: refreshMethod == .clientCredentials,
                 isBrought: refreshMethod == .never ? true : nil,
                 generation: generation,
-                server: server.map(StoredServer.init)))
+                server: server.map(StoredServer.init), unchecked: unchecked.flatMap(StoredGrant.init)))
     }
 
     /// Reads what ``stored()`` wrote.
@@ -81,6 +109,7 @@ extension AccountRecord {
                 identity: try stored.identity.map { text in
                     try IDTokenClaims(claims: JSONValue(parsing: Array(text.utf8)).object ?? [:])
                 }, idToken: stored.idToken.map(Secret.init))
+            unchecked = stored.unchecked?.grant(of: grant.identity)
             server = try stored.server?.metadata()
         } catch {
             throw damaged("\(error)")

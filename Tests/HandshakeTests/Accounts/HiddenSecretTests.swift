@@ -47,8 +47,8 @@ struct HiddenSecretTests {
         let verifier = attempt.request.verifier.secret.reveal()
         let nonce = try #require(attempt.request.nonce).reveal()
         let unstored = Account.Unstored(
-            record: account.record.refreshed(account.record.grant), replaced: secret, uncheckedIDToken: secret,
-            secrets: [secret])
+            record: account.record.keeping(unchecked: account.record.grant.with(secret, nil), since: 0),
+            replaced: secret)
         let values: [(String, Any)] = [
             ("Client", confidential), ("Handshake", app), ("Account", account), ("AccountStatus", account.status),
             ("AccountRecord", account.record), ("Unstored", unstored),

@@ -93,6 +93,102 @@ struct RefreshedIdentityTests {
         #expect(provider.count("/token") == 2, "one sign-in and one refresh")
     }
 
+    @Test("D9: a grant whose ID token could not be checked outlives its process, and is checked by the next one")
+    func uncheckedOutlives() async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        let account = try await provider.app(vault: vault).signIn(through: provider.browser)
+        provider.change { $0.overrides["/jwks"] = Self.unreachable }
+        // The cached keys are too old.
+        provider.time.advance(by: 90_000)
+        #expect(await handshakeError { try await account.refresh() }?.code == "unreachable")
+        let next = try #require(try await provider.app(vault: vault).account())
+        #expect(await handshakeError { try await next.accessToken() }?.code == "unreachable")
+        provider.change { $0.overrides["/jwks"] = nil }
+        #expect(try await next.accessToken().reveal() == "access-2")
+        #expect(next.status.state == .signedIn)
+        #expect(provider.count("/token") == 2, "one sign-in and one refresh")
+        try await next.refresh()
+        #expect(provider.forms("/token").last?["refresh_token"] == "refresh-2")
+        // The first process follows.
+        try await account.refresh()
+        #expect(try await account.accessToken().reveal() == "access-3")
+        #expect(provider.count("/token") == 3)
+    }
+
+    @Test("D9: an unchecked grant that turns out to be another user's is removed unseen")
+    func uncheckedRefused() async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        let account = try await provider.app(vault: vault).signIn(through: provider.browser)
+        provider.change { state in
+            state.claims["sub"] = "mallory"
+            state.signingKeyID = "second"
+            state.publishedKeyIDs = ["first", "second"]
+            state.overrides["/jwks"] = Self.unreachable
+        }
+        #expect(await handshakeError { try await account.refresh() }?.code == "unreachable")
+        #expect(try await Self.contents(of: vault).contains("access-2"))
+        provider.time.advance(by: 11)
+        provider.change { $0.overrides["/jwks"] = nil }
+        #expect(await handshakeError { try await account.refresh() }?.code == "subject_mismatch")
+        #expect(try await !Self.contents(of: vault).contains("access-2"))
+        #expect(account.status.identity?.subject == "alice")
+        #expect(try await account.accessToken().reveal() == "access-1")
+        #expect(provider.count("/token") == 2, "one sign-in and one refresh")
+    }
+
+    @Test("D9: a grant signed by a key that is not published yet waits for it; no refresh token is lost")
+    func unpublishedKey() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { $0.signingKeyID = "second" }
+        for _ in 0..<3 {
+            #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        }
+        #expect(try await account.accessToken().reveal() == "access-1", "the token before is used meanwhile")
+        #expect(provider.count("/token") == 2, "one sign-in and one refresh")
+        provider.time.advance(by: 61)
+        provider.change { $0.publishedKeyIDs = ["first", "second"] }
+        #expect(try await account.accessToken().reveal() == "access-2")
+        #expect(provider.count("/token") == 2)
+    }
+
+    @Test("C15: a sign-out revokes an unchecked grant, whose refresh token is the only one that lives")
+    func uncheckedSignOut() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { $0.signingKeyID = "second" }
+        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        _ = try await account.signOut()
+        #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-2", "access-2"])
+    }
+
+    @Test("C15: a new sign-in revokes the unchecked grant that it replaces")
+    func uncheckedReplaced() async throws {
+        let provider = ScriptedProvider()
+        let app = try provider.app()
+        let account = try await app.signIn(through: provider.browser)
+        provider.change { $0.signingKeyID = "second" }
+        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        provider.change { $0.signingKeyID = "first" }
+        _ = try await app.signIn(through: provider.browser)
+        #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-2", "access-2"])
+    }
+
+    private static let unreachable: @Sendable (RequestMessage) async throws -> ResponseMessage = { _ in
+        throw TransportError.unreachable(host: "op.example", reason: "offline")
+    }
+
+    /// All account records of a vault.
+    private static func contents(of vault: MemoryVault) async throws -> String {
+        var text = ""
+        for key in try await vault.keys(of: .account).keys {
+            text += String(decoding: try await vault.record(key) ?? [], as: UTF8.self)
+        }
+        return text
+    }
+
     @Test("D6: a key that the server rotated in is fetched once for all who meet it, and not again within a minute")
     func rotation() async throws {
         let provider = ScriptedProvider()
