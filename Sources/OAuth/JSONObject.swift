@@ -114,8 +114,7 @@ extension String {
         var run = 0
         for index in unicodeScalars.indices {
             let scalar = unicodeScalars[index]
-            let isMark = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
-            run = isMark ? run + 1 : 0
+            run = scalar.isCombiningMark ? run + 1 : 0
             guard run > Self.maximumMarks else { continue }
             output += Substring(unicodeScalars[start..<index])
             output.unicodeScalars.append("\u{34F}")
@@ -124,4 +123,9 @@ extension String {
         }
         return start == unicodeScalars.startIndex ? self : output + Substring(unicodeScalars[start...])
     }
+}
+
+extension Unicode.Scalar {
+    /// Whether normalization may move it among other marks.
+    var isCombiningMark: Bool { value >= 0x300 && properties.canonicalCombiningClass != .notReordered }
 }

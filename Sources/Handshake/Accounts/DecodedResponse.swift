@@ -27,7 +27,7 @@ extension Account {
     ///   - limits: what one exchange may cost.
     /// - Throws: ``HandshakeError/rejected(_:)`` for a status other than 2xx, with the service's error body;
     ///   `OAuthError/malformed(step:member:expected:found:)` inside ``HandshakeError/exchange(_:)`` when the content is
-    ///   not such a value; what ``send(_:redirects:limits:)`` throws.
+    ///   not such a value, not UTF-8, or has more than 30 combining marks in a row in a member name; what ``send(_:redirects:limits:)`` throws.
     public func send<Value: Decodable>(
         _ method: HTTPRequest.Method, _ address: String, headers: HTTPFields = [:],
         content: RequestMessage.Content = .none, as type: Value.Type = Value.self,
@@ -43,7 +43,7 @@ extension Account {
             throw HandshakeError.rejected(ErrorResponse(response, hiding: secrets))
         }
         do {
-            return try decoder.decode(Value.self, from: Data(response.content))
+            return try decoder.decode(Value.self, fromUntrusted: response.content)
         } catch {
             throw HandshakeError.exchange(Self.malformed(error, response))
         }
@@ -103,11 +103,25 @@ public struct ErrorResponse: Error, Sendable, Hashable {
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {
-        try decoder.decode(Value.self, from: Data(content))
+        try decoder.decode(Value.self, fromUntrusted: content)
     }
 }
 
 extension ErrorResponse: CustomStringConvertible, CustomReflectable {
     public var description: String { "\(summary)" }
     public var customMirror: Mirror { Mirror(self, children: ["status": status, "summary": summary]) }
+}
+
+extension JSONDecoder {
+    /// Decodes a text from outside in linear time.
+    ///
+    /// - Throws: `DecodingError`, also for a member name with more than 30 combining marks in a row, and for a text that is
+    ///   not UTF-8.
+    package func decode<Value: Decodable>(_ type: Value.Type, fromUntrusted content: [UInt8]) throws -> Value {
+        guard hasBoundedMemberNames(content, everywhere: allowsJSON5) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "A member name has too many combining marks in a row."))
+        }
+        return try decode(type, from: Data(content))
+    }
 }

@@ -56,11 +56,11 @@ struct NearbyBefriend: AsyncParsableCommand {
 
     func run() async throws {
         // Far more than 31 days need.
-        let data = Data(try await GivenFile.read(file, limit: 1 << 16))
-        guard !data.isEmpty else {
+        let content = Array(try await GivenFile.read(file, limit: 1 << 16))
+        guard !content.isEmpty else {
             throw CommandError.usage("“\(quoted(file, limit: 200))” is empty. Make one with: handshake nearby share")
         }
-        guard let shared = try? JSONDecoder().decode(RollingKeys.Shared.self, from: data) else {
+        guard let shared = try? JSONDecoder().decode(RollingKeys.Shared.self, fromUntrusted: content) else {
             throw CommandError.usage(
                 "“\(quoted(file, limit: 200))” does not contain keys. Your friend prints them with: handshake nearby share"
             )
