@@ -3,8 +3,8 @@
 /// Every error of an exchange passes its text through here. Some servers quote in their explanations what they
 /// received or what they meant to send.
 struct Redaction: Sendable {
-    /// The secrets as bytes, in each spelling in which a server could repeat them; the longest first.
-    private let spellings: [[UInt8]]
+    /// The secrets as bytes; the longest first.
+    private let secrets: [[UInt8]]
 
     /// The most that is read of one text, in bytes.
     static let maximumLength = 4096
@@ -15,11 +15,8 @@ struct Redaction: Sendable {
 
     /// A redaction of these secrets. Without any it still removes what looks like a token.
     init(_ secrets: [Secret] = []) {
-        spellings =
-            secrets.map { $0.reveal() }.filter { $0.utf8.count >= Self.minimumLength }
-            .flatMap {
-                Set([Array($0.utf8), Array(PercentEncoding.query($0).utf8), Array(PercentEncoding.form($0).utf8)])
-            }
+        self.secrets =
+            Set(secrets.map { Array($0.reveal().utf8) }).filter { $0.count >= Self.minimumLength }
             .sorted { $0.count > $1.count }
     }
 
@@ -32,7 +29,7 @@ struct Redaction: Sendable {
     func hiding(in text: String) -> String {
         var bytes = Array(text.utf8.prefix(Self.maximumLength))
         let isCut = text.utf8.count > bytes.count
-        for spelling in spellings { bytes = Self.removing(spelling, from: bytes) }
+        for secret in secrets { bytes = Self.removing(secret, from: bytes) }
         if isCut { removeCutWord(of: &bytes) }
         return String(decoding: Self.removingTokens(from: bytes), as: UTF8.self)
     }
@@ -40,7 +37,7 @@ struct Redaction: Sendable {
     /// The text, cut to ``maximumLength``, without secrets.
     func hidingSecrets(in text: String) -> String {
         let bytes = Array(text.utf8.prefix(Self.maximumLength))
-        return String(decoding: spellings.reduce(bytes) { Self.removing($1, from: $0) }, as: UTF8.self)
+        return String(decoding: secrets.reduce(bytes) { Self.removing($1, from: $0) }, as: UTF8.self)
     }
 
     /// The length from which a word can look like a token.
@@ -49,12 +46,15 @@ struct Redaction: Sendable {
 
     /// Removes the end of a text that was cut, when a piece of a secret, a token or a character may stand there.
     private func removeCutWord(of bytes: inout [UInt8]) {
-        for spelling in spellings {
-            let longest = min(spelling.count, bytes.count, Self.signature)
-            let length = stride(from: longest, to: 0, by: -1).first {
-                bytes.suffix($0).elementsEqual(spelling.prefix($0))
+        for secret in secrets {
+            let start = max(0, bytes.count - Self.signature * Self.longestEscape)
+            let beginning = (start..<bytes.count).first { offset in
+                [false, true].contains { readsEscapes in
+                    let same = Self.agreement(of: secret, with: bytes, at: offset, readsEscapes: readsEscapes)
+                    return same.count > 0 && Self.isCutEscape(bytes[same.end...])
+                }
             }
-            bytes.removeLast(length ?? 0)
+            if let beginning { bytes.removeLast(bytes.count - beginning) }
         }
         while let last = bytes.last, last >= 0x80 { bytes.removeLast() }
         let word = bytes.reversed().prefix(Self.shortestToken).prefix(while: Self.isTokenByte)
@@ -63,21 +63,85 @@ struct Redaction: Sendable {
 
     /// Replaces each occurrence of a secret, or of its beginning and all that follows as in the secret.
     private static func removing(_ secret: [UInt8], from bytes: [UInt8]) -> [UInt8] {
-        let beginning = secret.prefix(signature)
+        let wanted = min(secret.count, signature)
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var offset = 0
         while offset < bytes.count {
-            guard bytes[offset] == beginning.first, bytes[offset...].starts(with: beginning) else {
+            var same = agreement(of: secret, with: bytes, at: offset, readsEscapes: false)
+            if same.count < wanted { same = agreement(of: secret, with: bytes, at: offset, readsEscapes: true) }
+            if same.count >= wanted {
+                output += replacement
+                offset = same.end
+            } else {
                 output.append(bytes[offset])
                 offset += 1
-                continue
             }
-            let length = zip(bytes[offset...], secret).prefix { $0 == $1 }.count
-            output += replacement
-            offset += length
         }
         return output
+    }
+
+    /// How many bytes of a secret stand in a text from `offset` on, and where they end.
+    ///
+    /// Reads no further than ``signature`` bytes before it knows that this is the secret.
+    private static func agreement(
+        of secret: [UInt8], with bytes: [UInt8], at offset: Int, readsEscapes: Bool
+    ) -> (count: Int, end: Int) {
+        var count = 0
+        var end = offset
+        while count < secret.count, end < bytes.count {
+            let isSpace = bytes[end] == UInt8(ascii: "+") && secret[count] == UInt8(ascii: " ")
+            if readsEscapes, let escape = escape(in: bytes[end...].prefix(longestEscape)), escape.byte == secret[count]
+            {
+                end += escape.length
+            } else if bytes[end] == secret[count] || (readsEscapes && isSpace) {
+                end += 1
+            } else {
+                break
+            }
+            count += 1
+        }
+        return (count, end)
+    }
+
+    /// The bytes of `&#x2f;`.
+    private static let longestEscape = 6
+    private static let entities: [(name: [UInt8], byte: UInt8)] = [
+        (Array("&amp;".utf8), UInt8(ascii: "&")), (Array("&lt;".utf8), UInt8(ascii: "<")),
+        (Array("&gt;".utf8), UInt8(ascii: ">")), (Array("&quot;".utf8), UInt8(ascii: "\"")),
+        (Array("&apos;".utf8), UInt8(ascii: "'")),
+    ]
+
+    /// The character that a text begins with in an escape of a URL, of JSON or of HTML.
+    private static func escape(in text: ArraySlice<UInt8>) -> (byte: UInt8, length: Int)? {
+        func number(_ digits: ArraySlice<UInt8>, radix: Int) -> UInt8? {
+            UInt8(String(decoding: digits, as: UTF8.self), radix: radix)
+        }
+        let rest = text.dropFirst()
+        switch text.first {
+        case UInt8(ascii: "%"):
+            return rest.count < 2 ? nil : number(rest.prefix(2), radix: 16).map { ($0, 3) }
+        case UInt8(ascii: "\\"):
+            guard rest.first == UInt8(ascii: "u") else {
+                return rest.first.flatMap { "\"\\/".utf8.contains($0) ? ($0, 2) : nil }
+            }
+            return rest.count < 5 ? nil : number(rest.dropFirst().prefix(4), radix: 16).map { ($0, 6) }
+        case UInt8(ascii: "&"):
+            if let entity = entities.first(where: { text.starts(with: $0.name) }) {
+                return (entity.byte, entity.name.count)
+            }
+            guard rest.first == UInt8(ascii: "#"), let end = rest.firstIndex(of: UInt8(ascii: ";")) else { return nil }
+            let digits = rest.dropFirst()[..<end]
+            let isHexadecimal = digits.first == UInt8(ascii: "x") || digits.first == UInt8(ascii: "X")
+            return number(isHexadecimal ? digits.dropFirst() : digits, radix: isHexadecimal ? 16 : 10)
+                .map { ($0, end + 1 - text.startIndex) }
+        default: return nil
+        }
+    }
+
+    /// Whether a text's end is nothing, or an escape that was cut.
+    private static func isCutEscape(_ end: ArraySlice<UInt8>) -> Bool {
+        end.isEmpty || (end.count < longestEscape && end.first.map { "%\\&".utf8.contains($0) } == true)
     }
 
     /// Replaces each word that looks like a token.

@@ -30,7 +30,9 @@ public struct ServerError: Error, Sendable, Hashable {
     ) {
         let redaction = Redaction(secrets)
         self.step = step
-        self.code = code.map { Self.registeredCodes.contains($0) ? $0 : redaction($0, limit: 100) }
+        self.code = code.flatMap {
+            $0.isEmpty ? nil : Self.registeredCodes.contains($0) ? $0 : redaction($0, limit: 100)
+        }
         self.text = text.map { redaction($0) }
         self.uri = uri.map { redaction($0) }
         self.status = status

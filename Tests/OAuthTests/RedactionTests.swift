@@ -58,6 +58,36 @@ struct RedactionTests {
         }
     }
 
+    @Test(
+        "L1: a secret is found in whatever escapes a server writes it, also where only some characters are escaped",
+        arguments: [
+            "code.with%2freserved+chars", "code.with%2Freserved%2bchars", "%63ode.with/reserved+chars",
+            #"code.with\/reserved+chars"#, #"code.with\u002Freserved\u002bchars"#, "code.with&#47;reserved&#x2B;chars",
+            "code.with&#x2f;reserved+chars", #"c%6fde.with\/reserved&#43;chars"#,
+        ])
+    func escapes(_ echo: String) {
+        for text in [echo, "got \(echo), wanted more", String(repeating: echo + " ", count: 1000)] {
+            let shown = hidingTokens(in: text, and: [Secret(Self.code)])
+            #expect(shown.hasPrefix("(secret)") || shown.hasPrefix("got (secret), wanted more"), "\(shown.prefix(200))")
+            #expect(!shown.contains("reserved"))
+        }
+        #expect(hidingTokens(in: "short+refresh", and: [Secret(Self.refreshToken)]) == "(secret)")
+        #expect(hidingTokens(in: "a%25b&amp;c", and: [Secret("a%b&c")]) == "(secret)")
+        #expect(hidingTokens(in: "a%25b&amp;c", and: [Secret("a%25b&amp;c")]) == "(secret)")
+    }
+
+    @Test("L1: a secret that is cut within an escape leaves no beginning")
+    func cutEscape() {
+        let secret = String(repeating: "word/by/", count: 8)
+        for escape in ["%2f", #"\/"#, "&#x2f;"] {
+            let echo = secret.replacing("/", with: escape)
+            for offset in stride(from: Redaction.maximumLength - 230, through: Redaction.maximumLength + 4, by: 1) {
+                let text = String(repeating: ".", count: offset) + echo + String(repeating: ".", count: 1000)
+                #expect(!Redaction([Secret(secret)]).hiding(in: text).contains("word"))
+            }
+        }
+    }
+
     @Test("L1: a token of the response is not shown by the error for another member")
     func ownTokens() {
         for content in [
