@@ -344,7 +344,7 @@ let package = Package(
                 "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
                 "Positions", "Radio",
                 "RecurseCenter", "Sandbox", "SecretServiceVault", "Sequencing",
-                argumentParser, httpTypes, tomlKit,
+                argumentParser, httpTypes, logging, tomlKit,
             ],
             swiftSettings: strict),
         .testTarget(

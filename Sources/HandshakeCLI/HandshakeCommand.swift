@@ -2,6 +2,7 @@
 import ArgumentParser
 import Foundation
 import Handshake
+import Logging
 
 /// The command `handshake`: parses, calls a kit, prints.
 @main
@@ -28,6 +29,7 @@ struct HandshakeCommand: AsyncParsableCommand {
         if CommandLine.arguments.dropFirst().elementsEqual(["--version"]) {
             return Output.result(configuration.version)
         }
+        LoggingSystem.bootstrap { _ in NoteLogHandler() }
         Interruption.record()
         signal(SIGPIPE, SIG_IGN)
         let status = await Interruption.watch {

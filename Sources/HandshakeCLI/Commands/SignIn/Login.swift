@@ -57,7 +57,8 @@ struct Login: AsyncParsableCommand {
             if let tokenFile = plan.tokenFile {
                 try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault)
             } else { try await signIn(handshake, plan, waiting) }
-        try await registrations.remember(plan.client, as: plan.account)
+        // Also when time runs out just now: the account is stored, and commands find it by this.
+        try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
         await report(account, plan)
     }
 
