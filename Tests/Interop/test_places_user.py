@@ -282,17 +282,19 @@ def test_a_connection_that_does_not_exist_is_told(handshake: Handshake, ifttt: S
     handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
 
 
+@pytest.mark.timeout(400)
 def test_a_slow_reader_misses_no_result(handshake: Handshake, ifttt: Service, tmp_path: Path) -> None:
-    """1,500 crossings, whose results are read only when all have been told."""
+    """More crossings than events are kept for a late reader, whose results are read only when all have been told."""
     base = ("--base-url", ifttt.origin)
     sign_in(handshake, ifttt)
     handshake.run("places", "sync", "--once", "--connection", TWO_WAYS, *base).ok()
     control(ifttt, "faults", "ifttt POST /v1/location_events => status 503")
-    visits = [AWAY, AWAY, AWAY, HOME, HOME, HOME] * 750
+    visits = [AWAY, AWAY, AWAY, HOME, HOME, HOME] * 550
     walk = track(tmp_path / "walk.gpx", visits, minutes_ago(len(visits) / 2 + 10))
-    handshake.run("places", "replay", str(walk), "--upload", *base)
+    # Each crossing is made durable three times: a slow disk takes a minute and more.
+    handshake.run("places", "replay", str(walk), "--upload", *base, seconds=180)
     waiting = len(handshake.run("places", "queue", "--json", *base).ok().stdout.splitlines())
-    assert waiting > 1_400
+    assert waiting > 1_050
     requests.delete(f"{ifttt.origin}/_sandbox/faults", timeout=10).raise_for_status()
     syncing = subprocess.Popen([str(handshake.path), "places", "sync", "--once", "--json", *base],
                                env=handshake.environment, stdout=subprocess.PIPE, text=True)
