@@ -129,7 +129,7 @@ extension AuthorizationServerMetadata {
 
     /// The error for a request whose endpoint is missing: the service's fault when it publishes its metadata, otherwise
     /// the configuration's.
-    func lacks(_ endpoint: String) -> OAuthError {
+    package func lacks(_ endpoint: String) -> OAuthError {
         switch source {
         case .discovered:
             .malformed(step: .metadata, member: endpoint, expected: "an https address", found: "nothing")

@@ -1,7 +1,7 @@
 /// How far into the network an address leads, as far as its host alone says. Names are not resolved.
 ///
 /// A document may lead only to its own zone or a more public one (`any-server.md` 9).
-enum NetworkZone: Int, Comparable {
+package enum NetworkZone: Int, Comparable {
     /// This machine.
     case loopback
     /// A network that the internet does not reach.
@@ -9,7 +9,7 @@ enum NetworkZone: Int, Comparable {
     /// Everywhere else, and every name but those of this machine.
     case `public`
 
-    init(_ origin: Origin) {
+    package init(_ origin: Origin) {
         let host = origin.host.hasSuffix(".") ? String(origin.host.dropLast()) : origin.host
         if host == "localhost" || host.hasSuffix(".localhost") {
             self = .loopback
@@ -22,7 +22,7 @@ enum NetworkZone: Int, Comparable {
         }
     }
 
-    static func < (left: NetworkZone, right: NetworkZone) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: NetworkZone, right: NetworkZone) -> Bool { left.rawValue < right.rawValue }
 
     private static func zone(of address: UInt32) -> NetworkZone {
         if address >> 24 == 127 { return .loopback }

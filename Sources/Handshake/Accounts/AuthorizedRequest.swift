@@ -157,16 +157,19 @@ extension Account {
                 $0 != "#"
             })
         else { return nil }
-        do {
-            return try EndpointURL(
-                String(target), security: client.service.authorizationServer.security, member: "Location")
-        } catch {
+        let security = client.service.authorizationServer.security
+        // Not further into this network than where the redirect comes from (`any-server.md` 9).
+        guard let to = try? EndpointURL(String(target), security: security, member: "Location"),
+            let origin = try? EndpointURL(from, security: security).origin,
+            to.origin.host == origin.host || NetworkZone(to.origin) >= NetworkZone(origin)
+        else {
             // Not quoted: it may repeat the token.
             throw HandshakeError.exchange(
                 .malformed(
                     step: .resource, member: "Location", expected: "an address to which a request may go",
                     found: "another"))
         }
+        return to
     }
 
     /// The request that follows a redirect (RFC 9110, section 15.4).

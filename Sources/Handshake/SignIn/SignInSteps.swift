@@ -54,10 +54,13 @@ extension Handshake {
         }
         options.extras = deviations.offlineParameters.merging(client.parameters) { $1 }
             .merging(deviations.authorizationParameters) { own, _ in own }
-        do {
-            return try AuthorizationRequest(
+        do throws(OAuthError) {
+            let request = try AuthorizationRequest(
                 to: server, clientID: client.id, redirectURI: redirectURI, scopes: client.scopes, options: options,
                 now: environment.time.now(), random: environment.random)
+            // Better now than when the user has consented and the code is redeemed.
+            guard request.nonce == nil || server.keysEndpoint != nil else { throw server.lacks("jwks_uri") }
+            return request
         } catch {
             throw .exchange(error)
         }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Handshake
 import OAuth
@@ -289,6 +290,69 @@ struct RequestTests {
         guard case .exchange(.malformed(.resource, member, _, _)) = try #require(error) else {
             Issue.record("found \(String(describing: error))")
             return
+        }
+    }
+
+    private static let costlyNames: [[UInt8]] = [
+        Array(("{\"" + String(repeating: "\u{301}\u{323}", count: 16) + "\":1,\"id\":1,\"name\":\"Ada\"}").utf8),
+        Array((#"{"id":1,"name":"Ada","x":{"a"# + String(repeating: #"\u0301"#, count: 31) + #"" : 1}}"#).utf8),
+        Array((#"{"id":1,"name":"Ada","x":{"a"# + String(repeating: #"\uD834\uDD65"#, count: 31) + #"": 1}}"#).utf8),
+        #"{"id":1,"name":"Ada"}"#.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), 0] },
+    ]
+
+    @Test(
+        "names that cost a decoder quadratic time, and other encodings than UTF-8, do not reach it",
+        arguments: costlyNames)
+    func boundedNames(_ content: [UInt8]) async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        for status in [200, 400] {
+            provider.change { state in
+                state.overrides["/me"] = { _ in
+                    ResponseMessage(head: HTTPResponse(status: .init(code: status)), content: content)
+                }
+            }
+            let error = await handshakeError { try await account.send(.get, "me", as: Profile.self) }
+            switch try #require(error) {
+            case .exchange(.malformed(.resource, "content", _, _)): #expect(status == 200)
+            case .rejected(let response):
+                #expect(status == 400)
+                #expect(throws: DecodingError.self) { try response.decoded(as: Profile.self) }
+            case let other: Issue.record("found \(other)")
+            }
+        }
+    }
+
+    @Test(
+        "names of people and marks in texts are decoded as they are",
+        arguments: [
+            #"{"id":1,"name":"Zoë"}"#, #"{"id":1,"name":"Zoe\u0308"}"#, #"{"id":1,"name":"Ada","naïve 😀😀":1}"#,
+            #"{"id":1,"name":"Ada","# + "\"" + String(repeating: #"\uD83D\uDE00"#, count: 40) + "\":1}",
+            "{\"id\":1,\"name\":\"Ada\",\"text\":\"" + String(repeating: "\u{301}", count: 40) + "\"}",
+            #"{"id":1,"name":"\"}: \\ "}"#,
+        ])
+    func ordinaryNames(_ content: String) throws {
+        let profile = try JSONDecoder().decode(Profile.self, fromUntrusted: Array(content.utf8))
+        #expect(profile.id == 1)
+    }
+
+    @Test("F2: a redirect does not lead from the internet to this machine or its network")
+    func inward() async throws {
+        for target in [
+            "https://127.0.0.1/x", "https://localhost/x", "https://10.0.0.1/",
+            "https://169.254.169.254/latest/meta-data",
+            "https://[::1]/", "https://0x7f.1/", "https://[::ffff:10.0.0.1]/",
+        ] {
+            let provider = ScriptedProvider()
+            provider.change { $0.overrides["/me"] = { _ in .json(302, [:], [.location: target]) } }
+            let account = try await provider.app().signIn(through: provider.browser)
+            let before = provider.count
+            let error = await handshakeError { try await account.send(.get, "me") }
+            guard case .exchange(.malformed(.resource, "Location", _, _))? = error else {
+                Issue.record("\(target): \(String(describing: error))")
+                continue
+            }
+            #expect(before("/x") + before("/") + before("/latest/meta-data") == 0)
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Handshake
 import OAuth
@@ -31,6 +32,28 @@ struct DiscoveryTests {
         Row(name: "an answer that breaks off") { throw TransportError.cut(host: "op.example", reason: "reset") },
         Row(name: "an answer that is too long") { throw TransportError.tooLarge(host: "op.example", limit: 1) },
     ]
+
+    @Test("a server without keys is refused before the user is asked, because openid was asked for")
+    func withoutKeys() async throws {
+        let provider = ScriptedProvider()
+        provider.change { state in
+            state.overrides[Self.second] = { request in
+                let answer = try provider.answer(Self.second, request)
+                var members = try JSONSerialization.jsonObject(with: Data(answer.content)) as? [String: Any] ?? [:]
+                members["jwks_uri"] = nil
+                return .json(200, members)
+            }
+        }
+        let browser = ScriptedBrowser { _ in
+            Issue.record("the user was asked")
+            return nil
+        }
+        let error = await handshakeError { try await provider.app().signIn(through: browser) }
+        guard case .exchange(.malformed(.metadata, "jwks_uri", _, _))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
 
     @Test("H2: an address without usable metadata is skipped, and the next one is asked", arguments: rows)
     func skipped(_ row: Row) async throws {
