@@ -225,7 +225,7 @@ class Handshake:
 
     def begin_login(self, service: str, *options: str) -> Login:
         """The same for a service that the command knows by name."""
-        arguments = ["login", service, *options, "--browser", "print", "--json", "--timeout", "60"]
+        arguments = ["login", service, "--browser", "print", "--json", "--timeout", "60", *options]
         return self._keep(Login([str(self.path), *arguments], self.environment, None), False)
 
     def signed_in(self, name: str, server: Stranger, *options: str, **more: Any) -> dict[str, Any]:

@@ -89,3 +89,17 @@ def test_the_doctor_says_that_a_vault_is_broken(handshake: Handshake, genome: St
     (handshake.home / "vault" / file).write_text("{}")
     done = handshake.run("doctor", "--json")
     assert done.status == 7
+
+
+def test_a_replaced_session_that_is_revoked_slowly_costs_no_sign_in(genome: StandIn, handshake: Handshake) -> None:
+    """Time runs out while the earlier session is revoked: the new one is stored, and found by its name."""
+    genome.sign_in_elsewhere(handshake)
+    origin = genome.other["origin"]
+    http().post(f"{genome.origin}/_sandbox/faults", data=b"recurse-center POST /oauth/revoke => delay 30", timeout=10)
+    user = genome.other["users"][0]
+    login = handshake.begin_login("recurse-center", "--base-url", origin, "--client-id", "recurse-public", "--timeout", "4")
+    redirect = formlogin.walk(login.url, user["name"], user["password"])
+    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+    finished = login.finish().ok()
+    assert "The grant of an earlier sign-in could not be revoked (account: " in finished.stderr, finished
+    assert handshake.token("recurse-center")
