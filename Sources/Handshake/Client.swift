@@ -25,6 +25,9 @@ public struct Client: Sendable {
 
     package let credential: Credential?
 
+    /// Whether tokens go only to addresses under ``resources``: so it is for an API that named its server itself.
+    package var confinesTokens = false
+
     /// What proves to the token endpoint that a request is the client's.
     package enum Credential: Sendable {
         /// A secret and the way it is shown.

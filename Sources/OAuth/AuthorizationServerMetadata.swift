@@ -16,6 +16,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var introspectionEndpoint: EndpointURL?
     /// `pushed_authorization_request_endpoint` (RFC 9126, section 5). Nil when the server has none.
     public var pushedAuthorizationRequestEndpoint: EndpointURL?
+    /// `registration_endpoint` (RFC 7591, section 3). Nil when the server registers no apps itself.
+    public var registrationEndpoint: EndpointURL?
     /// `userinfo_endpoint` (OpenID Connect Core, section 5.3). Nil when the server has none.
     public var userInfoEndpoint: EndpointURL?
     /// `jwks_uri`: where the keys of its signatures are; nil when the server has none.
@@ -94,6 +96,7 @@ extension AuthorizationServerMetadata {
         introspectionEndpoint = try document.endpoint("introspection_endpoint", security: security)
         pushedAuthorizationRequestEndpoint = try document.endpoint(
             "pushed_authorization_request_endpoint", security: security)
+        registrationEndpoint = try document.endpoint("registration_endpoint", security: security)
         userInfoEndpoint = try document.endpoint("userinfo_endpoint", security: security)
         keysEndpoint = try document.endpoint("jwks_uri", security: security)
         codeChallengeMethods = try document.strings("code_challenge_methods_supported")
@@ -119,7 +122,8 @@ extension AuthorizationServerMetadata {
         server.security = base.security
         let others: [WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>] = [
             \.authorizationEndpoint, \.refreshEndpoint, \.revocationEndpoint, \.deviceAuthorizationEndpoint,
-            \.introspectionEndpoint, \.pushedAuthorizationRequestEndpoint, \.userInfoEndpoint, \.keysEndpoint,
+            \.introspectionEndpoint, \.pushedAuthorizationRequestEndpoint, \.registrationEndpoint, \.userInfoEndpoint,
+            \.keysEndpoint,
         ]
         for endpoint in others {
             server[keyPath: endpoint] = server[keyPath: endpoint]?.moved(to: base.origin)
@@ -149,6 +153,7 @@ extension AuthorizationServerMetadata {
         introspectionEndpoint = introspectionEndpoint ?? other.introspectionEndpoint
         pushedAuthorizationRequestEndpoint =
             pushedAuthorizationRequestEndpoint ?? other.pushedAuthorizationRequestEndpoint
+        registrationEndpoint = registrationEndpoint ?? other.registrationEndpoint
         userInfoEndpoint = userInfoEndpoint ?? other.userInfoEndpoint
         keysEndpoint = keysEndpoint ?? other.keysEndpoint
         codeChallengeMethods = codeChallengeMethods ?? other.codeChallengeMethods

@@ -30,6 +30,12 @@ public struct Issuer: Sendable, Hashable {
         self.url = url
     }
 
+    /// The other spelling of an issuer that is a bare origin: with or without the slash. Nil for one with a path.
+    package var withOtherSlash: Issuer? {
+        guard url.path == "/" else { return nil }
+        return Issuer(url: string.hasSuffix("/") ? url.originOnly : url.at(path: "/"))
+    }
+
     /// Whether `text` is this identifier, byte for byte. Swift's own equality also takes canonically equivalent
     /// spellings.
     func isSpelled(_ text: String) -> Bool {

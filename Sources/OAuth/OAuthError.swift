@@ -24,6 +24,10 @@ public enum OAuthError: Error, Sendable, Hashable {
     public enum Step: String, Sendable, Hashable, Codable {
         /// Reading server metadata (RFC 8414).
         case metadata
+        /// Reading what an API says about signing in to it (RFC 9728).
+        case resourceMetadata = "resource_metadata"
+        /// Registering a client (RFC 7591).
+        case registration
         /// The response to an authorization request (RFC 6749, section 4.1.2).
         case authorization
         /// Handing an authorization request to the server (RFC 9126).
@@ -53,6 +57,8 @@ public struct Refusal: Error, Sendable, Hashable {
     public enum Check: String, Sendable, Hashable {
         /// The state is not the one sent (RFC 6749, section 10.12).
         case state = "state_mismatch"
+        /// The document is another API's (RFC 9728, section 3.3).
+        case resource = "resource_mismatch"
         /// The issuer is not the expected one. Source: RFC 9207, section 2.4; RFC 8414, section 3.3.
         case issuer = "issuer_mismatch"
         /// The server announces `iss` and did not send it (RFC 9207, section 2.4).
@@ -166,6 +172,7 @@ extension Refusal.Check {
     fileprivate var problem: String {
         switch self {
         case .state: "The response belongs to another sign-in."
+        case .resource: "The document is about another API."
         case .issuer: "The issuer is not the expected one."
         case .issuerMissing: "The response does not name its issuer."
         case .redirect: "The response arrived at another redirect URI."

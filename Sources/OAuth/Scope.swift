@@ -13,7 +13,9 @@ enum Scope {
         }
     }
 
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
+    /// Whether a text is a scope token.
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 4096
+            && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
     }
 }

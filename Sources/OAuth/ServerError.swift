@@ -63,8 +63,11 @@ public struct ServerError: Error, Sendable, Hashable {
         // RFC 6749, sections 4.1.2.1 and 5.2
         "invalid_request", "unauthorized_client", "access_denied", "unsupported_response_type", "invalid_scope",
         "server_error", "temporarily_unavailable", "invalid_client", "invalid_grant", "unsupported_grant_type",
-        // RFC 7009, section 2.2.1; RFC 8628, section 3.5; RFC 8707, section 2; RFC 9101, section 7
+        // RFC 7009, section 2.2.1; RFC 7591, section 3.2.2; RFC 8628, section 3.5; RFC 8707, section 2; RFC 9101,
+        // section 7
         "unsupported_token_type", "authorization_pending", "slow_down", "expired_token", "invalid_target",
+        "invalid_redirect_uri", "invalid_client_metadata", "invalid_software_statement",
+        "unapproved_software_statement",
         "invalid_request_uri", "invalid_request_object", "request_not_supported", "request_uri_not_supported",
         // OpenID Connect Core, section 3.1.2.6; RFC 6750, section 3.1; RFC 9470, section 3
         "interaction_required", "login_required", "account_selection_required", "consent_required",

@@ -17,6 +17,13 @@ private enum CommentSamples {
         return response
     }
 
+    static func resource(_ vault: any Vault) async throws -> Account {
+        let mcp = try await DiscoveredResource.discover("https://mcp.example.com/mcp")
+        let handshake = try Handshake(try await mcp.register(as: "My App"), vault: vault)
+        let account = try await handshake.signIn(through: .systemBrowser)
+        return account
+    }
+
     static func services() throws -> [Service] {
         let service = try Service.named(.github)
         let gitLab = try Service.named("gitlab-self-managed", ["host": "gitlab.example.org"])

@@ -97,7 +97,7 @@ struct ParsingTests {
     @Test(
         "a wrong command line is status 64 with a message",
         arguments: [
-            ["bogus"], ["token"], ["token", "one", "two"], ["login"], ["accounts", "--colour"],
+            ["bogus"], ["token"], ["token", "one", "two"], ["login", "one", "two"], ["accounts", "--colour"],
             ["nearby", "forget"], ["nearby", "forget", "36", "--everyone"], ["nearby", "show", "0"],
             ["nearby", "show", "\u{1B}[31m"], ["nearby", "watch", "--duration", "nan"],
             ["nearby", "watch", "--advertise", "static"], ["nearby", "advertise"],
@@ -125,7 +125,7 @@ struct ParsingTests {
         file.services = ["mine": .init(issuer: "https://file.example", clientID: "other", auth: "none")]
         let settings = Settings(
             home: "/nowhere", environment: ["HANDSHAKE_ISSUER": "https://variable.example"], file: file)
-        let plan = try await LoginPlan(service: login.service, options: login.options, settings: settings)
+        let plan = try await LoginPlan(service: login.service ?? "", options: login.options, settings: settings)
         #expect(plan.client.id == "app")
         #expect("\(plan.client.service.authorizationServer.issuer)" == "https://option.example")
         #expect(plan.client.scopes == ["a", "b", "c"])
@@ -136,7 +136,7 @@ struct ParsingTests {
     private func plan(_ arguments: [String], _ file: Settings.File = Settings.File()) async throws -> LoginPlan {
         let login = try #require(try HandshakeCommand.parseAsRoot(["login"] + arguments) as? Login)
         let settings = Settings(home: "/nowhere", environment: [:], file: file)
-        return try await LoginPlan(service: login.service, options: login.options, settings: settings)
+        return try await LoginPlan(service: login.service ?? "", options: login.options, settings: settings)
     }
 
     @Test("the token of a service with a library of its own may go to the origins of --api-origin too")

@@ -57,6 +57,18 @@ def expiring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
 
 
 @pytest.fixture(scope="session")
+def mcp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
+    """The Model Context Protocol's Python SDK, where apps register themselves."""
+    yield from start("mcp_server", tmp_path_factory.mktemp("mcp"))
+
+
+@pytest.fixture(scope="session")
+def closed_mcp(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
+    """The same, which registers no apps."""
+    yield from start("mcp_server", tmp_path_factory.mktemp("closed-mcp"), registration=False)
+
+
+@pytest.fixture(scope="session")
 def canaille_port() -> int:
     """The only loopback port that canaille lets a client listen on."""
     return free_port()

@@ -92,13 +92,25 @@ extension Account {
         guard head.path?.hasPrefix("/") ?? true else {
             throw .configuration(member: "path", problem: "a path begins with /")
         }
-        guard allowedOrigins.contains(where: { $0.authority == head.authority && $0.scheme.rawValue == head.scheme })
-        else {
+        let origin = "\(head.scheme ?? "")://\(head.authority ?? "")"
+        guard allowedOrigins.contains(where: { $0.description == origin }) else {
             throw .exchange(
                 .refused(
                     Refusal(
                         .foreignOrigin, expected: allowedOrigins.map(\.description).joined(separator: " or "),
-                        found: "\(head.scheme ?? "")://\(quoted(head.authority ?? "", limit: 200))")))
+                        found: quoted(origin, limit: 200))))
+        }
+        guard client.confinesTokens else { return }
+        // The token is this API's, and not that of its neighbours at the same origin (`any-server.md` 5).
+        let isUnder = { (resource: EndpointURL) in
+            (try? EndpointURL(origin + (head.path ?? "/"), security: resource.security)).map(resource.covers) ?? false
+        }
+        guard client.resources.contains(where: isUnder) else {
+            throw .exchange(
+                .refused(
+                    Refusal(
+                        .foreignOrigin, expected: client.resources.map(\.string).joined(separator: " or "),
+                        found: quoted(origin + (head.path ?? "/").prefix { $0 != "?" }, limit: 200))))
         }
     }
 
@@ -137,10 +149,16 @@ extension Account {
                 let isAuthorized = request.head.headerFields[credential.name] != nil
                 return (response, isAuthorized ? client.service.demand(in: response, hiding: credential.token) : nil)
             }
-            staysHome = staysHome && allowedOrigins.contains(target.origin)
+            staysHome = staysHome && receivesToken(target)
             request = redirected(request, to: target, with: staysHome ? credential : nil, credential.name)
         }
         throw HandshakeError.tooManyRedirects(limit: Self.maximumRedirects)
+    }
+
+    /// Whether an address may see the account's token.
+    private func receivesToken(_ address: EndpointURL) -> Bool {
+        client.confinesTokens
+            ? client.resources.contains { $0.covers(address) } : allowedOrigins.contains(address.origin)
     }
 
     private static let maximumRedirects = 5

@@ -8,30 +8,39 @@ struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in to a service.",
         discussion: """
-            SERVICE is one that handshake services lists, or a name of your choice together with --issuer, or with --authorize-url \
-            and --token-url. The account gets the same name unless --account gives it another one. For an account that exists, \
+            SERVICE is one that handshake services lists, or a name of your choice together with --issuer, with --authorize-url \
+            and --token-url, or with --resource, the address of an API that names its server itself, such as an MCP server. The account gets the same name unless --account gives it another one. For an account that exists, \
             what is left out is as in its last sign-in.
             """)
 
-    @Argument(help: "The service, or a name of your choice.")
-    var service: String
+    @Argument(help: "The service, or a name of your choice; with --resource the API's host unless given.")
+    var service: String?
 
     @OptionGroup var options: LoginOptions
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
         try options.check()
+        let service = try name()
         let waiting = SignInWait()
         try await CommandDeadline.run(options.timeout) {
             waiting.error(
                 "The service did not answer within \(options.timeout) s.",
                 command: "handshake login \(service) --timeout \(min(86_400, options.timeout * 4))")
         } _: {
-            try await signIn(waiting)
+            try await signIn(service, waiting)
         }
     }
 
-    private func signIn(_ waiting: SignInWait) async throws {
+    private func name() throws -> String {
+        if let service { return service }
+        guard let resource = options.resource.first else {
+            throw CommandError.usage("Name the service: handshake login SERVICE. handshake services lists them.")
+        }
+        return DiscoveredResource.name(for: try StatedValue(value: resource, name: "--resource").endpoint())
+    }
+
+    private func signIn(_ service: String, _ waiting: SignInWait) async throws {
         let settings = try Settings.load()
         let vault = try await common.openVault(settings)
         let registrations = Registrations(in: vault)
@@ -39,12 +48,14 @@ struct Login: AsyncParsableCommand {
         let previous = try await KnownAccount.naming(name) { try await registrations.client(named: name) }
         let plan = try await LoginPlan(service: service, options: options, settings: settings, previous: previous)
         let handshake = try Handshake(plan.client, vault: vault)
-        try await KnownAccount.naming(plan.account) {
+        let outdated = try await KnownAccount.naming(plan.account) {
             // One name, one account: the tokens of the other one would live on where no command could reach them.
-            if let previous,
-                AccountID(previous, name: plan.account) != AccountID(plan.client, name: plan.account),
-                try await Handshake(previous, vault: vault).account(plan.account) != nil
-            {
+            var outdated: Account?
+            if let previous, AccountID(previous, name: plan.account) != AccountID(plan.client, name: plan.account) {
+                outdated = try await Handshake(previous, vault: vault).account(plan.account)
+            }
+            // A client that was registered again for the same API is no other one to the user.
+            if let previous, outdated != nil, !plan.client.succeeds(previous) {
                 throw CommandError.usage(
                     "The account “\(plan.account)” belongs to another client, at "
                         + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
@@ -52,6 +63,7 @@ struct Login: AsyncParsableCommand {
             }
             // Nothing can be stored over a damaged record, which is better known before the user signs in.
             _ = try await handshake.account(plan.account)
+            return outdated
         }
         let account =
             if let tokenFile = plan.tokenFile {
@@ -59,6 +71,7 @@ struct Login: AsyncParsableCommand {
             } else { try await signIn(handshake, plan, waiting) }
         // Also when time runs out just now: the account is stored, and commands find it by this.
         try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
+        if let outdated, try await !outdated.signOut().isForgotten { _ = try await outdated.signOut(revoking: false) }
         await report(account, plan)
     }
 

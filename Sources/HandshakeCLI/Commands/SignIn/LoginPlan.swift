@@ -18,6 +18,28 @@ struct LoginPlan {
         let table = settings.service(name)
         let stated = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
         let previous = Self.applicable(previous, to: name, clientID: stated, options)
+        let redirect =
+            try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
+            ?? previous?.redirect ?? .loopback
+        let credential = try await ClientCredential(options: options, settings: settings, service: name)
+            .credential(previous: previous?.credential)
+        account = options.account ?? name
+        guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
+        }
+        grant = options.grant
+        tokenFile = options.tokenFile
+        browser = try Self.browser(
+            settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
+        let choice = ResourceChoice(
+            name: name, options: options, clientID: stated, credential: credential, redirect: redirect,
+            previous: previous)
+        if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)) {
+            var client = try await choice.client()
+            client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
+            self.client = client
+            return
+        }
         let service = try ServiceChoice(name, options: options, settings: settings, previous: previous?.service)
             .service()
         let known = stated ?? previous?.id
@@ -27,14 +49,9 @@ struct LoginPlan {
                     + ServiceChoice.registrationAdvice(name)
             )
         }
-        let credential = try await ClientCredential(options: options, settings: settings, service: name)
-            .credential(previous: previous?.credential)
         guard credential != nil || options.grant == .authorizationCode else {
             throw CommandError.usage("--grant client-credentials needs --client-secret-file FILE or --key FILE.")
         }
-        let redirect =
-            try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
-            ?? previous?.redirect ?? .loopback
         let scopes =
             options.scope.isEmpty
             ? table.scope ?? previous?.scopes : options.scope.flatMap { $0.split(separator: " ").map(String.init) }
@@ -47,15 +64,8 @@ struct LoginPlan {
             service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
             parameters: parameters, credential: credential)
         client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
+        client.confinesTokens = previous?.confinesTokens ?? false
         self.client = client
-        account = options.account ?? name
-        guard (1...200).contains(account.utf8.count), account.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw CommandError.usage("An account's name has 1 to 200 bytes and no spaces.")
-        }
-        grant = options.grant
-        tokenFile = options.tokenFile
-        browser = try Self.browser(
-            settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
     }
 
     private static func browser(_ stated: StatedValue?) throws -> LoginOptions.BrowserChoice {

@@ -70,6 +70,11 @@ struct ServiceChoice {
         return try own(addresses.issuer, authorize: addresses.authorize, token: addresses.token)
     }
 
+    /// Whether the name alone, or what is stated beside it, says where the service is.
+    var isKnown: Bool {
+        isStated || BuiltInService.named(name) != nil || Service.builtIn.contains { $0.name == name } || name == "ifttt"
+    }
+
     /// Whether options, variables or settings say where the service is.
     private var isStated: Bool {
         let addresses = [

@@ -1,0 +1,202 @@
+import HTTPTypes
+import Logging
+public import OAuth
+
+/// An API that has said, from its address alone, how to sign in to it (RFC 9728).
+///
+/// This is how the clients of the Model Context Protocol find their way:
+///
+/// ```swift
+/// let mcp = try await DiscoveredResource.discover("https://mcp.example.com/mcp")
+/// let handshake = try Handshake(try await mcp.register(as: "My App"), vault: vault)
+/// let account = try await handshake.signIn(through: .systemBrowser)
+/// ```
+///
+/// Show ``server`` and ``scopes`` to the user before the sign-in: the API has chosen both. The tokens go to addresses under
+/// the API's own and to no other.
+public struct DiscoveredResource: Sendable {
+    /// What the API says about itself.
+    public let resource: ProtectedResource
+    /// The server that grants its tokens.
+    public let server: AuthorizationServerMetadata
+    /// The scopes to ask for.
+    ///
+    /// They are those of the API's challenge, else those of its document, and `offline_access` where the server has it.
+    /// Change them before a registration, which is for these alone.
+    public var scopes: [String]
+    /// The name of the service that clients are for.
+    let name: String
+    private let transport: any Transport
+    private let limits: TransferLimits
+
+    /// Asks an API how to sign in to it (`any-server.md` 5).
+    ///
+    /// It asks by a request without a token, whose refusal may say so, and then at the well-known addresses (RFC 9728).
+    /// An API that says nothing counts as its own authorization server, if it publishes that server's metadata.
+    ///
+    /// - Parameters:
+    ///   - address: the API's address, `https:`, or `http:` on this machine.
+    ///   - name: the name of the service; from the API's host unless given.
+    ///   - known: issuers with which the app has a client. One of them is taken before those that the API names first.
+    ///   - transport: how requests reach the network.
+    ///   - limits: what one request may cost.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for an address that is none;
+    ///   ``HandshakeError/exchange(_:)`` for a document that is wrong, a redirect, or a server without PKCE by S256;
+    ///   ``HandshakeError/undiscovered(issuer:failures:)``, ``HandshakeError/network(_:)``, `CancellationError`.
+    public static func discover(
+        _ address: String, named name: String? = nil, preferring known: [Issuer] = [],
+        transport: any Transport = .platform, limits: TransferLimits = TransferLimits()
+    ) async throws -> DiscoveredResource {
+        let identifier: EndpointURL
+        do {
+            identifier = try EndpointURL(address, security: .allowingInsecureLoopback, member: "resource").canonical
+        } catch {
+            throw HandshakeError.exchange(error)
+        }
+        let discovery = ResourceDiscovery(
+            of: identifier,
+            in: Environment(
+                vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
+                log: .init(label: "handshake")))
+        let (location, demanded) = try await discovery.challenge()
+        let resource = try await discovery.document(announcedAt: location)
+        let issuer =
+            resource.authorizationServers.first(where: known.contains) ?? resource.authorizationServers.first
+        let server = try await discovery.server(issuer ?? Issuer(originOf: identifier))
+        var scopes = demanded ?? resource.scopes ?? []
+        if server.scopes?.contains("offline_access") == true, !scopes.contains("offline_access") {
+            scopes.append("offline_access")
+        }
+        return DiscoveredResource(
+            resource: resource, server: server, scopes: scopes, name: name ?? Self.name(for: identifier),
+            transport: transport, limits: limits)
+    }
+
+    /// A client that the server knows already.
+    ///
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a name that is none.
+    public func client(id: String, redirect: Client.Redirect = .loopback) throws -> Client {
+        try client(id: id, redirect: redirect, credential: nil)
+    }
+
+    /// Registers the app at the server (RFC 7591).
+    ///
+    /// Keep the client: each call registers another one. A loopback redirect without a port gets one now, because many
+    /// servers accept only the address that was registered.
+    ///
+    /// - Parameters:
+    ///   - name: the app's name, which the server shows to its users.
+    ///   - redirect: where the browser brings the user back.
+    /// - Throws: `OAuthError/malformed(step:member:expected:found:)` inside ``HandshakeError/exchange(_:)`` when the server
+    ///   registers no apps itself, or not as asked; ``HandshakeError/network(_:)``, `CancellationError`.
+    public func register(as name: String, redirect: Client.Redirect = .loopback) async throws -> Client {
+        guard let endpoint = server.registrationEndpoint else {
+            throw HandshakeError.exchange(server.lacks("registration_endpoint"))
+        }
+        let (redirect, uri) = try Self.fixed(redirect)
+        let request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: scopes)
+        let environment = Environment(
+            vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
+            log: .init(label: "handshake"))
+        let registered = try await environment.exchange({ try request.message }, request.client)
+        return try client(
+            id: registered.id, redirect: redirect,
+            credential: registered.secret.map { .secret($0, registered.usesBasic ? .basic : .post) })
+    }
+
+    /// A client for the API, by an identifier of the server's.
+    ///
+    /// - Parameter parameters: further parameters of the authorization request, in place of those that the scopes want.
+    package func client(
+        id: String, redirect: Client.Redirect, credential: Client.Credential?, parameters: [String: String]? = nil
+    ) throws -> Client {
+        let security = resource.identifier.security
+        let service = try Service(
+            name: name, displayName: resource.identifier.origin.authority,
+            authorizationServer: .discovered(server.issuer, security: security), apiRoot: resource.identifier)
+        var client = Client(
+            service: service, id: id, redirect: redirect, scopes: scopes, resources: [resource.identifier],
+            // A server for sign-ins gives offline access only with consent (OpenID Connect Core, section 11).
+            parameters: parameters
+                ?? (scopes.contains("openid") && scopes.contains("offline_access") ? ["prompt": "consent"] : [:]),
+            credential: credential)
+        client.confinesTokens = true
+        return client
+    }
+
+    /// The redirect with a port that was free just now.
+    private static func fixed(_ redirect: Client.Redirect) throws -> (Client.Redirect, RedirectURI) {
+        switch redirect {
+        case .uri(let uri): return (redirect, uri)
+        case .loopback(let port, let path):
+            // It is closed when this returns, and opened again by the sign-in.
+            let uri = try LoopbackListener(port: port, path: path).redirectURI
+            let chosen = try EndpointURL(uri.string, security: .allowingInsecureLoopback).origin.port
+            return (.loopback(port: UInt16(chosen), path: path), uri)
+        }
+    }
+
+    /// `mcp-example-com` for `https://mcp.example.com`.
+    package static func name(for resource: EndpointURL) -> String {
+        let words = resource.origin.host.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+        return String(words.joined(separator: "-").prefix(64))
+    }
+}
+
+/// The steps that find an API's server.
+private struct ResourceDiscovery {
+    let resource: EndpointURL
+    let environment: Environment
+
+    init(of resource: EndpointURL, in environment: Environment) {
+        self.resource = resource
+        self.environment = environment
+    }
+
+    /// What the API's refusal of a request without a token announces. Any status serves but a redirect.
+    func challenge() async throws -> (location: EndpointURL?, scopes: [String]?) {
+        let request = RequestMessage(.get, resource, headers: [.accept: "application/json, text/event-stream"])
+        let read = { (response: ResponseMessage) throws -> (location: EndpointURL?, scopes: [String]?) in
+            let status = response.head.status.code
+            guard response.head.status.kind != .redirection else {
+                throw OAuthError.redirected(step: .resource, status: status)
+            }
+            guard status == 401 || status == 403 else { return (nil, nil) }
+            return ProtectedResourceRequest.announced(in: response, by: resource)
+        }
+        return try await environment.exchange({ request }, read)
+    }
+
+    /// The API's document; one that says nothing where there is none.
+    func document(announcedAt location: EndpointURL?) async throws -> ProtectedResource {
+        var requests = ProtectedResourceRequest.locations(of: resource)
+            .filter { $0 != location }.map { ProtectedResourceRequest(resource, location: $0) }
+        if let location {
+            requests.insert(ProtectedResourceRequest(resource, location: location, isAnnounced: true), at: 0)
+        }
+        for request in requests {
+            if let document = try await environment.exchange({ request.message }, request.document) { return document }
+        }
+        return ProtectedResource(withoutDocument: resource)
+    }
+
+    /// The metadata of a server whose issuer the API has named. A bare origin may be spelled with or without a slash
+    /// (`any-server.md` 5).
+    func server(_ issuer: Issuer) async throws -> AuthorizationServerMetadata {
+        let server: AuthorizationServerMetadata
+        do {
+            server = try await environment.discover(issuer, security: resource.security)
+        } catch HandshakeError.exchange(.refused(let refusal)) where refusal.check == .issuer {
+            guard let other = issuer.withOtherSlash else { throw HandshakeError.exchange(.refused(refusal)) }
+            server = try await environment.discover(other, security: resource.security)
+        }
+        guard server.codeChallengeMethods?.contains("S256") == true else {
+            let listed = server.codeChallengeMethods.map { quoted($0.joined(separator: ", "), limit: 100) } ?? "no list"
+            throw HandshakeError.exchange(
+                .refused(
+                    Refusal(
+                        .challengeMethod, expected: "S256 among the server's challenge methods", found: listed)))
+        }
+        return server
+    }
+}

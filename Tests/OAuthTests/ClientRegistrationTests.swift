@@ -1,0 +1,127 @@
+import HTTPTypes
+import Testing
+
+@testable import OAuth
+
+@Suite("Client registration")
+struct ClientRegistrationTests {
+    private static func request(_ redirect: String, scopes: [String] = ["a", "offline_access"]) throws
+        -> ClientRegistrationRequest
+    {
+        ClientRegistrationRequest(
+            at: try EndpointURL("https://as.example/register"), name: "My “App”",
+            redirectURI: try RedirectURI(redirect), scopes: scopes)
+    }
+
+    @Test(
+        "M501: a registration leaves no member to the server's defaults",
+        arguments: [
+            ("http://127.0.0.1:49152/callback", "native"), ("com.example.app:/callback", "native"),
+            ("https://app.example/callback", "web"),
+        ])
+    func members(_ redirect: String, type: String) throws {
+        let message = try Self.request(redirect).message
+        #expect(message.head.method == .post && message.head.authority == "as.example")
+        #expect(message.head.headerFields[.contentType] == "application/json")
+        #expect(message.head.headerFields[.authorization] == nil)
+        guard case .bytes(let bytes) = message.content else {
+            Issue.record("there is no content")
+            return
+        }
+        let sent = try JSONValue(parsing: bytes)
+        let expected = try JSONValue(
+            parsing: Array(
+                """
+                {"application_type":"\(type)","client_name":"My “App”","grant_types":["authorization_code","refresh_token"],\
+                "redirect_uris":["\(redirect)"],"response_types":["code"],"scope":"a offline_access",\
+                "token_endpoint_auth_method":"none"}
+                """.utf8))
+        #expect(sent == expected)
+    }
+
+    @Test("a scope that is none is not sent, and no scope leaves the member out")
+    func scopes() throws {
+        #expect(throws: OAuthError.self) { try Self.request("com.example.app:/cb", scopes: ["a b"]).message }
+        guard case .bytes(let bytes) = try Self.request("com.example.app:/cb", scopes: []).message.content else {
+            Issue.record("there is no content")
+            return
+        }
+        #expect(try JSONValue(parsing: bytes).object?["scope"] == nil)
+    }
+
+    @Test("C16: what the server answers takes the place of what was asked")
+    func answers() throws {
+        let basic = try client(
+            #"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_basic","client_secret_expires_at":1700000000}"#
+        )
+        #expect(basic.id == "c" && basic.secret?.reveal() == "s" && basic.usesBasic)
+        #expect(basic.expiresAt == 1_700_000_000)
+        let post = try client(
+            #"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post","client_secret_expires_at":0}"#,
+            status: 200)
+        #expect(!post.usesBasic && post.expiresAt == nil && post.secret != nil)
+        let same = try client(#"{"client_id":"c","redirect_uris":["https://other/","com.example.app:/cb"]}"#)
+        #expect(same.secret == nil)
+    }
+
+    @Test(
+        "M502, C16: a public client has no secret, whatever the server sends beside it",
+        arguments: [
+            #"{"client_id":"c","client_secret":"","token_endpoint_auth_method":"none"}"#,
+            #"{"client_id":"c","client_secret":"canary","token_endpoint_auth_method":"none"}"#,
+            #"{"client_id":"c","client_secret":null}"#, #"{"client_id":"c"}"#,
+        ])
+    func publicClient(_ content: String) throws {
+        #expect(try client(content).secret == nil)
+    }
+
+    @Test(
+        "M502, C16: a registration that cannot be used stops, and names the member",
+        arguments: [
+            (#"{"client_id":"c","token_endpoint_auth_method":"client_secret_basic"}"#, "client_secret"),
+            (
+                #"{"client_id":"c","token_endpoint_auth_method":"client_secret_post","client_secret":""}"#,
+                "client_secret"
+            ),
+            (#"{"client_id":"c","token_endpoint_auth_method":"private_key_jwt"}"#, "token_endpoint_auth_method"),
+            (#"{"client_id":"c","redirect_uris":["https://evil.example/"]}"#, "redirect_uris"),
+            (#"{"client_id":"c","redirect_uris":[]}"#, "redirect_uris"),
+            (#"{"client_id":""}"#, "client_id"), (#"{"client_id":1}"#, "client_id"),
+            (#"{"client_id":"a\nb"}"#, "client_id"), ("{}", "client_id"), ("<html>", "content"), ("[]", "content"),
+        ])
+    func unusable(_ content: String, member: String) throws {
+        let error = #expect(throws: OAuthError.self) { try client(content) }
+        guard case .malformed(.registration, let found, _, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(found == member)
+    }
+
+    @Test("an error of the server is typed, with its code, and a redirect is not followed")
+    func errors() throws {
+        let error = #expect(throws: OAuthError.self) {
+            try client(#"{"error":"invalid_redirect_uri","error_description":"no loopback"}"#, status: 400)
+        }
+        guard case .server(let server)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(server.code == "invalid_redirect_uri" && server.text == "no loopback")
+        #expect(throws: OAuthError.redirected(step: .registration, status: 307)) { try client("{}", status: 307) }
+    }
+
+    @Test("a registered client does not show its secret")
+    func hidden() throws {
+        let client = try client(
+            #"{"client_id":"c","client_secret":"canary-secret","token_endpoint_auth_method":"client_secret_post"}"#)
+        var dumped = ""
+        dump(client, to: &dumped)
+        #expect(!"\(client) \(String(reflecting: client)) \(dumped)".contains("canary"))
+    }
+
+    private func client(_ content: String, status: Int = 201) throws -> RegisteredClient {
+        try Self.request("com.example.app:/cb").client(
+            from: ResponseMessage(head: HTTPResponse(status: .init(code: status)), content: Array(content.utf8)))
+    }
+}
