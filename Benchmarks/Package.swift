@@ -16,6 +16,7 @@ let package = Package(
         .package(name: "handshake", path: ".."),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     ],
     targets: [
@@ -32,6 +33,8 @@ let package = Package(
                 .product(name: "Sequencing", package: "handshake"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 "AirTraffic", "VaultContents",
                 // Started by `benchmarks`, which looks for them beside itself.
                 "frame-allocations", "vault-reader",

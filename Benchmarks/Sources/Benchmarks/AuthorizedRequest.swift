@@ -18,8 +18,8 @@ extension Benchmark {
 /// the number of requests. Were there no contention at all, 64 tasks on two cores would cost per request what one task does; behind
 /// one global lock they would cost at least twice that. On a machine with other work it shows that work too, as it does for the
 /// bare transport beside it.
-private enum AuthorizedRequest {
-    private static let requests = 100_032
+enum AuthorizedRequest {
+    static let requests = 100_032
     private static let tasks = 64
     private static let samplesEach = 15
 
@@ -34,12 +34,12 @@ private enum AuthorizedRequest {
     }
 
     /// What one sample holds.
-    private struct Costs {
+    fileprivate struct Costs {
         let bareAlone, accountAlone, bareTogether, accountTogether: Cost
     }
 
     /// What a request costs, in microseconds.
-    private struct Cost {
+    fileprivate struct Cost {
         let processor: Double
         let core: Double
     }
@@ -64,10 +64,10 @@ private enum AuthorizedRequest {
     }
 
     /// Signed-in accounts over a transport in memory.
-    private struct Accounts: Sendable {
-        let transport = InstantTransport()
-        let accounts: [Account]
-        let request: RequestMessage
+    struct Accounts: Sendable {
+        private let transport = InstantTransport()
+        private let accounts: [Account]
+        private let request: RequestMessage
 
         init(_ count: Int) async throws {
             let root = try EndpointURL("https://service.example/api/")
@@ -83,7 +83,13 @@ private enum AuthorizedRequest {
             request = RequestMessage(.get, try EndpointURL("https://service.example/api/things/1"))
         }
 
-        func costs() async throws -> Costs {
+        /// What the account adds to a request, in microseconds of processor time.
+        func added(tasks: Int) async throws -> Double {
+            let bare = try await bare(tasks: tasks).processor
+            return try await authorized(tasks: tasks).processor - bare
+        }
+
+        fileprivate func costs() async throws -> Costs {
             Costs(
                 bareAlone: try await bare(tasks: 1), accountAlone: try await authorized(tasks: 1),
                 bareTogether: try await bare(tasks: tasks), accountTogether: try await authorized(tasks: tasks))

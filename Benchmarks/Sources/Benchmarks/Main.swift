@@ -9,10 +9,12 @@ struct Options: Sendable {
     var command: String?
     /// How many accounts the file vault holds.
     var accounts = 100_000
+    /// A Python that has Authlib and joserfc.
+    var python = "python3"
     /// Where benchmarks may write; removed at the end.
     var folder = ""
 
-    static let usage = "usage: benchmarks [NAME …] [--json] [--list] [--command PATH] [--accounts N] [--folder DIR]"
+    static let usage = "usage: benchmarks [NAME …] [--json] [--list] [--command PATH] [--python PATH] [--accounts N] [--folder DIR]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = Array(arguments)[...]
@@ -25,6 +27,7 @@ struct Options: Sendable {
             case "--json": isJSON = true
             case "--list": lists = true
             case "--command": command = try value(argument)
+            case "--python": python = try value(argument)
             case "--folder": folder = try value(argument)
             case "--accounts":
                 guard let count = Int(try value(argument)), count >= 1_000 else {
@@ -51,7 +54,7 @@ struct Failure: Error, CustomStringConvertible {
 enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
-        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .activation, .webhooks, .crossings,
+        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .activation, .webhooks, .crossings, .peers,
     ]
 
     /// The longest that one benchmark may take, in seconds.

@@ -148,7 +148,7 @@ enum Stampede {
 }
 
 /// One account and everyone who sends requests with it.
-private struct Crowd: Sendable {
+struct Crowd: Sendable {
     private let account: Account
     private let request: RequestMessage
     private let requests: Int
