@@ -26,6 +26,8 @@ public struct AuthorizationRequest: Sendable {
     public let url: String
     /// What the address was made of; empty for a restored request and one that was handed over.
     let parameters: Parameters
+    /// How and how recently the user has to have authenticated.
+    package let authentication: RequestedAuthentication
 
     /// What goes into the request beyond the protocol's own parameters.
     public struct Options: Sendable {
@@ -37,7 +39,8 @@ public struct AuthorizationRequest: Sendable {
         public var expectsIDToken = true
         /// The APIs that the token is for (RFC 8707, section 2).
         public var resources: [String] = []
-        /// Parameters that the service or the caller adds. None may have a name that the protocol uses.
+        /// Parameters that the service or the caller adds. None may have a name that the protocol uses. The ID token has to
+        /// satisfy a `max_age` and `acr_values` among them.
         public var extras: [String: String] = [:]
         /// The time within which the redirect has to arrive, in seconds.
         public var lifetime: Double = 600
@@ -92,24 +95,28 @@ public struct AuthorizationRequest: Sendable {
             restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes,
             resources: options.resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: now + options.lifetime,
-            url: try Self.url(of: endpoint, with: parameters), parameters: parameters)
+            url: try Self.url(of: endpoint, with: parameters),
+            authentication: try RequestedAuthentication(parameters: options.extras), parameters: parameters)
     }
 
     /// Restores a request that was stored while the browser was open.
     package init(
         restoring server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
-        resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String
+        resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String,
+        authentication: RequestedAuthentication = .any
     ) {
         self.init(
             restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
-            state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt, url: url, parameters: Parameters())
+            state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt, url: url,
+            authentication: authentication, parameters: Parameters())
     }
 
     private init(
         restoring server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
         resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String,
-        parameters: Parameters
+        authentication: RequestedAuthentication, parameters: Parameters
     ) {
+        self.authentication = authentication
         self.parameters = parameters
         self.server = server
         self.clientID = clientID
@@ -152,7 +159,7 @@ public struct AuthorizationRequest: Sendable {
         return AuthorizationRequest(
             restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt,
-            url: try Self.url(of: endpoint, with: short))
+            url: try Self.url(of: endpoint, with: short), authentication: authentication)
     }
 
     /// The secrets of the request, which no error may show.

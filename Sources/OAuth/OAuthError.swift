@@ -96,6 +96,8 @@ public struct Refusal: Error, Sendable, Hashable {
         case tokenHash = "at_hash_mismatch"
         /// The ID token lacks a claim, or has one of the wrong type.
         case tokenForm = "id_token_malformed"
+        /// The user authenticated too long ago or in another way (RFC 9470, section 5).
+        case authentication = "authentication_insufficient"
         /// The server publishes no key that fits the ID token's algorithm.
         case key = "key_not_found"
         /// The ID token names a key (`kid`) that the key set does not have.
@@ -191,6 +193,7 @@ extension Refusal.Check {
         case .tokenTime: "The time of the ID token is not valid."
         case .tokenHash: "The ID token belongs to another access token."
         case .tokenForm: "The ID token is not valid."
+        case .authentication: "The user's authentication is not the one that was asked for. Sign in again."
         case .key: "The server publishes no key for the ID token."
         case .unknownKey: "The server does not publish the key of the ID token."
         }

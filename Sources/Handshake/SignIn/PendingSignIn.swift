@@ -33,6 +33,8 @@ private struct StoredSignIn: Codable {
     let expiresAt: Double
     let url: String
     let note: String?
+    /// Nil in a record of an earlier version.
+    let authentication: RequestedAuthentication?
 }
 
 extension PendingSignIn {
@@ -41,7 +43,8 @@ extension PendingSignIn {
             StoredSignIn(
                 account: account, server: StoredServer(request.server), redirectURI: request.redirectURI.string,
                 scopes: request.scopes, state: request.state.reveal(), nonce: request.nonce?.reveal(),
-                verifier: request.verifier.secret.reveal(), expiresAt: request.expiresAt, url: request.url, note: note))
+                verifier: request.verifier.secret.reveal(), expiresAt: request.expiresAt, url: request.url, note: note,
+                authentication: request.authentication))
     }
 
     init(stored bytes: [UInt8]) throws(HandshakeError) {
@@ -57,7 +60,7 @@ extension PendingSignIn {
                 redirectURI: try RedirectURI(stored.redirectURI), scopes: stored.scopes,
                 resources: stored.account.resources,
                 state: Secret(stored.state), nonce: stored.nonce.map(Secret.init), verifier: verifier,
-                expiresAt: stored.expiresAt, url: stored.url)
+                expiresAt: stored.expiresAt, url: stored.url, authentication: stored.authentication ?? .any)
         } catch {
             throw .vault(.damaged(what: "a pending sign-in", reason: "\(error)"))
         }

@@ -195,6 +195,13 @@ extension Handshake {
         let now = environment.time.now()
         let response = try await token(.authorizationCode(code), at: request.server, client: client, now: now)
         let identity = try await environment.identity(in: response, for: request, clientID: client.id)
+        if let identity {
+            do {
+                try request.authentication.check(identity, now: now, hiding: response.secrets)
+            } catch {
+                throw HandshakeError.exchange(error)
+            }
+        }
         let (account, replaced) = try await store(
             Grant(response, requested: request.scopes, identity: identity, now: now), as: id, client: client,
             server: request.server, refreshMethod: .refreshToken, asked: request.scopes)

@@ -1,0 +1,59 @@
+/// The authentication of the user that an authorization request asks for.
+///
+/// A server may answer with an older or a weaker one, and whoever holds the address may change it. So the verified ID token decides
+/// (OpenID Connect Core, section 3.1.3.7, steps 12 and 13; RFC 9470, section 5; `oauth-security.md` D8).
+package struct RequestedAuthentication: Sendable, Hashable, Codable {
+    /// How long ago the user may have authenticated, in seconds (`max_age`); nil for any time.
+    package let maximumAge: Int?
+    /// The authentication contexts of which one is wanted (`acr_values`), in order; empty for any.
+    package let contexts: [String]
+
+    /// No demand.
+    package static let any = RequestedAuthentication(maximumAge: nil, contexts: [])
+
+    private init(maximumAge: Int?, contexts: [String]) {
+        self.maximumAge = maximumAge
+        self.contexts = contexts
+    }
+
+    /// Reads what the parameters of a request ask for.
+    ///
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a `max_age` that is no number of seconds.
+    init(parameters: [String: String]) throws(OAuthError) {
+        let age = parameters["max_age"].flatMap { $0.isEmpty ? nil : $0 }
+        maximumAge = age.flatMap(wholeNumber)
+        guard maximumAge != nil || age == nil else {
+            throw .configuration(member: "max_age", problem: "it has to be a whole number of seconds")
+        }
+        contexts = (parameters["acr_values"] ?? "").split(separator: " ").map(String.init)
+    }
+
+    /// Checks the claims of the request's ID token.
+    ///
+    /// - Parameters:
+    ///   - claims: the verified claims.
+    ///   - now: seconds since 1970.
+    ///   - leeway: by how many seconds the clocks may differ.
+    ///   - secrets: what no error may show.
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/authentication``.
+    package func check(
+        _ claims: IDTokenClaims, now: Double, leeway: Double = 60, hiding secrets: [Secret] = []
+    ) throws(OAuthError) {
+        if let maximumAge {
+            guard let time = claims.authenticatedAt, now - time <= Double(maximumAge) + leeway else {
+                let age = claims.authenticatedAt.map { "\(Int(min(max(now - $0, 0), 1e12))) s ago" }
+                throw .refused(
+                    Refusal(
+                        .authentication, expected: "auth_time: at most \(maximumAge) s ago", found: age ?? "nothing"))
+            }
+        }
+        guard
+            contexts.isEmpty || contexts.contains(where: { claims.claims["acr"]?.string?.isIdentical(to: $0) == true })
+        else {
+            throw .refused(
+                Refusal(
+                    .authentication, expected: quoted("acr: " + contexts.joined(separator: " or "), limit: 200),
+                    found: claims.claims["acr"]?.string.map { Redaction(secrets)($0, limit: 200) } ?? "nothing"))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import HTTPTypes
+import OAuth
+import Testing
+
+@testable import Handshake
+
+@Suite("Sign-in: what has to be true before there is an account")
+struct SignInGuaranteeTests {
+    /// A change of the ID token that the token endpoint answers with, and the error that has to come of it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        let change: @Sendable (inout ScriptedProvider.State) -> Void
+        let code: String
+        var testDescription: String { name }
+    }
+
+    @Test(
+        "B13: no token can be used or is stored before the ID token of the token endpoint was checked",
+        arguments: [
+            Row(name: "another nonce", change: { $0.claims["nonce"] = "injected" }, code: "nonce_mismatch"),
+            Row(name: "no nonce", change: { $0.claims["nonce"] = .some(nil) }, code: "nonce_mismatch"),
+            Row(name: "another client", change: { $0.claims["aud"] = "other" }, code: "audience_mismatch"),
+            Row(name: "no ID token", change: { $0.idToken = "" }, code: "malformed_response"),
+            Row(name: "no signature", change: { $0.idToken = "eyJhbGciOiJub25lIn0.e30." }, code: "algorithm_refused"),
+            Row(
+                name: "no keys",
+                change: { $0.overrides["/jwks"] = { _ in throw TransportError.timedOut(host: "op.example") } },
+                code: "timed_out"),
+        ])
+    func identityFirst(_ row: Row) async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        provider.change(row.change)
+        let app = try provider.app(vault: vault)
+        #expect(await handshakeError { try await app.signIn(through: provider.browser) }?.code == row.code)
+        #expect(provider.count("/token") == 1)
+        #expect(try await app.account() == nil)
+        #expect(try await vault.keys(of: .account).keys.isEmpty)
+        #expect(try await vault.keys(of: .signIn).keys.isEmpty)
+    }
+
+    private static func client(asking parameters: [String: String]) throws -> Client {
+        let known = try ScriptedProvider().client()
+        return Client(service: known.service, id: known.id, redirect: known.redirect, parameters: parameters)
+    }
+
+    @Test(
+        "D8: a sign-in whose user authenticated too long ago, or too weakly, is refused and not stored",
+        arguments: [
+            (["max_age": "600"], 500, nil as String?, nil as String?),
+            (["max_age": "600"], 700, nil, "authentication_insufficient"), (["acr_values": "gold"], 0, "gold", nil),
+            (["acr_values": "gold"], 0, "silver", "authentication_insufficient"),
+            (["acr_values": "gold"], 0, nil, "authentication_insufficient"),
+        ])
+    func authentication(_ asked: [String: String], _ age: Int, _ context: String?, _ code: String?) async throws {
+        let provider = ScriptedProvider()
+        let now = Int(provider.time.source.now())
+        provider.change { state in
+            state.claims["auth_time"] = now - age
+            state.claims["acr"] = context
+        }
+        let client = try Self.client(asking: asked)
+        let vault = MemoryVault()
+        let app = try Handshake(client, vault: vault, transport: provider, time: provider.time.source)
+        #expect(await handshakeError { try await app.signIn(through: provider.browser) }?.code == code)
+        #expect(try await vault.keys(of: .account).keys.isEmpty == (code != nil))
+    }
+
+    @Test("D8: another process that finishes the sign-in demands the same authentication")
+    func authenticationInAnotherProcess() async throws {
+        let provider = ScriptedProvider()
+        provider.change { $0.claims["acr"] = "silver" }
+        let client = try Self.client(asking: ["acr_values": "gold"])
+        let vault = MemoryVault()
+        let first = try Handshake(client, vault: vault, transport: provider, time: provider.time.source)
+        let attempt = try await first.beginSignIn()
+        let redirect = try #require(try await provider.browser.show(attempt.page))
+        let second = try Handshake(client, vault: vault, transport: provider, time: provider.time.source)
+        let error = await handshakeError { try await second.finishSignIn(redirectURL: redirect) }
+        #expect(error?.code == "authentication_insufficient")
+        #expect(try await vault.keys(of: .account).keys.isEmpty)
+    }
+
+    @Test("A12: a client that names no scopes asks for the service's smallest useful ones; more have to be named")
+    func smallestScopes() async throws {
+        func asked(_ client: Client) async throws -> String? {
+            let page = try await Handshake(client, vault: MemoryVault(), transport: ScriptedProvider()).beginSignIn()
+                .page
+            return URLComponents(string: page.url)?.queryItems?.first { $0.name == "scope" }?.value
+        }
+        let redirect = Client.Redirect.uri(try RedirectURI(ScriptedProvider.redirect))
+        func client(_ service: Service, _ scopes: [String]? = nil) -> Client {
+            Client(service: service, id: "app", redirect: redirect, scopes: scopes)
+        }
+        #expect(try await asked(client(.recurseCenter)) == nil)
+        #expect(try await asked(client(.sequencing)) == "demo,external")
+        #expect(try await asked(client(.sequencing, ["demo"])) == "demo")
+        #expect(try await asked(client(.sequencing, [])) == nil)
+    }
+}

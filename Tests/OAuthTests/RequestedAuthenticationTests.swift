@@ -1,0 +1,64 @@
+import Testing
+
+@testable import OAuth
+
+@Suite("The authentication that a request asks for")
+struct RequestedAuthenticationTests {
+    /// What a request asks for, a change of the ID token's claims, and the refusal that has to come of it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let asked: [String: String]
+        let claims: [String: String?]
+        let code: String?
+        var testDescription: String { "\(asked) with \(claims) is \(code ?? "accepted")" }
+    }
+
+    private static func request(_ asked: [String: String]) throws -> AuthorizationRequest {
+        var options = AuthorizationRequest.Options()
+        options.extras = asked
+        return try Example.request(options: options)
+    }
+
+    // The user authenticated 80 seconds ago, in the context silver.
+    private static let silver = "urn:mace:incommon:iap:silver"
+
+    @Test(
+        "D8: auth_time and acr of the ID token have to satisfy the max_age and acr_values of the request",
+        arguments: [
+            Row(asked: [:], claims: ["auth_time": nil, "acr": nil], code: nil),
+            Row(asked: ["max_age": "300"], claims: [:], code: nil),
+            Row(asked: ["max_age": "20"], claims: [:], code: nil),
+            Row(asked: ["max_age": "19"], claims: [:], code: "authentication_insufficient"),
+            Row(asked: ["max_age": "0"], claims: [:], code: "authentication_insufficient"),
+            Row(asked: ["max_age": "300"], claims: ["auth_time": nil], code: "authentication_insufficient"),
+            Row(asked: ["max_age": "300"], claims: ["auth_time": "0"], code: "authentication_insufficient"),
+            Row(asked: ["acr_values": silver], claims: [:], code: nil),
+            Row(asked: ["acr_values": "gold \(silver)"], claims: [:], code: nil),
+            Row(asked: ["acr_values": "gold"], claims: [:], code: "authentication_insufficient"),
+            Row(asked: ["acr_values": "gold"], claims: ["acr": nil], code: "authentication_insufficient"),
+            Row(asked: ["acr_values": "gold"], claims: ["acr": #"["gold"]"#], code: "authentication_insufficient"),
+            Row(
+                asked: ["acr_values": "gold"], claims: ["acr": #""gold platinum""#], code: "authentication_insufficient"
+            ),
+            Row(asked: ["max_age": "300", "acr_values": "gold"], claims: [:], code: "authentication_insufficient"),
+        ])
+    func claims(_ row: Row) throws {
+        let claims = try IDTokenTests.check(IDTokenTests.payload(row.claims))
+        let request = try Self.request(row.asked)
+        #expect(failure { try request.authentication.check(claims, now: Example.now) } == row.code)
+    }
+
+    @Test("D8: a max_age that is no number of seconds is the caller's mistake", arguments: ["-1", "1.5", "x", "1 "])
+    func malformed(age: String) {
+        #expect(failure { _ = try Self.request(["max_age": age]) } == "configuration max_age")
+    }
+
+    @Test("D8: a request that is handed over keeps what it asks for, and the refusal names it")
+    func pushed() throws {
+        let request = try Self.request(["max_age": "5", "acr_values": "gold"])
+        let short = try request.referring(to: "urn:example:1", repeating: [])
+        #expect(short.authentication == request.authentication && short.authentication != .any)
+        let claims = try IDTokenTests.check(IDTokenTests.payload(["auth_time": "1300819379"]))
+        let refusal = try #require(refusal { try short.authentication.check(claims, now: Example.now) })
+        #expect(refusal.expected == "acr: gold" && refusal.found == Self.silver)
+    }
+}
