@@ -112,6 +112,25 @@ extension AuthorizationServerMetadata {
         idTokenSigningAlgorithms = try document.strings("id_token_signing_alg_values_supported")
         announcesIssuerInResponse = try document.bool("authorization_response_iss_parameter_supported") ?? false
         source = .discovered
+        try checkZones(document)
+    }
+
+    /// Refuses a public issuer's addresses in a private network or on this machine, so that a hostile document cannot choose
+    /// what a server calls there (`oauth-security.md` H4; RFC 9728, section 7.7).
+    private func checkZones(_ document: ResponseReader) throws(OAuthError) {
+        let endpoints = [
+            ("authorization_endpoint", authorizationEndpoint), ("token_endpoint", tokenEndpoint),
+            ("revocation_endpoint", revocationEndpoint), ("device_authorization_endpoint", deviceAuthorizationEndpoint),
+            ("introspection_endpoint", introspectionEndpoint),
+            ("pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint),
+            ("userinfo_endpoint", userInfoEndpoint), ("jwks_uri", keysEndpoint),
+        ]
+        for case (let name, let endpoint?) in endpoints
+        where !NetworkZone.mayLead(from: issuer.url.origin, to: endpoint.origin) {
+            throw document.malformed(
+                name, expected: "an address outside this machine and its local network",
+                found: endpoint.origin.authority)
+        }
     }
 
     /// The same server with the origin of `base` in all its addresses, such as a sandbox's.

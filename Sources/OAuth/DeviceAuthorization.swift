@@ -79,8 +79,10 @@ public struct DeviceAuthorization: Sendable {
                 name, security: server.issuer.url.origin.scheme == .http ? .allowingInsecureLoopback : .httpsOnly)
         else { return nil }
         let asked = (server.deviceAuthorizationEndpoint ?? server.tokenEndpoint).origin
-        guard address.origin.host == asked.host || NetworkZone(address.origin) >= NetworkZone(asked) else {
-            throw wrong("an address outside this machine and its local network", "“\(address.origin.authority)”")
+        guard NetworkZone.mayLead(from: asked, to: address.origin) else {
+            throw answer.malformed(
+                name, expected: "an address outside this machine and its local network", found: address.origin.authority
+            )
         }
         return address
     }

@@ -110,6 +110,8 @@ public struct IDTokenValidator: Sendable {
         guard var all = (try? JSONValue(parsing: signed.payload))?.object else {
             throw refusal(.tokenForm, "payload: a JSON object", found: "something else")
         }
+        // A logout token has an ID token's claims too (OpenID Connect Back-Channel Logout, section 2.4; RFC 8725, section 3.12).
+        guard all["events"] == nil else { throw refusal(.tokenForm, "events: absent", found: "a security event") }
         all[IDTokenClaims.digestName] = nil
         let claims = try IDTokenClaims(claims: all, previous: nil)
         try require(.issuer, "iss", claims.issuer, is: issuer.string)

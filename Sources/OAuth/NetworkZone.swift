@@ -22,6 +22,11 @@ package enum NetworkZone: Int, Comparable {
         }
     }
 
+    /// Whether a document or redirect of one origin may lead to another one (`any-server.md` 9; `oauth-security.md` H4).
+    package static func mayLead(from origin: Origin, to target: Origin) -> Bool {
+        target.host == origin.host || NetworkZone(target) >= NetworkZone(origin)
+    }
+
     package static func < (left: NetworkZone, right: NetworkZone) -> Bool { left.rawValue < right.rawValue }
 
     private static func zone(of address: UInt32) -> NetworkZone {

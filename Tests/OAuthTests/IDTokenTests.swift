@@ -235,4 +235,31 @@ struct IDTokenTests {
         #expect(try IDTokenClaims(claims: members) == claims)
         for name in ["nonce", "at_hash", "c_hash"] { #expect(members[name] == nil) }
     }
+
+    @Test(
+        "D12: a token of another kind is no ID token, whoever signed it",
+        arguments: [
+            "at+jwt", "application/at+jwt", "logout+jwt", "oauth-authz-req+jwt", "token-introspection+jwt", "dpop+jwt",
+            "secevent+jwt", "JOSE", "",
+        ])
+    func otherKinds(type: String) throws {
+        let keys = try SigningKeys.shared.get()
+        func outcome(_ header: String) throws -> String? {
+            let token = try keys.token(.es256, header: header, payload: Self.payload())
+            return failure {
+                _ = try Self.validator().claims(of: token, keys: try keys.keySet(.es256), now: Example.now)
+            }
+        }
+        #expect(try outcome(#"{"alg":"ES256","typ":"\#(type)"}"#) == "id_token_malformed")
+        #expect(try outcome(#"{"alg":"ES256","typ":"JWT"}"#) == nil)
+    }
+
+    @Test("D12: a logout token without a type is no ID token, though it has all its claims")
+    func logoutToken() throws {
+        let event = #"{"http://schemas.openid.net/event/backchannel-logout":{}}"#
+        let payload = Self.payload(["events": event, "nonce": nil, "jti": #""1""#])
+        let validator = try Self.validator(nonce: nil)
+        #expect(failure { _ = try Self.check(payload, with: validator) } == "id_token_malformed")
+        #expect(failure { _ = try Self.check(Self.payload(["nonce": nil]), with: validator) } == nil)
+    }
 }

@@ -220,4 +220,32 @@ struct MetadataTests {
         after.fillGaps(from: foreign)
         #expect(after == before)
     }
+
+    @Test(
+        "H4: a public server's metadata lead neither to this machine nor into its network, nor where it is not asked encrypted",
+        arguments: [
+            "authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_authorization_endpoint",
+            "introspection_endpoint", "pushed_authorization_request_endpoint", "userinfo_endpoint", "jwks_uri",
+        ])
+    func zones(name: String) {
+        for host in [
+            "127.0.0.1", "localhost", "10.1.2.3", "192.168.0.1", "169.254.169.254", "[::1]", "[fe80::1]", "2130706433",
+        ] {
+            #expect(failure { _ = try read(document(name, "\"https://\(host)/x\"")) } == "malformed \(name)", "\(host)")
+        }
+        #expect(failure { _ = try read(document(name, #""https://u:p@server.example.com/x""#)) } == "malformed \(name)")
+        #expect(failure { _ = try read(document(name, #""http://server.example.com/x""#)) } == "insecure_transport")
+        #expect(failure { _ = try read(document(name, #""https://other.example/x""#)) } == nil)
+    }
+
+    @Test("H4: a server in a private network may name addresses there, and none on this machine")
+    func privateServer() throws {
+        let issuer = try Issuer("https://10.0.0.7")
+        func outcome(_ host: String) -> String? {
+            let text = #"{"issuer":"https://10.0.0.7","token_endpoint":"https://\#(host)/token"}"#
+            return failure { _ = try AuthorizationServerMetadata(parsing: Array(text.utf8), expected: issuer) }
+        }
+        #expect(outcome("10.0.0.7") == nil && outcome("192.168.1.1") == nil && outcome("op.example") == nil)
+        #expect(outcome("127.0.0.1") == "malformed token_endpoint")
+    }
 }
