@@ -111,7 +111,13 @@ struct ResponseReader {
         do {
             return try EndpointURL(text, security: security, member: name)
         } catch .configuration(let member, let problem) {
-            throw .malformed(step: step, member: member, expected: "an https address", found: problem)
+            throw .malformed(
+                step: step, member: member, expected: "an https address", found: Redaction(secrets)(problem, limit: 200)
+            )
+        } catch .refused(let refusal) {
+            throw .refused(
+                Refusal(
+                    refusal.check, expected: refusal.expected, found: Redaction(secrets)(refusal.found, limit: 200)))
         }
     }
 

@@ -27,6 +27,11 @@ public struct Secret: Sendable {
     }
 }
 
+extension Secret {
+    /// The secret in Base64, as a server may repeat it.
+    package var encoded: Secret { Secret(Base64.encode(Array(value.utf8))) }
+}
+
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "(secret)" }
     public var debugDescription: String { description }

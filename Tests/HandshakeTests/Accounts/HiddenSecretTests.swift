@@ -110,7 +110,7 @@ struct HiddenSecretTests {
 }
 
 /// Collects each line with its metadata.
-private struct CollectingLogHandler: LogHandler {
+struct CollectingLogHandler: LogHandler {
     let lines: Shared<[String]>
     var logLevel = Logger.Level.trace
     var metadata: Logger.Metadata = [:]
