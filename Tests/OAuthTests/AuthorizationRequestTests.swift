@@ -194,4 +194,31 @@ struct AuthorizationRequestTests {
         #expect(request.queryPairs.filter { $0.hasPrefix("state=") }.count == 1)
         #expect(request.queryPairs.contains("login_hint=a%26state%3Devil%23x%3D1"))
     }
+
+    @Test("A12: a request asks for the scopes and resources that it names, each once, and for no others")
+    func smallest() throws {
+        #expect(!(try Example.request(scopes: []).queryPairs.contains { $0.hasPrefix("scope=") }))
+        var options = AuthorizationRequest.Options()
+        options.resources = ["https://a.example/", "https://b.example/"]
+        let pairs = try Example.request(scopes: ["read"], options: options).queryPairs
+        #expect(
+            pairs.filter { $0.hasPrefix("scope=") || $0.hasPrefix("resource=") } == [
+                "scope=read", "resource=https%3A%2F%2Fa.example%2F", "resource=https%3A%2F%2Fb.example%2F",
+            ])
+    }
+
+    @Test("I4: a claimed https address gets the same request as any other redirect URI")
+    func claimed() throws {
+        func pairs(_ uri: String) throws -> [String] {
+            try Example.request(redirectURI: uri, random: Example.seeded(1)).queryPairs.filter {
+                !$0.hasPrefix("redirect_uri=")
+            }
+        }
+        let claimed = try Example.request(redirectURI: "https://app.example.com/callback")
+        #expect(claimed.redirectURI.kind == .claimed)
+        #expect(claimed.queryPairs.contains("redirect_uri=https%3A%2F%2Fapp.example.com%2Fcallback"))
+        #expect(try pairs("https://app.example.com/callback") == pairs("com.example.app:/callback"))
+        #expect(try pairs("https://app.example.com/callback") == pairs("http://127.0.0.1:51004/callback"))
+        #expect(failure { _ = try claimed.code(from: claimed.redirect("code=c"), now: Example.now) } == nil)
+    }
 }

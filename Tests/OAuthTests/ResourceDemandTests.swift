@@ -97,4 +97,13 @@ struct ResourceDemandTests {
         fields[values: .wwwAuthenticate] = [#"Basic realm="x""#, #"Bearer error="invalid_token""#]
         #expect(AuthenticationChallenge.challenges(in: fields)?.map(\.scheme) == ["basic", "bearer"])
     }
+
+    @Test(
+        "G6: the name of an authentication scheme counts without case",
+        arguments: ["Bearer", "bearer", "BEARER", "bEaReR"])
+    func schemeCase(scheme: String) {
+        let response = Example.response(
+            403, fields: [.wwwAuthenticate: #"\#(scheme) error="insufficient_scope", scope="a""#])
+        #expect(ResourceDemand(response) == .scopes(["a"]))
+    }
 }

@@ -51,6 +51,34 @@ struct TokenResponseTests {
         #expect(failure { _ = try metadata.metadata(from: response) } == "redirected metadata \(status)")
         let keys = KeySetRequest(at: try EndpointURL("https://server.example.com/keys"))
         #expect(failure { _ = try keys.keys(from: response) } == "redirected keys \(status)")
+        let revocation = RevocationRequest(
+            Secret("t"), kind: .accessToken, at: server, clientID: "c", authentication: .none)
+        #expect(failure { try revocation.confirm(response) } == "redirected revocation \(status)")
+    }
+
+    @Test(
+        "C8: a redirect is never followed where a request is pushed, a device asks for a code, or polls",
+        arguments: 300...308)
+    func redirectBeforeSignIn(status: Int) throws {
+        // With all that a right answer would have.
+        let response = Example.response(
+            status,
+            #"""
+            {"request_uri":"urn:example:1","expires_in":60,"device_code":"d","user_code":"u",
+            "verification_uri":"https://server.example.com/d","access_token":"a","token_type":"Bearer"}
+            """#, fields: [.location: "https://evil.example/token", .contentType: "application/json"])
+        var server = try Example.server()
+        server.pushedAuthorizationRequestEndpoint = try EndpointURL("https://server.example.com/par")
+        let push = PushedAuthorizationRequest(try Example.request(to: server), authentication: .none)
+        #expect(failure { _ = try push.pushed(response) } == "redirected pushed_authorization \(status)")
+        let device = try DeviceExample.request()
+        #expect(failure { _ = try device.authorization(from: response) } == "redirected device_authorization \(status)")
+        let poll = TokenRequest(
+            .deviceCode(Secret("d")), at: try DeviceExample.server(), clientID: "c", authentication: .none)
+        var polling = DevicePolling(interval: 5)
+        #expect(
+            failure { _ = try poll.tokens(fromPoll: response, polling: &polling, now: 0, retryAfter: nil) }
+                == "redirected token \(status)")
     }
 
     @Test(

@@ -18,6 +18,12 @@ struct ProtocolEndpointTests {
         Row(endpoint: "GET /.well-known/*") { world, _, _ in
             _ = try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox))
         },
+        Row(endpoint: "POST /par") { world, _, _ in
+            _ = try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox))
+        },
+        Row(endpoint: "POST /device_authorization") { _, handshake, _ in
+            _ = try await handshake.signInOnAnotherDevice { _ in Issue.record("a code was shown") }
+        },
         Row(endpoint: "GET /jwks") { world, _, _ in
             _ = try await world.app().signIn(through: ApprovingBrowser(sandbox: world.sandbox))
         },
@@ -41,6 +47,28 @@ struct ProtocolEndpointTests {
         #expect(other.requests().isEmpty)
         await other.stop()
         await world.sandbox.stop()
+    }
+
+    @Test(
+        "H4: a redirect of a public API leads neither to this machine nor into its network",
+        arguments: [
+            "https://127.0.0.1/x", "https://localhost/x", "https://10.0.0.1/x", "https://169.254.169.254/latest",
+            "https://[::1]/x", "https://[fd00::1]/x", "https://user@other.example/x", "http://other.example/x",
+        ])
+    func zones(_ target: String) async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { state in
+            state.overrides["/api"] = { _ in .json(302, [:], [.location: target]) }
+            state.overrides["/x"] = { _ in .json(200, [:]) }
+            state.overrides["/latest"] = { _ in .json(200, [:]) }
+        }
+        let error = await handshakeError { try await account.send(.get, ScriptedProvider.issuer + "/api") }
+        #expect(error?.code == "malformed_response")
+        #expect(provider.count("/x") == 0 && provider.count("/latest") == 0)
+        provider.change { $0.overrides["/api"] = { _ in .json(302, [:], [.location: "https://other.example/x"]) } }
+        #expect(try await account.send(.get, ScriptedProvider.issuer + "/api").head.status == .ok)
+        #expect(provider.count("/x") == 1)
     }
 
     @Test("D10: user-info of another subject than the ID token's is refused")

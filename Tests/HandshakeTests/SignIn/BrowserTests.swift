@@ -6,23 +6,6 @@ import Testing
 
 @Suite("User agents")
 struct BrowserTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
-    @Test("I1: no source shows a sign-in page inside the app")
-    func noEmbeddedView() throws {
-        let sources = Self.root.appending(path: "Sources")
-        let files = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
-        let swift = files.filter { $0.hasSuffix(".swift") }
-        #expect(swift.count > 50)
-        for file in swift {
-            let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
-            for name in ["import WebKit", "WKWebView", "UIWebView", "SFSafariViewController"] {
-                #expect(!text.contains(name), "\(file)")
-            }
-        }
-    }
-
     private func page(redirect: String) async throws -> SignInPage {
         let client = Client(service: .recurseCenter, id: "app", redirect: .uri(try RedirectURI(redirect)))
         return try await Handshake(client, vault: MemoryVault()).beginSignIn().page

@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// What no source may have, whoever writes it.
+@Suite("The sources")
+struct SourceRuleTests {
+    private static func sources(_ modules: [String], ending: [String] = ["swift"]) throws -> [(
+        file: String, text: String
+    )] {
+        try Repository.files(below: modules.map { "Sources/\($0)" }, ending: ending).map {
+            ($0, try String(contentsOf: Repository.root.appending(path: $0), encoding: .utf8))
+        }
+    }
+
+    private static func modules() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "Sources").path)
+            .filter { !$0.hasPrefix(".") }
+    }
+
+    /// Whether a text has these bytes; a search by characters would take seconds.
+    private static func has(_ text: String, _ name: String) -> Bool {
+        text.range(of: name, options: .literal) != nil
+    }
+
+    @Test("I1: no source shows a sign-in page inside the app")
+    func noEmbeddedView() throws {
+        let sources = try Self.sources(Self.modules())
+        #expect(sources.count > 50)
+        for (file, text) in sources {
+            for name in ["import WebKit", "WKWebView", "UIWebView", "SFSafariViewController", "webkit_web_view"] {
+                #expect(!Self.has(text, name), "\(file) has \(name)")
+            }
+        }
+    }
+
+    @Test("B11: no source takes an authorization response from a message of another window")
+    func noMessages() throws {
+        let sources = try Self.sources(Self.modules(), ending: ["swift", "js", "html", "mustache"])
+        #expect(sources.contains { $0.file.hasSuffix(".js") })
+        for (file, text) in sources {
+            for name in [
+                "postMessage", "window.onmessage", "self.onmessage", #"addEventListener("message""#, "web_message",
+                "BroadcastChannel",
+            ] {
+                #expect(!Self.has(text, name), "\(file) has \(name)")
+            }
+        }
+    }
+
+    @Test("M1: the one insecure option has a name that says so, and only callers set it")
+    func insecureOptions() throws {
+        let sources = try Self.sources(Self.modules())
+        for (file, text) in sources {
+            for match in text.matches(
+                of:
+                    /(?:var|let|case|func) (\w*(?:[iI]nsecure|[uU]nsafe|[uU]nverified|[nN]oVerif|[sS]kipCheck|[dD]isable[A-Z])\w*)/
+            ) {
+                let isKnown = [
+                    "allowingInsecureLoopback", "insecureTransport", "insecure", "insecureAccounts", "unsafeBytes",
+                ].contains(String(match.1))
+                #expect(isKnown, "\(file) declares \(match.1)")
+            }
+            #expect(!Self.has(text, "certificateVerification = .none"), "\(file)")
+        }
+        // A kit may check its own redirect's address with it, but neither describe a service nor send a request so.
+        for (file, text) in try Self.sources(["Sequencing", "RecurseCenter", "IFTTTConnect"]) {
+            for line in text.split(separator: "\n") where line.contains("allowingInsecureLoopback") {
+                #expect(line.contains("EndpointURL(") && !line.contains("Service"), "\(file): \(line)")
+            }
+        }
+    }
+
+    @Test("M2: clock, randomness and network are read in the few files that bring them")
+    func injected() throws {
+        let known: [String: Set<String>] = [
+            // The defaults themselves.
+            "Sources/OAuth/RandomSource.swift": ["SystemRandomNumberGenerator"],
+            "Sources/Handshake/TimeSource.swift": ["clock_gettime"],
+            "Sources/Handshake/Transport/URLSessionTransport.swift": ["URLSession"],
+            // Names of files, and identifiers and keys of vaults: nothing of the protocol.
+            "Sources/Handshake/Vaults/Files/FolderFiles.swift": [".random("],
+            "Sources/Handshake/Vaults/Files/VaultDescription.swift": [".random("],
+        ]
+        for (file, text) in try Self.sources(["OAuth", "Handshake"]) {
+            let code = text.split(separator: "\n").filter { !$0.contains("//") }.joined(separator: "\n")
+            for name in [
+                "Date()", "Date.now", "clock_gettime", "SystemRandomNumberGenerator", "URLSession(",
+                "URLSession.shared",
+                ".random(in",
+            ] {
+                let isKnown = known[file]?.contains { name.hasPrefix($0) } ?? false
+                #expect(!code.contains(name) || isKnown, "\(file) uses \(name)")
+            }
+        }
+    }
+
+    @Test("M3: no library product but the sandbox's own contains the sandbox")
+    func sandbox() throws {
+        let manifest = try String(contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+        // A target's text reaches to the next one.
+        var dependencies: [String: Set<String>] = [:]
+        for part in manifest.split(separator: /\.(?:target|executableTarget|testTarget)\(/).dropFirst() {
+            guard let name = part.firstMatch(of: /name: "(\w+)"/).map({ String($0.1) }) else { continue }
+            let list = part.firstMatch(of: /(?s)dependencies: \[(.*?)\]/).map { $0.1 } ?? ""
+            dependencies[name] = Set(list.matches(of: /"(\w+)"/).map { String($0.1) })
+        }
+        let products = manifest.matches(of: /\.library\(name: "(\w+)", targets: \["(\w+)"\]\)/).map { String($0.2) }
+        #expect(products.count > 10 && products.contains("Sandbox"))
+        for product in products where product != "Sandbox" {
+            var (reached, next) = (Set<String>(), [product])
+            while let name = next.popLast() {
+                if reached.insert(name).inserted { next += dependencies[name] ?? [] }
+            }
+            #expect(reached.filter { $0.hasPrefix("Sandbox") } == [], "\(product)")
+            #expect(dependencies[product] != nil, "\(product)")
+        }
+        for module in try Self.modules() where !module.hasPrefix("Sandbox") && module != "HandshakeCLI" {
+            for (file, text) in try Self.sources([module]) {
+                #expect(!text.contains(/import Sandbox/), "\(file)")
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import TestFixtures
+import Testing
+
+@testable import HandshakeCLI
+
+extension CommandTests {
+    @Suite("Secrets and the command")
+    struct SecretOutputTests {
+        private let command: Command
+
+        init() throws { command = try Command() }
+
+        @Test("L4: a token is printed by the commands whose result it is, and by no other")
+        func tokens() async throws {
+            let sandbox = try await SandboxProcess(command)
+            let token = SandboxProcess.personalToken
+            let login = try await command.signIn(at: sandbox)
+            #expect(login.ending == .status(0) && !login.description.contains(token), "\(login)")
+            for arguments in [
+                ["accounts"], ["inspect", "recurse-center"], ["doctor"], ["services", "show", "recurse-center"],
+                ["request", "GET", "profiles/me", "--account", "recurse-center"],
+                ["request", "GET", "no-such", "--account", "recurse-center"], ["token", "nobody"],
+            ] {
+                for options in [[], ["--json"]] {
+                    let done = try await command.start(arguments + options).finish()
+                    #expect(!done.stdout.isEmpty || !done.stderr.isEmpty, "\(arguments)")
+                    #expect(!done.description.contains(token), "\(arguments + options): \(done)")
+                }
+            }
+            for arguments in [["token", "recurse-center"], ["headers", "recurse-center"]] {
+                let done = try await command.start(arguments).finish()
+                #expect(done.stdout.contains(token) && !done.stderr.contains(token), "\(arguments)")
+            }
+            let logout = try await command.run("logout", "recurse-center")
+            #expect(logout.ending == .status(0) && !logout.description.contains(token), "\(logout)")
+        }
+
+        @Test("L5, M1: the doctor's findings have no secret, and name the accounts that may use unencrypted http")
+        func doctor() async throws {
+            let sandbox = try await SandboxProcess(command)
+            _ = try await command.signIn(at: sandbox)
+            let done = try await command.run("doctor", "--json")
+            #expect(!done.description.contains(SandboxProcess.personalToken), "\(done)")
+            let checks = done.json["checks"] as? [[String: Any]] ?? []
+            let names = checks.compactMap { $0["name"] as? String }.filter { !$0.hasPrefix("bluetooth") }
+            #expect(
+                names == [
+                    "settings", "vault", "vault key", "transport", "browser", "loopback", "certificates", "clock",
+                    "terminal",
+                ])
+            for check in checks {
+                #expect(Set(check.keys) == ["name", "state", "detail", "cure"])
+                #expect(["works", "limited", "missing", "broken"].contains(check["state"] as? String))
+            }
+            let transport = try #require(checks.first { $0["name"] as? String == "transport" })
+            #expect(
+                transport["detail"] as? String
+                    == "unencrypted http on this machine is allowed for: recurse-center")
+            let text = try await command.run("doctor")
+            #expect(text.stdout.contains("is allowed for: recurse-center"), "\(text)")
+            #expect(!text.description.contains(SandboxProcess.personalToken))
+        }
+
+        #if os(Linux)
+        @Test(
+            "F7: neither the arguments nor the environment of the browser, or of the command, have the client's secret")
+        func processes() async throws {
+            let sandbox = try await SandboxProcess(command)
+            let secret = "very-secret-0123456789"
+            let seen = command.folder + "/seen"
+            // What a process of the same user sees; then the browser ends the command.
+            let browser = try command.file(
+                "browser",
+                """
+                #!/bin/sh
+                { printf '%s\\n' "$@"; env; tr '\\0' '\\n' < /proc/$PPID/cmdline; tr '\\0' '\\n' < /proc/$PPID/environ; } > '\(seen)'
+                kill -TERM $PPID
+
+                """, mode: 0o700)
+            let done = try await command.run(
+                "login", "mine", "--issuer", try sandbox.origin("standard"), "--client-id", "mine", "--par", "never",
+                "--client-secret-file", try command.file("secret", secret + "\n"),
+                environment: ["BROWSER": browser])
+            #expect(done.ending != .status(0), "\(done)")
+            let text = try String(contentsOfFile: seen, encoding: .utf8)
+            #expect(text.contains("code_challenge=") && text.contains("--client-secret-file"), "\(text)")
+            #expect(!text.contains(secret) && !done.description.contains(secret))
+        }
+        #endif
+    }
+}

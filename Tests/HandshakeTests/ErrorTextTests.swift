@@ -1,0 +1,90 @@
+import OAuth
+import Testing
+
+@testable import Handshake
+
+@Suite("What errors say")
+struct ErrorTextTests {
+    /// An error, its code, and what its text has to name.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let error: HandshakeError
+        let code: String
+        let names: [String]
+        var testDescription: String { code }
+    }
+
+    private static func rows() throws -> [Row] {
+        let issuer = try Issuer("https://op.example")
+        let service = try Service(name: "op", authorizationServer: .discovered(issuer, security: .httpsOnly))
+        let account = AccountID(Client(service: service, id: "app"), name: "mine")
+        let rejected = ServerError(step: .token, code: "invalid_client", text: "unknown client", status: 401)
+        let busy = ServerError(step: .revocation, code: nil, status: 503, retryAfter: 7)
+        let redirect = try EndpointURL("https://op.example/.well-known/openid-configuration")
+        return [
+            Row(
+                error: .configuration(member: "redirect", problem: "p"), code: "invalid_configuration",
+                names: ["redirect"]),
+            Row(
+                error: .exchange(.configuration(member: "scope", problem: "p")), code: "invalid_configuration",
+                names: ["scope"]),
+            Row(
+                error: .exchange(.server(rejected)), code: "invalid_client",
+                names: ["token", "invalid_client", "401", "unknown client"]),
+            Row(error: .exchange(.server(busy)), code: "http_503", names: ["revocation", "503", "7 seconds"]),
+            Row(
+                error: .exchange(.malformed(step: .keys, member: "keys", expected: "a list", found: "nothing")),
+                code: "malformed_response", names: ["keys", "a list", "nothing"]),
+            Row(
+                error: .exchange(.redirected(step: .userInfo, status: 302)), code: "unexpected_redirect",
+                names: ["userinfo", "302", "Check"]),
+            Row(
+                error: .exchange(.refused(Refusal(.issuer, expected: "https://a", found: "https://b"))),
+                code: "issuer_mismatch", names: ["issuer", "https://a", "https://b"]),
+            Row(
+                error: .exchange(.refused(Refusal(.foreignOrigin, expected: "https://a", found: "https://b"))),
+                code: "foreign_origin", names: ["https://a", "https://b", "not sent"]),
+            Row(
+                error: .exchange(.unmatchedRedirect(problem: "it has no state")), code: "state_mismatch",
+                names: ["it has no state"]),
+            Row(
+                error: .network(.unreachable(host: "op.example", reason: "refused")), code: "unreachable",
+                names: ["op.example", "Check"]),
+            Row(
+                error: .network(.insecure(host: "op.example", reason: "expired")), code: "tls_failed",
+                names: ["op.example", "expired"]),
+            Row(
+                error: .undiscovered(
+                    issuer: issuer,
+                    failures: [MetadataFailure(location: redirect, error: .network(.timedOut(host: "op.example")))]
+                ), code: "timed_out", names: ["https://op.example", "Check", "openid-configuration"]),
+            Row(error: .vault(.locked("no key")), code: "vault_locked", names: ["vault", "no key"]),
+            Row(
+                error: .vault(.damaged(what: "the account x", reason: "r")), code: "vault_damaged",
+                names: ["the account x", "not changed"]),
+            Row(error: .signInRequired(account, .answerLost), code: "sign_in_required", names: ["mine", "again"]),
+            Row(error: .refreshUncertain(account, nil), code: "refresh_uncertain", names: ["mine", "Try again"]),
+            Row(
+                error: .demanded(.scopes(["write"]), status: 403), code: "insufficient_scope",
+                names: ["write", "Sign in"]),
+            Row(
+                error: .demanded(.stepUp(acrValues: ["gold"], maximumAge: 60), status: 401),
+                code: "insufficient_user_authentication", names: ["gold", "60 seconds"]),
+            Row(error: .tooManyRedirects(limit: 5), code: "too_many_redirects", names: ["5", "Check"]),
+            Row(error: .contentNotReplayable, code: "content_not_replayable", names: ["Send the request again"]),
+            Row(error: .signInAbandoned(.denied), code: "access_denied", names: ["declined"]),
+            Row(error: .signInAbandoned(.timedOut), code: "timed_out", names: ["Sign in again"]),
+        ]
+    }
+
+    @Test(
+        "L3: an error has a code for programs, and a text that names the step, the host or account, the member and the cure"
+    )
+    func table() throws {
+        for row in try Self.rows() {
+            #expect(row.error.code == row.code)
+            #expect(row.code.wholeMatch(of: /[a-z][a-z0-9_]*/) != nil)
+            let text = "\(row.error)"
+            for name in row.names { #expect(text.contains(name), "\(row.code): “\(text)” without “\(name)”") }
+        }
+    }
+}
