@@ -32,6 +32,21 @@ public struct SandboxClient: Sendable {
         case confidential
     }
 
+    /// Whether requests need a proof of a key (RFC 9449 section 5.2). The tokens of a request with one are bound to its key.
+    public enum ProofRule: String, Sendable {
+        /// A proof may come along.
+        case optional
+        /// It has to.
+        case required
+        /// It has to, with the server's nonce. The nonce stays until it is rotated.
+        case withNonce = "with_nonce"
+        /// It has to, with a nonce that each answer changes.
+        case withChangingNonces = "with_changing_nonces"
+
+        /// Whether a nonce has to be in the proof.
+        package var demandsNonce: Bool { self == .withNonce || self == .withChangingNonces }
+    }
+
     /// The client identifier, to be encoded as the request needs it.
     public let id: String
     /// The client secret; nil for public clients. It is a fixture and protects nothing.
@@ -41,6 +56,8 @@ public struct SandboxClient: Sendable {
     public let privateKey: String?
     /// Whether the client has to push its authorization requests (RFC 9126 section 6).
     public let pushesOnly: Bool
+    /// What the client has to prove with its requests (RFC 9449).
+    public let proofs: ProofRule
     /// Public or confidential.
     public let kind: Kind
     /// The registered redirect URIs. One on `http://127.0.0.1` or `http://[::1]` without a port fits any port
@@ -53,10 +70,11 @@ public struct SandboxClient: Sendable {
 
     package init(
         id: String, secret: String?, privateKey: String? = nil, kind: Kind, pushesOnly: Bool = false,
-        redirectURIs: [String], grantTypes: [String], note: String
+        proofs: ProofRule = .optional, redirectURIs: [String], grantTypes: [String], note: String
     ) {
         self.privateKey = privateKey
         self.pushesOnly = pushesOnly
+        self.proofs = proofs
         self.id = id
         self.secret = secret
         self.kind = kind

@@ -6,6 +6,8 @@ import SandboxCore
 struct BearerChallenge: Error, Sendable {
     let status: Int
     let parameters: [(name: String, value: String)]
+    /// The scheme: `DPoP` for a token that is bound to a key (RFC 9449 section 7.1).
+    var scheme = "Bearer"
 
     /// No token came: the challenge carries no error code (RFC 6750 section 3.1).
     static let tokenMissing = BearerChallenge(status: 401, parameters: [])
@@ -22,6 +24,23 @@ struct BearerChallenge: Error, Sendable {
         parameters: [
             ("error", "invalid_request"), ("error_description", "An access token does not belong in a query."),
         ])
+
+    /// RFC 9449 sections 7.1 and 9.
+    static func proof(_ failure: ProofFailure) -> BearerChallenge {
+        BearerChallenge(
+            status: 401,
+            parameters: [
+                ("error", failure.code), ("error_description", failure.detail),
+                ("algs", ProofVerifier.algorithms.joined(separator: " ")),
+            ], scheme: "DPoP")
+    }
+
+    /// The same refusal of a token that is bound to a key.
+    var ofBoundToken: BearerChallenge {
+        var challenge = self
+        challenge.scheme = "DPoP"
+        return challenge
+    }
 
     static func insufficientScope(_ scope: String) -> BearerChallenge {
         BearerChallenge(
@@ -47,7 +66,7 @@ struct BearerChallenge: Error, Sendable {
             parameters.filter { $0.name.hasPrefix("error") }.map {
                 JSON.Member(name: $0.name, value: .string($0.value))
             })
-        return .uncachedJSON(body, status: status).adding(.wwwAuthenticate, "Bearer \(challenge)")
+        return .uncachedJSON(body, status: status).adding(.wwwAuthenticate, "\(scheme) \(challenge)")
     }
 }
 #endif

@@ -118,7 +118,7 @@ struct SignedText: Sendable {
         signed = "\(parts[0]).\(parts[1])"
     }
 
-    private static func decoded(_ part: Substring) -> Data? {
+    static func decoded(_ part: Substring) -> Data? {
         guard !part.utf8.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
         let plain = part.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
         return Data(base64Encoded: String(plain) + String(repeating: "=", count: (4 - plain.count % 4) % 4))

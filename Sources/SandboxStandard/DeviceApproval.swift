@@ -23,6 +23,11 @@ extension Sandbox {
         try decide(userCode, .denied)
     }
 
+    /// Changes the nonces that the standard server demands of proofs (RFC 9449).
+    public func rotateNonces() {
+        standIn(StandardStandIn.self).proofs.rotateNonces()
+    }
+
     private func decide(_ userCode: String, _ decision: DeviceGrants.Decision) throws(SandboxError) {
         guard standIn(StandardStandIn.self).devices.decide(userCode, decision) else {
             throw .pageInsteadOfRedirect(status: 200, text: "This code is unknown, has expired or was used.")

@@ -32,6 +32,20 @@ enum Fixtures {
             id: "sandbox-pushing", secret: nil, kind: .public, pushesOnly: true, redirectURIs: SharedRedirects.all,
             grantTypes: userGrants, note: "a native app that has to push its requests (RFC 9126)"),
         SandboxClient(
+            id: "sandbox-dpop", secret: nil, kind: .public, proofs: .required, redirectURIs: SharedRedirects.all,
+            grantTypes: userGrants, note: "a native app whose tokens are bound to a key (RFC 9449)"),
+        SandboxClient(
+            id: "sandbox-dpop-nonce", secret: nil, kind: .public, proofs: .withNonce, redirectURIs: SharedRedirects.all,
+            grantTypes: userGrants, note: "the same, and proofs need the server's nonce"),
+        SandboxClient(
+            id: "sandbox-dpop-changing", secret: nil, kind: .public, proofs: .withChangingNonces,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "the same, and each answer changes the nonce"),
+        SandboxClient(
+            id: "sandbox-dpop-secret", secret: "sandbox-dpop-secret-secret", kind: .confidential, proofs: .withNonce,
+            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            note: "a server with a secret whose proofs need the server's nonce"),
+        SandboxClient(
             id: "sandbox-device", secret: nil, kind: .public, redirectURIs: [],
             grantTypes: ["refresh_token", DeviceGrants.grantType],
             note: "a terminal or television: the user approves on another device (RFC 8628)"),

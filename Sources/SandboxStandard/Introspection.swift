@@ -4,10 +4,15 @@ import Synchronization
 
 extension AuthorizationServer {
     /// What is known of a token (RFC 7662 section 2.2); of one that is not alive only that.
-    func introspection(of token: String) -> JSON {
+    ///
+    /// - Parameter thumbprint: the key that it is bound to (RFC 9449 section 6.2); nil for a bearer token.
+    func introspection(of token: String, boundTo thumbprint: String?) -> JSON {
         if let access = liveAccess(token) {
             return description(of: access.grant, scope: access.token.scope)
-                .adding("token_type", "Bearer").adding("exp", .number(Int(access.token.expiresAt)))
+                .adding("token_type", thumbprint == nil ? "Bearer" : "DPoP")
+                .adding("cnf", thumbprint.map { ["jkt": .string($0)] }).adding(
+                    "exp", .number(Int(access.token.expiresAt))
+                )
                 .adding("iat", .number(Int(access.token.issuedAt)))
         }
         if let refresh = state.withLock({ $0.store.liveRefresh(token) }) {

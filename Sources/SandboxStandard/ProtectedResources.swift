@@ -4,6 +4,7 @@ import SandboxCore
 /// What the standards-compliant server protects: userinfo and a small example API.
 struct ProtectedResources: Sendable {
     let server: AuthorizationServer
+    let proofs: ProofChecks
 
     typealias Access = (grant: SandboxGrant, token: GrantStore.AccessToken)
 
@@ -36,15 +37,43 @@ struct ProtectedResources: Sendable {
     private func answering(
         _ request: IncomingRequest, scope: String?, _ body: (Access) throws(BearerChallenge) -> JSON
     ) -> Answer {
+        if let token = request.boundToken { return answering(request, bound: token, scope: scope, body) }
         do throws(BearerChallenge) {
             if request.query["access_token"] != nil { throw .tokenInQuery }
             guard let token = request.bearerToken else { throw .tokenMissing }
-            guard let access = server.liveAccess(token) else { throw .invalidToken }
+            // A token that is bound to a key is no bearer token (RFC 9449 section 7.2).
+            guard proofs.thumbprint(of: token) == nil, let access = server.liveAccess(token) else {
+                throw .invalidToken
+            }
             if let scope, !access.token.scope.contains(scope) { throw .insufficientScope(scope) }
             return .uncachedJSON(try body(access))
         } catch {
             return error.answer
         }
+    }
+
+    /// The same for a token that is bound to a key (RFC 9449 section 7).
+    private func answering(
+        _ request: IncomingRequest, bound token: String, scope: String?,
+        _ body: (Access) throws(BearerChallenge) -> JSON
+    ) -> Answer {
+        guard let access = server.liveAccess(token), let thumbprint = proofs.thumbprint(of: token) else {
+            return BearerChallenge.invalidToken.ofBoundToken.answer
+        }
+        let rule = server.dialect.client(access.grant.clientID)?.proofs ?? .optional
+        let answer: Answer
+        do throws(BearerChallenge) {
+            do throws(ProofFailure) {
+                try proofs.check(request, with: token, of: thumbprint, rule, at: server)
+            } catch {
+                throw .proof(error)
+            }
+            if let scope, !access.token.scope.contains(scope) { throw .insufficientScope(scope) }
+            answer = .uncachedJSON(try body(access))
+        } catch {
+            answer = error.ofBoundToken.answer
+        }
+        return proofs.withNonce(answer, rule, as: .resource)
     }
 
     /// OpenID Connect Core section 5.3.2.

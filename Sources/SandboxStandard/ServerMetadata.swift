@@ -33,6 +33,7 @@ enum ServerMetadata {
             .adding("introspection_endpoint_auth_methods_supported", JSON(methods))
             .adding("introspection_endpoint_auth_signing_alg_values_supported", ["ES256", "HS256"])
             .adding("code_challenge_methods_supported", ["S256"])
+            .adding("dpop_signing_alg_values_supported", JSON(ProofVerifier.algorithms))
             .adding("authorization_response_iss_parameter_supported", true)
             .adding("subject_types_supported", ["public"])
             .adding("id_token_signing_alg_values_supported", ["ES256"])

@@ -5,13 +5,14 @@ package import SandboxCore
 /// A server that keeps to the standards, for clients that are not written for one service.
 ///
 /// RFC 6749 (code, refresh, client credentials), 7523, 7636 (S256 demanded of all), 8414 and OpenID discovery, 9126, 9207, 7009,
-/// 7662, 6750, 8628, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
+/// 7662, 6750, 8628, 9449, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
 package struct StandardStandIn: StandIn {
     package static let name = SandboxService.Name.standard
     package let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint
     private let signer = IDTokenSigner()
     private let assertions = ClientAssertions()
+    let proofs = ProofChecks()
     let devices: DeviceGrants
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
@@ -22,7 +23,17 @@ package struct StandardStandIn: StandIn {
     }
 
     package var routes: [Route] {
-        discovery + endpoints + deviceRoutes + ProtectedResources(server: server).routes
+        discovery + endpoints + deviceRoutes + ProtectedResources(server: server, proofs: proofs).routes
+    }
+
+    package var controlRoutes: [Route] {
+        [
+            Route("POST", path: ControlRoutes.prefix + "/rotate-nonces", note: "change the nonces of proofs") {
+                [proofs] _ in
+                proofs.rotateNonces()
+                return ControlRoutes.done
+            }
+        ]
     }
 
     package func notFound(_ request: IncomingRequest) -> Answer {
@@ -68,45 +79,74 @@ package struct StandardStandIn: StandIn {
     }
 
     private func deviceAuthorization(_ request: IncomingRequest) -> Answer {
-        do throws(OAuthFailure) {
-            let client = try authenticated(request)
+        proven(request) { client, _ throws(OAuthFailure) in
             guard client.grantTypes.contains(DeviceGrants.grantType) else { throw .unauthorizedClient }
             let scope = try server.dialect.scopes.read(request.form["scope"])
             return .uncachedJSON(devices.begin(for: client, scope: scope))
-        } catch {
-            return error.challengingAnswer
         }
     }
 
-    private func token(_ request: IncomingRequest) -> Answer {
+    /// The key of a request's proof; nil without a proof.
+    private func keyThumbprint(of request: IncomingRequest, by client: SandboxClient) throws(OAuthFailure) -> String? {
+        do {
+            let thumbprint = try proofs.thumbprint(ofProofIn: request, client.proofs, at: server)
+            try proofs.checkBinding(of: request.form, by: client, to: thumbprint, at: server)
+            return thumbprint
+        } catch {
+            throw OAuthFailure(code: error.code, detail: error.detail)
+        }
+    }
+
+    /// Answers a request of an authenticated client whose proof is in order (RFC 9449 section 5).
+    ///
+    /// - Parameter body: takes the client and the thumbprint of the proof's key, nil without a proof.
+    private func proven(
+        _ request: IncomingRequest, _ body: (SandboxClient, String?) throws(OAuthFailure) -> Answer
+    ) -> Answer {
+        var rule = SandboxClient.ProofRule.optional
+        let answer: Answer
         do throws(OAuthFailure) {
             let client = try authenticated(request)
+            rule = client.proofs
+            answer = try body(client, try keyThumbprint(of: request, by: client))
+        } catch {
+            answer = error.challengingAnswer
+        }
+        return proofs.withNonce(answer, rule, as: .authorizationServer)
+    }
+
+    private func token(_ request: IncomingRequest) -> Answer {
+        proven(request) { client, thumbprint throws(OAuthFailure) in
             let tokens =
                 request.form["grant_type"] == DeviceGrants.grantType
                 ? try devices.redeem(request.form["device_code"], by: client)
                 : try server.exchange(request.form, by: client)
+            if let thumbprint { proofs.bind(tokens, to: thumbprint) }
             let answer: JSON = [
-                "access_token": .string(tokens.accessToken), "token_type": "Bearer",
+                "access_token": .string(tokens.accessToken), "token_type": thumbprint == nil ? "Bearer" : "DPoP",
                 "expires_in": .number(tokens.lifetime), "scope": .string(tokens.scope.joined(separator: " ")),
             ]
             let idToken = signer.idToken(for: tokens, issuer: server.origin)
             return .uncachedJSON(
                 answer.adding("refresh_token", tokens.refreshToken.map(JSON.string))
                     .adding("id_token", idToken.map(JSON.string)))
-        } catch {
-            return error.challengingAnswer
         }
     }
 
     /// RFC 9126 sections 2.1 to 2.3.
     private func push(_ request: IncomingRequest) -> Answer {
-        do throws(OAuthFailure) {
-            let client = try authenticated(request)
-            let reference = try server.push(request.form, by: client)
+        proven(request) { client, thumbprint throws(OAuthFailure) in
+            var form = request.form
+            if let thumbprint, form["dpop_jkt"] == nil {
+                form = FormParameters(form.pairs + [("dpop_jkt", thumbprint)])
+            }
+            // RFC 9449 section 10.1: where both come, they name one key.
+            guard thumbprint == nil || form["dpop_jkt"] == thumbprint else {
+                throw .invalidRequest("dpop_jkt is not the key of the proof.")
+            }
+            let reference = try server.push(form, by: client)
             return .uncachedJSON(
                 ["request_uri": .string(reference), "expires_in": .number(PushedRequests.lifetime)], status: 201)
-        } catch {
-            return error.challengingAnswer
         }
     }
 
@@ -121,7 +161,7 @@ package struct StandardStandIn: StandIn {
                 throw .invalidClient("Introspection needs a client with a secret.")
             }
             guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
-            return .uncachedJSON(server.introspection(of: token))
+            return .uncachedJSON(server.introspection(of: token, boundTo: proofs.thumbprint(of: token)))
         } catch {
             return error.challengingAnswer
         }

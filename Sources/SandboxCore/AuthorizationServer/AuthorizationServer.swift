@@ -64,6 +64,7 @@ package final class AuthorizationServer: Sendable {
                 clientID: request.client.id, user: user, scope: request.scope, authenticatedAt: authenticatedAt)
             grant.nonce = request.nonce
             grant.isStronglyAuthenticated = request.wantsStrongAuthentication
+            grant.keyThumbprint = request.keyThumbprint
             state.store.codes[code] = GrantStore.Code(
                 grantID: state.store.add(grant), redirectURI: request.redirectURI, challenge: request.challenge,
                 expiresAt: clock.now + dialect.codeLifetime)

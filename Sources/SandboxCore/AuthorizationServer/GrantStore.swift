@@ -8,6 +8,8 @@ package struct SandboxGrant: Sendable {
     package let authenticatedAt: Double
     package var nonce: String?
     package var isStronglyAuthenticated = false
+    /// The thumbprint of the key that the code is bound to (RFC 9449 section 10); nil for a code that counts for everyone.
+    package var keyThumbprint: String?
 
     package init(clientID: String, user: SandboxUser?, scope: [String], authenticatedAt: Double) {
         self.clientID = clientID
@@ -75,6 +77,11 @@ package struct GrantStore: Sendable {
 
     func isRevoked(grant id: Int) -> Bool {
         revokedGrants.contains(id)
+    }
+
+    /// The grant behind a code, whatever its state.
+    package func grant(ofCode code: String?) -> SandboxGrant? {
+        code.flatMap { codes[$0] }.map { grants[$0.grantID] }
     }
 
     /// The grant and token behind a valid access token.

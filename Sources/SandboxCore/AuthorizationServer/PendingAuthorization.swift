@@ -11,6 +11,8 @@ package struct PendingAuthorization: Sendable {
     let maximumAge: Double?
     let loginHint: String?
     let wantsStrongAuthentication: Bool
+    /// `dpop_jkt`: the thumbprint of the key that the code is for (RFC 9449 section 10).
+    let keyThumbprint: String?
     /// Path and query, to return to after the sign-in.
     package let target: String
 
@@ -88,7 +90,19 @@ extension AuthorizationServer {
             nonce: query["nonce"], prompt: Set(query["prompt"]?.split(separator: " ").map(String.init) ?? []),
             maximumAge: query["max_age"].flatMap { Double($0) }, loginHint: query["login_hint"],
             wantsStrongAuthentication: contextClasses.contains(PendingAuthorization.strongContextClass),
-            target: target)
+            keyThumbprint: try keyThumbprint(query), target: target)
+    }
+
+    /// RFC 9449 section 10.
+    private func keyThumbprint(_ query: FormParameters) throws(OAuthFailure) -> String? {
+        guard let thumbprint = query["dpop_jkt"] else { return nil }
+        guard Self.isHash(thumbprint) else { throw .invalidRequest("dpop_jkt must be 43 characters of base64url.") }
+        return thumbprint
+    }
+
+    /// Whether a text can be a SHA-256 in base64url.
+    private static func isHash(_ text: String) -> Bool {
+        text.utf8.count == 43 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) }
     }
 
     /// RFC 7636 section 4.3, S256 only.
@@ -102,9 +116,7 @@ extension AuthorizationServer {
         guard query["code_challenge_method"] == "S256" else {
             throw .invalidRequest("code_challenge_method must be S256.")
         }
-        guard challenge.utf8.count == 43,
-            challenge.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
-        else {
+        guard Self.isHash(challenge) else {
             throw .invalidRequest("code_challenge must be 43 characters of the base64url alphabet.")
         }
         return challenge

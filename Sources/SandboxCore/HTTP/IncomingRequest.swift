@@ -72,6 +72,11 @@ package struct IncomingRequest: Sendable {
         credentials(scheme: "bearer")
     }
 
+    /// The token of `Authorization: DPoP` (RFC 9449 section 7.1).
+    package var boundToken: String? {
+        credentials(scheme: "dpop")
+    }
+
     /// Id and secret of `Authorization: Basic`, parted at the first colon and not decoded further.
     package var basicCredentials: (id: String, secret: String)? {
         guard let encoded = credentials(scheme: "basic"), let bytes = Data(base64Encoded: encoded) else { return nil }
