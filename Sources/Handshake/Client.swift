@@ -63,6 +63,9 @@ public struct Client: Sendable {
         /// opens.
         public var pushedRequests = Pushing.automatic
 
+        /// Whether tokens are bound to a key (RFC 9449). An account keeps what it was signed in with.
+        public var dpop = Binding.automatic
+
         /// When an authorization request is handed to the server before the browser opens.
         public enum Pushing: String, Sendable, Hashable, Codable, CaseIterable {
             /// Whenever the server has an endpoint for it.
@@ -70,6 +73,19 @@ public struct Client: Sendable {
             /// Always; a server without an endpoint for it is an error.
             case always
             /// Never; a server that demands it is an error.
+            case never
+        }
+
+        /// When tokens are bound to a key, which proves each request (RFC 9449).
+        public enum Binding: String, Sendable, Hashable, Codable, CaseIterable {
+            /// Where the service is known to take no other tokens. That is, where its description says so, and where the server
+            /// takes no pushed request without a proof.
+            case automatic = "auto"
+            /// Always; a server that answers with a bearer token is an error.
+            case always
+            /// Always, and a bearer token is accepted. For servers that bind the refresh token alone (RFC 9449, section 5).
+            case refreshOnly = "refresh-only"
+            /// Never; a service whose APIs take no other tokens is an error.
             case never
         }
 
@@ -171,8 +187,11 @@ public struct Client: Sendable {
     }
 
     /// A request to a server's token endpoint, as the service wants it.
+    ///
+    /// - Parameter key: what the request's proof will be signed with; nil for a request without one.
     func tokenRequest(
-        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, in environment: Environment
+        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, provingBy key: DPoPKey? = nil,
+        in environment: Environment
     ) throws(HandshakeError) -> TokenRequest {
         let deviations = service.deviations
         var headers = requiredHeaders
@@ -182,7 +201,7 @@ public struct Client: Sendable {
             grantType, at: server, clientID: id, authentication: try authentication(at: server, in: environment),
             resources: resources.map(\.string), extras: deviations.tokenParameters,
             scopeDelimiter: deviations.scopeDelimiter, repeatedScopes: deviations.repeatsScope ? scopes : [],
-            headers: headers, deviations: deviations.token)
+            headers: headers, deviations: deviations.token, accepting: accepting(key))
     }
 
     /// A request to a server's device authorization endpoint, as the service wants it.
@@ -269,6 +288,15 @@ public struct Client: Sendable {
             now: environment.time.now, random: environment.random)
         try assertion.check(at: server)
         return .assertion(assertion)
+    }
+}
+
+extension Client.Options {
+    /// Decodes the options. One that is absent, as in records from before it existed, is the usual.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        pushedRequests = try values.decodeIfPresent(Pushing.self, forKey: .pushedRequests) ?? pushedRequests
+        dpop = try values.decodeIfPresent(Binding.self, forKey: .dpop) ?? dpop
     }
 }
 

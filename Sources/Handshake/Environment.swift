@@ -16,6 +16,8 @@ final class Environment: Sendable {
         .init(maximum: 86_400, maximumStale: 604_800, coolingPeriod: 60))
     private let keySets = FetchedValues<EndpointURL, JSONWebKeySet>(
         .init(maximum: 3_600, maximumStale: 86_400, coolingPeriod: 60))
+    /// What proofs of keys need to know of servers.
+    let proofs = ProofMemory()
     /// Accounts with a grant that is not stored yet: it would be lost with them.
     private let retained = Mutex<[AccountID: Account]>([:])
 
@@ -96,12 +98,14 @@ final class Environment: Sendable {
 
     /// One exchange: builds the request, sends it and reads the response.
     ///
+    /// - Parameter key: what the request's proof is signed with; nil for a request without one.
     /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)``, `CancellationError`.
     func exchange<Answer>(
-        _ request: () throws -> RequestMessage, _ read: (ResponseMessage) throws -> Answer
+        provingBy key: DPoPKey? = nil, _ request: () throws -> RequestMessage,
+        _ read: (ResponseMessage) throws -> Answer
     ) async throws -> Answer {
         do {
-            return try read(try await transport.send(try request(), limits: limits))
+            return try read(try await transmit(provingBy: key, request))
         } catch let error as OAuthError {
             throw HandshakeError.exchange(error)
         } catch let error as TransportError {

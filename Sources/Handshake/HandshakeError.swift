@@ -52,6 +52,8 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case answerLost = "answer_lost"
         /// The access token has expired, and there is no refresh token.
         case notRefreshable = "not_refreshable"
+        /// The key that the tokens are bound to was lost (RFC 9449, section 5). The grant is still stored.
+        case keyLost = "key_lost"
         /// The service refuses even the newest token.
         case stillUnauthorized = "still_unauthorized"
         /// A sign-out has begun.
@@ -85,6 +87,7 @@ extension HandshakeError: CustomStringConvertible {
         case .demanded(.scopes, _): "insufficient_scope"
         case .demanded(.stepUp, _): "insufficient_user_authentication"
         case .demanded(.freshToken, _): "invalid_token"
+        case .demanded(.boundToken, _): "dpop_required"
         case .tooManyRedirects: "too_many_redirects"
         case .contentNotReplayable: "content_not_replayable"
         case .signInAbandoned(.denied): "access_denied"
@@ -127,6 +130,7 @@ extension HandshakeError.SignInReason {
         case .refreshRejected: "the service no longer accepts the refresh token"
         case .answerLost: "the answer to a refresh was lost and the service has revoked the old token"
         case .notRefreshable: "the access token has expired and the service gave no refresh token"
+        case .keyLost: "the key that its tokens are bound to was lost"
         case .stillUnauthorized: "the service rejects new tokens too"
         case .signingOut: "a sign-out has begun; finish it or sign in again"
         }
@@ -142,6 +146,8 @@ extension ResourceDemand {
             scopes.isEmpty
                 ? "The token lacks a scope. Sign in again with the scope that the API requires"
                 : "The token lacks the scope “\(scopes.joined(separator: " "))”. Sign in again with that scope"
+        case .boundToken:
+            "The API takes only tokens that are bound to a key (DPoP). Sign in again with DPoP"
         case .stepUp(let values, let age):
             "The service requires the user to authenticate again"
                 + (values.isEmpty ? "" : " by \(values.joined(separator: " "))")

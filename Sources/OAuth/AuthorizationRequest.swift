@@ -39,6 +39,9 @@ public struct AuthorizationRequest: Sendable {
         public var expectsIDToken = true
         /// The APIs that the token is for (RFC 8707, section 2).
         public var resources: [String] = []
+        /// The thumbprint of the key that the code is bound to (RFC 9449, section 10). Nil for none, and for a request that is
+        /// pushed with a proof, which binds the code as well (section 10.1).
+        public var keyThumbprint: String?
         /// Parameters that the service or the caller adds. None may have a name that the protocol uses. The ID token has to
         /// satisfy a `max_age` and `acr_values` among them.
         public var extras: [String: String] = [:]
@@ -90,6 +93,7 @@ public struct AuthorizationRequest: Sendable {
         try parameters.add("code_challenge", verifier.challenge)
         try parameters.add("code_challenge_method", "S256")
         try parameters.addEach("resource", options.resources)
+        try parameters.add("dpop_jkt", options.keyThumbprint)
         try parameters.add(extras: options.extras, reserved: Self.reservedNames)
         self.init(
             restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes,

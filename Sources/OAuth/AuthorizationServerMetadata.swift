@@ -33,6 +33,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var revocationEndpointAuthSigningAlgorithms: [String]?
     /// `introspection_endpoint_auth_signing_alg_values_supported`. Nil when the server does not state them.
     public var introspectionEndpointAuthSigningAlgorithms: [String]?
+    /// `dpop_signing_alg_values_supported` (RFC 9449, section 5.1). Nil when the server does not state them.
+    public var dpopSigningAlgorithms: [String]?
     /// Whether the server accepts only pushed authorization requests. Source: RFC 9126, section 5.
     public var requiresPushedAuthorizationRequests = false
     /// `grant_types_supported`; nil when the server does not state them.
@@ -106,6 +108,7 @@ extension AuthorizationServerMetadata {
             "revocation_endpoint_auth_signing_alg_values_supported")
         introspectionEndpointAuthSigningAlgorithms = try document.strings(
             "introspection_endpoint_auth_signing_alg_values_supported")
+        dpopSigningAlgorithms = try document.strings("dpop_signing_alg_values_supported")
         requiresPushedAuthorizationRequests = try document.bool("require_pushed_authorization_requests") ?? false
         grantTypes = try document.strings("grant_types_supported")
         scopes = try document.strings("scopes_supported")
@@ -183,6 +186,7 @@ extension AuthorizationServerMetadata {
             revocationEndpointAuthSigningAlgorithms ?? other.revocationEndpointAuthSigningAlgorithms
         introspectionEndpointAuthSigningAlgorithms =
             introspectionEndpointAuthSigningAlgorithms ?? other.introspectionEndpointAuthSigningAlgorithms
+        dpopSigningAlgorithms = dpopSigningAlgorithms ?? other.dpopSigningAlgorithms
         requiresPushedAuthorizationRequests =
             requiresPushedAuthorizationRequests || other.requiresPushedAuthorizationRequests
         grantTypes = grantTypes ?? other.grantTypes

@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// Scheme, host and port: who one talks to (RFC 6454).
 public struct Origin: Sendable, Hashable {
     /// The two schemes that carry requests.
@@ -56,6 +58,12 @@ public struct Origin: Sendable, Hashable {
         self.scheme = scheme
         self.host = host.lowercased()
         self.port = port
+    }
+
+    /// The origin that a request goes to; nil when the request does not name one.
+    package init?(of head: HTTPRequest) {
+        guard let scheme = Scheme(head.scheme ?? "") else { return nil }
+        self.init(scheme: scheme, authority: Substring(head.authority ?? ""))
     }
 
     private static func isHost(_ host: Substring) -> Bool {

@@ -9,25 +9,37 @@ public enum ResourceDemand: Sendable, Hashable {
     case scopes([String])
     /// The user has to authenticate again or better (RFC 9470, section 3). `maximumAge` is in seconds.
     case stepUp(acrValues: [String], maximumAge: Int?)
+    /// The API takes only tokens that are bound to a key (RFC 9449, section 7.1). This one is not.
+    case boundToken
 
     /// Reads the demand.
     ///
-    /// - Returns: nil when the response is no refusal of the token. A 401 without a readable Bearer challenge asks for
-    ///   a fresh token.
-    public init?(_ response: ResponseMessage, hiding secrets: [Secret] = []) {
+    /// - Parameters:
+    ///   - response: the API's answer.
+    ///   - isBound: whether the token that was sent is bound to a key (RFC 9449). Its challenge is a DPoP challenge.
+    ///   - secrets: what the demand may not show.
+    /// - Returns: nil when the response is no refusal of the token, such as one of a proof. A 401 without a readable
+    ///   challenge asks for a fresh token.
+    public init?(_ response: ResponseMessage, isBound: Bool = false, hiding secrets: [Secret] = []) {
         let status = response.head.status.code
         guard status == 401 || status == 403 else { return nil }
-        let bearer = AuthenticationChallenge.challenges(in: response.head.headerFields)?.first { $0.scheme == "bearer" }
-        switch bearer?.parameters["error"] {
+        let challenges = AuthenticationChallenge.challenges(in: response.head.headerFields) ?? []
+        let (bearer, dpop) = (challenges.first { $0.scheme == "bearer" }, challenges.first { $0.scheme == "dpop" })
+        if !isBound, bearer == nil, dpop != nil, status == 401 {
+            self = .boundToken
+            return
+        }
+        let challenge = isBound ? dpop ?? bearer : bearer
+        switch challenge?.parameters["error"] {
         case "insufficient_scope":
-            self = .scopes(Self.words("scope", of: bearer, hiding: secrets))
+            self = .scopes(Self.words("scope", of: challenge, hiding: secrets))
         case "insufficient_user_authentication":
             self = .stepUp(
-                acrValues: Self.words("acr_values", of: bearer, hiding: secrets),
-                maximumAge: bearer?.parameters["max_age"].flatMap(wholeNumber))
+                acrValues: Self.words("acr_values", of: challenge, hiding: secrets),
+                maximumAge: challenge?.parameters["max_age"].flatMap(wholeNumber))
         case "invalid_token":
             self = .freshToken
-        case "invalid_request":
+        case "invalid_request", DPoPNonce.code, "invalid_dpop_proof":
             return nil
         default:
             guard status == 401 else { return nil }

@@ -73,6 +73,8 @@ public struct ServerError: Error, Sendable, Hashable {
         "interaction_required", "login_required", "account_selection_required", "consent_required",
         "registration_not_supported", "invalid_token", "insufficient_scope", "insufficient_user_authentication",
         "authorization_declined",
+        // RFC 9449, section 12.2
+        "use_dpop_nonce", "invalid_dpop_proof",
     ]
 
     /// Whether the server rejects the refresh token or code for good. It is the only response that ends a session

@@ -132,9 +132,15 @@ extension SigningKey {
     ) throws(OAuthError) -> Secret {
         var header = header
         header["alg"] = .string(algorithm.rawValue)
-        let text =
+        return try sign(
             Base64URL.encode(JSONValue.object(header).json.utf8) + "."
-            + Base64URL.encode(JSONValue.object(payload).json.utf8)
+                + Base64URL.encode(JSONValue.object(payload).json.utf8), by: algorithm)
+    }
+
+    /// The text with its signature.
+    ///
+    /// - Parameter text: header and payload, encoded and joined (RFC 7515, section 5.1).
+    func sign(_ text: String, by algorithm: SignatureAlgorithm) throws(OAuthError) -> Secret {
         guard let signature = try? material.signature(of: Array(text.utf8), by: algorithm) else {
             throw Self.wrong("it cannot sign with \(algorithm.rawValue)")
         }

@@ -35,14 +35,27 @@ public struct TokenRequest: Sendable {
     public let headers: HTTPFields
     /// How the service's token endpoint departs from the standard.
     public let deviations: TokenDeviations
+    /// Which access tokens the client can use.
+    public let accepting: AccessTokenKinds
+
+    /// Which access tokens a client can use, by `token_type` (RFC 6749, section 7.1).
+    public enum AccessTokenKinds: String, Sendable, Hashable {
+        /// Tokens that count for everyone who has them (RFC 6750).
+        case bearer
+        /// Tokens that are bound to the key of the proof (RFC 9449, section 5). A bearer token is an error.
+        case bound
+        /// Either. A server may bind the refresh token alone (RFC 9449, section 5).
+        case either
+    }
 
     /// Prepares an exchange with `server`.
     public init(
         _ grantType: GrantType, at server: AuthorizationServerMetadata, clientID: String,
         authentication: ClientAuthentication, resources: [String] = [], extras: [String: String] = [:],
         scopeDelimiter: String = " ", repeatedScopes: [String] = [], headers: HTTPFields = HTTPFields(),
-        deviations: TokenDeviations = TokenDeviations()
+        deviations: TokenDeviations = TokenDeviations(), accepting: AccessTokenKinds = .bearer
     ) {
+        self.accepting = accepting
         self.repeatedScopes = repeatedScopes
         self.headers = headers
         self.deviations = deviations
@@ -128,7 +141,8 @@ public struct TokenRequest: Sendable {
             throw error
         }
         try response.requireSuccess(.token, hiding: secrets)
-        return try TokenResponse(parsing: response.content, now: now, hiding: secrets, deviations: deviations)
+        return try TokenResponse(
+            parsing: response.content, now: now, hiding: secrets, deviations: deviations, accepting: accepting)
     }
 
     /// What this exchange sends and no error may show. A service may want a secret as an extra parameter; short ones are

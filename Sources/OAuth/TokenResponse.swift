@@ -10,18 +10,20 @@ public struct TokenResponse: Sendable {
     public let scopes: [String]?
     /// The ID token as it came: not yet checked.
     public let idToken: Secret?
+    /// Whether the access token is bound to a key (RFC 9449, section 5). Its `token_type` is then `DPoP`.
+    public let isBound: Bool
     /// What no error about this response may show: what the exchange sent, and the response's own tokens.
     package let secrets: [Secret]
 
     /// Reads the content of a successful response.
     ///
-    /// A number may come as a string of digits. Unknown members are ignored. A `token_type` other than `Bearer`, in any
-    /// case of letters, is an error: the client would not know how to use such a token (RFC 6749, section 7.1).
+    /// A number may come as a string of digits. Unknown members are ignored. A `token_type` other than those that the client
+    /// accepts, in any case of letters, is an error: it would not know how to use such a token (RFC 6749, section 7.1).
     ///
     /// - Throws: ``OAuthError/server(_:)`` for a content with `error`, which some servers send with status 200.
     init(
         parsing content: [UInt8], now: Double, hiding secrets: [Secret],
-        deviations: TokenDeviations = TokenDeviations()
+        deviations: TokenDeviations = TokenDeviations(), accepting: TokenRequest.AccessTokenKinds = .bearer
     ) throws(OAuthError) {
         let response = try ResponseReader(step: .token, content: content, hiding: secrets, deviations: deviations)
         if let error = response.serverError(status: 200) { throw error }
@@ -29,7 +31,7 @@ public struct TokenResponse: Sendable {
         guard let accessToken = try response.token(member) else {
             throw response.malformed(member, expected: "a non-empty string")
         }
-        try Self.checkType(in: response, accepting: deviations.tokenTypes)
+        isBound = try Self.isBound(response, accepting: accepting, deviations.tokenTypes)
         self.accessToken = accessToken
         expiresAt = try Self.expiry(in: response, now: now, deviations)
         refreshToken = try response.token("refresh_token")
@@ -38,14 +40,21 @@ public struct TokenResponse: Sendable {
         self.secrets = secrets + [accessToken, refreshToken, idToken].compactMap(\.self)
     }
 
-    private static func checkType(in response: ResponseReader, accepting types: [String]) throws(OAuthError) {
-        if response["token_type"] == nil, types.contains("") { return }
+    /// Whether the token is bound to a key, by its type.
+    ///
+    /// - Parameter others: the service's own words for a bearer token.
+    private static func isBound(
+        _ response: ResponseReader, accepting kinds: TokenRequest.AccessTokenKinds, _ others: [String]
+    ) throws(OAuthError) -> Bool {
+        if response["token_type"] == nil, others.contains(""), kinds != .bound { return false }
         let type = try response.requiredString("token_type")
         // Of bounded length: lowercasing a text from outside may cost more than its length.
-        guard type.utf8.count <= 64, (["Bearer"] + types).contains(where: { $0.lowercased() == type.lowercased() })
-        else {
-            throw response.malformed("token_type", expected: "Bearer", found: type)
+        let word = type.utf8.count <= 64 ? type.lowercased() : ""
+        if kinds != .bearer, word == "dpop" { return true }
+        if kinds != .bound, (["Bearer"] + others).contains(where: { $0.lowercased() == word }), !word.isEmpty {
+            return false
         }
+        throw response.malformed("token_type", expected: kinds == .bearer ? "Bearer" : "DPoP", found: type)
     }
 
     /// Seconds since 1970 at which the access token expires; nil when the response does not say.

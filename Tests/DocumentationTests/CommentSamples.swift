@@ -37,6 +37,12 @@ private enum CommentSamples {
         return client
     }
 
+    static func bound(_ service: Service) -> Client {
+        var client = Client(service: service, id: "app")
+        client.options.dpop = .always
+        return client
+    }
+
     static func vault(data: String, config: String) throws -> FileVault {
         let vault = try FileVault(directory: "\(data)/handshake/vault", keyFile: "\(config)/handshake/key")
         return vault

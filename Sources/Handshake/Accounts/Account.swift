@@ -23,7 +23,7 @@ public final class Account: Sendable {
 
     private struct State {
         var record: AccountRecord
-        var credential: BearerCredential
+        var credential: AccessCredential
         /// A record that is not stored yet: it is stored before any caller sees it.
         var unstored: Unstored?
         /// Until when a failed refresh is not repeated while the present token still lives; seconds since 1970.
@@ -59,7 +59,7 @@ public final class Account: Sendable {
             origins += [server.issuer.url.origin] + [server.userInfoEndpoint?.origin].compactMap(\.self)
         }
         allowedOrigins = origins.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        state = Mutex(State(record: record, credential: BearerCredential(record.grant.accessToken, client.service)))
+        state = Mutex(State(record: record, credential: AccessCredential(record, client.service)))
     }
 
     /// What is known of the account without a request. It is as of the last token change that this process saw.
@@ -68,6 +68,9 @@ public final class Account: Sendable {
     }
 
     /// An unexpired access token.
+    ///
+    /// A token that is bound to a key (``AccountStatus/isBound``) is of no use without a proof for each request: ``send(_:redirects:limits:)``
+    /// adds it.
     ///
     /// A fresh token is returned immediately, without waiting and without a request. Otherwise the token is refreshed, or
     /// taken over from another task or process that refreshed it.
@@ -88,13 +91,13 @@ public final class Account: Sendable {
     }
 
     /// A fresh token with its `Authorization` field.
-    func credential() async throws -> BearerCredential {
+    func credential() async throws -> AccessCredential {
         if let credential = state.withLock({ state in isFresh(state) ? state.credential : nil }) { return credential }
-        return BearerCredential(try await freshRecord().grant.accessToken, service)
+        return AccessCredential(try await freshRecord(), service)
     }
 
     private func isFresh(_ state: borrowing State) -> Bool {
-        state.unstored == nil && state.record.isUsable && state.record.unchecked == nil
+        state.unstored == nil && state.record.isUsable && state.record.unchecked == nil && !state.record.hasLostKey
             && state.record.grant.isFresh(at: environment.time.now(), margin: refreshMargin)
     }
 
@@ -115,14 +118,14 @@ public final class Account: Sendable {
     private static let quietTime = 5.0
 
     private func isAlive(_ record: AccountRecord) -> Bool {
-        record.isUsable && record.grant.expiresAt.map { environment.time.now() < $0 } ?? false
+        record.isUsable && !record.hasLostKey && record.grant.expiresAt.map { environment.time.now() < $0 } ?? false
     }
 
     /// A record that is newer than the one with the token that the service refused.
     func record(after refused: Secret) async throws -> AccountRecord {
         while true {
             let present = record
-            if present.isUsable, !present.grant.accessToken.matches(refused),
+            if present.isUsable, !present.hasLostKey, !present.grant.accessToken.matches(refused),
                 present.grant.isFresh(at: environment.time.now(), margin: 0)
             {
                 return present
@@ -153,7 +156,7 @@ public final class Account: Sendable {
     func adopt(_ record: AccountRecord) {
         state.withLock { state in
             state.record = record
-            state.credential = BearerCredential(record.grant.accessToken, service)
+            state.credential = AccessCredential(record, service)
             state.unstored = nil
             state.quietUntil = 0
         }

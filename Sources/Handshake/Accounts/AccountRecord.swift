@@ -24,33 +24,48 @@ struct AccountRecord: Sendable {
         case never
     }
 
+    /// A grant whose ID token was not checked yet, and how it is bound to a key.
+    struct Unchecked: Sendable {
+        let grant: Grant
+        let binding: TokenBinding?
+    }
+
     let id: AccountID
     var grant: Grant
     /// The grant of a refresh whose ID token could not be checked yet. It takes the place of ``grant`` when it was.
     ///
     /// It is stored, because a service that rotates refresh tokens accepts no earlier one.
-    var unchecked: Grant?
+    var unchecked: Unchecked?
     var state: State
     var refreshMethod: RefreshMethod
     /// Counts the stored grants of this session, so that two holders can tell which is newer.
     var generation: Int
     /// The discovered server's metadata as of the sign-in; nil for a service that is described by hand.
     var server: AuthorizationServerMetadata?
+    /// How the grant is bound to a key (RFC 9449); nil for bearer tokens.
+    var binding: TokenBinding?
+
+    /// Whether the access token is bound to a key that was lost: no request can be proven with it.
+    var hasLostKey: Bool { binding.map { $0.bindsAccessToken && $0.key == nil } ?? false }
+
+    /// Whether the access token is bound to a key. It is then sent with proofs, and never as a bearer token.
+    var isBound: Bool { binding?.bindsAccessToken ?? false }
 
     /// The same account with the next grant.
-    func refreshed(_ grant: Grant) -> AccountRecord {
+    func refreshed(_ grant: Grant, _ binding: TokenBinding?) -> AccountRecord {
         var next = self
         next.grant = grant
         next.unchecked = nil
+        next.binding = binding
         next.state = .signedIn
         next.generation += 1
         return next
     }
 
     /// The same account, which keeps a next grant until its ID token can be checked.
-    func keeping(unchecked grant: Grant, since: Double) -> AccountRecord {
+    func keeping(unchecked: Unchecked, since: Double) -> AccountRecord {
         var next = self
-        next.unchecked = grant
+        next.unchecked = unchecked
         next.state = .refreshing(since: since)
         next.generation += 1
         return next
@@ -78,12 +93,13 @@ struct AccountRecord: Sendable {
         next.grant = Grant(
             accessToken: Secret(""), expiresAt: 0, issuedAt: grant.issuedAt, refreshToken: nil, scopes: grant.scopes,
             identity: grant.identity)
+        next.binding = nil
         return next
     }
 
     /// The tokens, which nothing shows.
     var secrets: [Secret] {
-        [grant, unchecked].compactMap(\.self).flatMap {
+        [grant, unchecked?.grant].compactMap(\.self).flatMap {
             [$0.accessToken, $0.refreshToken, $0.idToken].compactMap(\.self)
         }
     }

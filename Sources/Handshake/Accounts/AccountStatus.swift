@@ -22,6 +22,8 @@ public struct AccountStatus: Sendable, Hashable {
     public let expiresAt: Double?
     /// Whether a new access token can be had without the user.
     public let isRefreshable: Bool
+    /// Whether the access token is bound to a key (RFC 9449). It is then of no use to a program without that key.
+    public let isBound: Bool
     /// Who the user is, from the verified ID token; nil when the service gave none.
     public let identity: IDTokenClaims?
     /// How many grants this session has had.
@@ -45,6 +47,7 @@ public struct AccountStatus: Sendable, Hashable {
         expiresAt = if case .ended = record.state { nil } else { record.grant.expiresAt }
         isRefreshable =
             record.isUsable && (record.grant.refreshToken != nil || record.refreshMethod == .clientCredentials)
+        isBound = record.isUsable && record.isBound
         identity = record.grant.identity
         generation = record.generation
         server = record.server

@@ -39,10 +39,13 @@ extension Account {
     ) async throws -> ResponseMessage {
         try check(request)
         let credential = try await credential()
-        let (response, demand) = try await deliver(request, with: credential, redirects: redirects, by: transmit)
+        var attempts = ProofAttempts()
+        let (response, demand) = try await deliver(
+            request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
         guard let demand else { return response }
         guard demand == .freshToken else { throw HandshakeError.demanded(demand, status: response.head.status.code) }
-        return try await replay(request, refused: credential.token, redirects: redirects, by: transmit)
+        return try await replay(
+            request, refused: credential.token, redirects: redirects, counting: &attempts, by: transmit)
     }
 
     /// Sends a request to an address, absolute or relative to the service's API.
@@ -116,11 +119,13 @@ extension Account {
 
     /// Refreshes because `refused` was not accepted, and sends the request a second time if its content allows it.
     private func replay(
-        _ request: RequestMessage, refused: Secret, redirects: RedirectPolicy, by transmit: Transmission
+        _ request: RequestMessage, refused: Secret, redirects: RedirectPolicy, counting attempts: inout ProofAttempts,
+        by transmit: Transmission
     ) async throws -> ResponseMessage {
-        let credential = BearerCredential(try await record(after: refused).grant.accessToken, service)
+        let credential = AccessCredential(try await record(after: refused), service)
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
-        let (response, demand) = try await deliver(request, with: credential, redirects: redirects, by: transmit)
+        let (response, demand) = try await deliver(
+            request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
         switch demand {
         case nil: return response
         case .freshToken?: throw HandshakeError.signInRequired(id, .stillUnauthorized)
@@ -131,23 +136,23 @@ extension Account {
     /// Sends, and follows redirects as `redirects` says. Ignores 401 responses from foreign origins: those hosts never
     /// received the token.
     private func deliver(
-        _ request: RequestMessage, with credential: BearerCredential, redirects: RedirectPolicy,
-        by transmit: Transmission
+        _ request: RequestMessage, with credential: AccessCredential, redirects: RedirectPolicy,
+        counting attempts: inout ProofAttempts, by transmit: Transmission
     ) async throws -> (ResponseMessage, ResourceDemand?) {
         var request = request
         addRequiredHeaders(to: &request)
         request.head.headerFields[credential.name] = credential.field
         var staysHome = true
         for _ in 0...Self.maximumRedirects {
-            let response: ResponseMessage
-            do {
-                response = try await transmit(request)
-            } catch let error as TransportError {
-                throw HandshakeError.network(error)
-            }
+            let response = try await environment.transmit(
+                request, with: staysHome ? credential : nil, counting: &attempts, by: transmit)
             guard redirects == .follow, let target = try target(of: response, to: request) else {
                 let isAuthorized = request.head.headerFields[credential.name] != nil
-                return (response, isAuthorized ? client.service.demand(in: response, hiding: credential.token) : nil)
+                guard isAuthorized else { return (response, nil) }
+                return (
+                    response,
+                    client.service.demand(in: response, hiding: credential.token, isBound: credential.key != nil)
+                )
             }
             staysHome = staysHome && receivesToken(target)
             request = redirected(request, to: target, with: staysHome ? credential : nil, credential.name)
@@ -196,13 +201,15 @@ extension Account {
     /// The token goes to the service's own origins and nowhere else, and not along with what another origin has chosen: then
     /// `credential` is nil.
     private func redirected(
-        _ request: RequestMessage, to target: EndpointURL, with credential: BearerCredential?, _ name: HTTPField.Name
+        _ request: RequestMessage, to target: EndpointURL, with credential: AccessCredential?, _ name: HTTPField.Name
     ) -> RequestMessage {
         var headers = request.head.headerFields
         let isSameOrigin =
             target.origin.authority == request.head.authority && target.origin.scheme.rawValue == request.head.scheme
         if !isSameOrigin { headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) }) }
         headers[name] = credential?.field
+        // A proof is for one address; the next sending makes its own.
+        headers[.dpop] = nil
         var redirected = RequestMessage(request.head.method, target, headers: headers)
         if credential != nil { addRequiredHeaders(to: &redirected) }
         return redirected
@@ -228,25 +235,4 @@ public enum RedirectPolicy: Sendable, Hashable {
 
     /// The fields that may go to another origin.
     static let portableFields: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent]
-}
-
-/// An access token and the field that carries it, prepared once for each token (RFC 6750, section 2.1).
-struct BearerCredential: Sendable {
-    let token: Secret
-    let name: HTTPField.Name
-    let field: String
-
-    init(_ token: Secret, _ service: Service) {
-        self.token = token
-        switch service.deviations.authorization {
-        case .bearer: (name, field) = (.authorization, "Bearer " + token.reveal())
-        case .scheme(let scheme): (name, field) = (.authorization, scheme + " " + token.reveal())
-        case .field(let name): (self.name, field) = (name, token.reveal())
-        }
-    }
-}
-
-extension BearerCredential: CustomStringConvertible, CustomReflectable {
-    var description: String { "(secret)" }
-    var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -39,10 +39,18 @@ extension Account {
     ///
     /// - Parameter address: what the request goes to, absolute or relative to the service's API; nil does not check it.
     /// - Throws: `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/foreignOrigin` for an
-    ///   address that is none of the service's; what ``accessToken()`` throws.
+    ///   address that is none of the service's; ``HandshakeError/configuration(member:problem:)`` for a token that is bound
+    ///   to a key, since no field authorizes more than one request with it; what ``accessToken()`` throws.
     public func authorizationFields(for address: String? = nil) async throws -> HTTPFields {
         if let address { try check(RequestMessage(.get, resolve(address))) }
         let credential = try await credential()
+        guard credential.key == nil else {
+            throw HandshakeError.configuration(
+                member: "headers",
+                problem:
+                    "the token is bound to a key (DPoP), so each request needs a proof of its own; send the request here instead"
+            )
+        }
         var fields = requiredHeaders
         fields[.contentType] = nil
         fields[credential.name] = credential.field

@@ -57,6 +57,7 @@ extension Account {
 
     /// Whether a stored record needs no call: its token lives, and is not the one that was refused.
     private func isNewEnough(_ stored: AccountRecord, after refused: Secret?) -> Bool {
+        guard !stored.hasLostKey else { return false }
         let now = environment.time.now()
         guard let refused else { return stored.grant.isFresh(at: now, margin: refreshMargin) }
         return !stored.grant.accessToken.matches(refused) && stored.grant.isFresh(at: now, margin: 0)
@@ -75,7 +76,8 @@ extension Account {
     }
 
     private func performRefresh(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
-        guard let request = try await refreshRequest(for: stored) else {
+        let key = try await proofKey(for: stored)
+        guard let request = try await refreshRequest(for: stored, provingBy: key) else {
             // A token that lives may do elsewhere, or to its last second: only its expiry ends such a session.
             guard stored.grant.isExpired(at: environment.time.now()) else {
                 throw HandshakeError.signInRequired(id, .notRefreshable)
@@ -89,13 +91,15 @@ extension Account {
         }
         do {
             let now = environment.time.now()
-            let response = try await exchange(request, now: now)
+            let response = try await exchange(request, provingBy: key, now: now)
             let grant = stored.grant.refreshed(by: response, now: now)
+            let binding = TokenBinding(key, response)
             // A session that has no verified identity believes no ID token.
             guard let idToken = response.idToken, grant.identity != nil else {
-                return try await keepRefreshed(stored.refreshed(grant), replacing: stored, in: locked)
+                return try await keepRefreshed(stored.refreshed(grant, binding), replacing: stored, in: locked)
             }
-            let unchecked = stored.keeping(unchecked: grant.with(idToken, grant.identity), since: now)
+            let unchecked = stored.keeping(
+                unchecked: .init(grant: grant.with(idToken, grant.identity), binding: binding), since: now)
             return try await settle(keep(unchecked, replacing: stored, in: locked), in: locked)
         } catch let failure as RefreshFailure {
             throw try await conclude(failure, of: stored, answerWasLost: answerWasLost, in: locked)
@@ -127,11 +131,12 @@ extension Account {
 
     /// Checks the ID token of the unchecked grant, which then takes the place of the session's grant, or is removed.
     private func settle(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
-        guard let grant = stored.unchecked else { return stored }
+        guard let unchecked = stored.unchecked else { return stored }
+        let grant = unchecked.grant
         adopt(stored)
         do {
             let identity = try await verifiedIdentity(of: grant, in: stored)
-            let next = stored.refreshed(grant.with(grant.idToken, identity))
+            let next = stored.refreshed(grant.with(grant.idToken, identity), unchecked.binding)
             return try await keepRefreshed(next, replacing: stored, in: locked)
         } catch let error as HandshakeError where error.isRefusal {
             let refused = stored.refusingUnchecked()
@@ -150,7 +155,21 @@ extension Account {
             hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, clientID: client.id)
     }
 
-    private func refreshRequest(for stored: AccountRecord) async throws -> TokenRequest? {
+    /// The key that the proof of a refresh is signed with; nil for bearer tokens.
+    ///
+    /// The refresh tokens of a confidential client are bound to the client, so a new key serves in the place of a lost one.
+    /// Those of a public client are bound to the key (RFC 9449, section 5).
+    ///
+    /// - Throws: ``HandshakeError/signInRequired(_:_:)`` for a public client whose key was lost. Its grant stays stored.
+    private func proofKey(for stored: AccountRecord) async throws -> DPoPKey? {
+        guard let binding = stored.binding else { return nil }
+        if let key = binding.key { return key }
+        guard client.isConfidential else { throw HandshakeError.signInRequired(id, .keyLost) }
+        let server = try await environment.server(of: client.service, known: stored.server)
+        return try client.newDPoPKey(at: server, isDemanded: true)
+    }
+
+    private func refreshRequest(for stored: AccountRecord, provingBy key: DPoPKey?) async throws -> TokenRequest? {
         let server = try await environment.server(of: client.service, known: stored.server)
         let grantType: TokenRequest.GrantType
         switch (stored.refreshMethod, stored.grant.refreshToken) {
@@ -158,7 +177,7 @@ extension Account {
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
         }
-        return try client.tokenRequest(grantType, at: server, in: environment)
+        return try client.tokenRequest(grantType, at: server, provingBy: key, in: environment)
     }
 
     /// What a failed call means for the session.
@@ -174,12 +193,14 @@ extension Account {
 
     /// Calls, and retries once when the connection was cut: services that forgive a repeated refresh token do so for
     /// seconds only.
-    private func exchange(_ request: TokenRequest, now: Double) async throws(RefreshFailure) -> TokenResponse {
+    private func exchange(
+        _ request: TokenRequest, provingBy key: DPoPKey?, now: Double
+    ) async throws(RefreshFailure) -> TokenResponse {
         do {
-            return try await attempt(request, now: now)
+            return try await attempt(request, provingBy: key, now: now)
         } catch .uncertain(.refreshUncertain(let id, .cut(let host, let reason)?)) {
             do {
-                return try await attempt(request, isRepeat: true, now: now)
+                return try await attempt(request, provingBy: key, isRepeat: true, now: now)
             } catch .unprocessed {
                 // It says nothing of the first call, which may have been processed.
                 throw .uncertain(.refreshUncertain(id, .cut(host: host, reason: reason)))
@@ -188,10 +209,10 @@ extension Account {
     }
 
     private func attempt(
-        _ request: TokenRequest, isRepeat: Bool = false, now: Double
+        _ request: TokenRequest, provingBy key: DPoPKey?, isRepeat: Bool = false, now: Double
     ) async throws(RefreshFailure) -> TokenResponse {
         do {
-            let response = try await environment.transport.send(try request.message, limits: environment.limits)
+            let response = try await environment.transmit(provingBy: key) { try request.message }
             return try request.response(from: response, now: now)
         } catch let error as TransportError {
             throw error.mayHaveArrived ? .uncertain(.refreshUncertain(id, error)) : .unprocessed(.network(error))

@@ -92,7 +92,7 @@ extension Account {
         var stored = try AccountRecord(stored: bytes, expected: id)
         if let unstored, unstored.follows(stored) { stored = unstored.record }
         // Unchecked too: its tokens are revoked and never used.
-        if let unchecked = stored.unchecked { (stored.grant, stored.unchecked) = (unchecked, nil) }
+        if let unchecked = stored.unchecked { stored = stored.refreshed(unchecked.grant, unchecked.binding) }
         let server = try await environment.server(of: client.service, known: stored.server)
         var remaining = Self.revocable(in: stored)
         // A token that the user brought was not issued to this client, which cannot revoke it.
@@ -106,7 +106,7 @@ extension Account {
             try await locked.replace(with: stored.stored())
             adopt(stored.ended(.signingOut))
             do {
-                if try await revoke(kind, of: stored.grant, at: server) {
+                if try await revoke(kind, of: stored, at: server) {
                     report.revoked.append(kind)
                 } else {
                     report.notRevocable.append(kind)
@@ -129,7 +129,7 @@ extension Account {
         let isSameGrant = { (token: Secret?) in
             token.map { $0.matches(current.accessToken) || current.refreshToken?.matches($0) == true } ?? false
         }
-        let old = replaced.unchecked ?? replaced.grant
+        let old = replaced.unchecked?.grant ?? replaced.grant
         guard replaced.refreshMethod != .never, !isSameGrant(old.refreshToken), !isSameGrant(old.accessToken) else {
             return
         }
@@ -139,7 +139,7 @@ extension Account {
                 guard server.revocationEndpoint != nil else { return true }
                 var isRevoked = true
                 for kind in Self.revocable(in: replaced) {
-                    if try await !revoke(kind, of: old, at: server) { isRevoked = false }
+                    if try await !revoke(kind, of: replaced, at: server) { isRevoked = false }
                 }
                 return isRevoked
             }
@@ -170,15 +170,17 @@ extension Account {
     /// - Returns: false when the service will never do so.
     /// - Throws: ``HandshakeError`` when it may do so later.
     private func revoke(
-        _ kind: RevocationRequest.TokenKind, of grant: Grant, at server: AuthorizationServerMetadata
+        _ kind: RevocationRequest.TokenKind, of record: AccountRecord, at server: AuthorizationServerMetadata
     ) async throws -> Bool {
-        let token = kind == .refreshToken ? grant.refreshToken : grant.accessToken
+        let token = kind == .refreshToken ? record.grant.refreshToken : record.grant.accessToken
         guard let token, !token.isEmpty else { return true }
         do {
             let request = RevocationRequest(
                 token, kind: kind, at: server, clientID: client.id,
                 authentication: try client.authentication(at: server, in: environment))
-            try await environment.exchange({ try request.message }, request.confirm)
+            // No standard asks for a proof here; some servers do, and others ignore it.
+            try await environment.exchange(
+                provingBy: record.binding?.key, { try request.message }, request.confirm)
             return true
         } catch let error as HandshakeError where error.isFinalForRevocation {
             return false

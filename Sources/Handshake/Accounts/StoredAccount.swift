@@ -29,6 +29,9 @@ private struct StoredAccount: Codable {
     let server: StoredServer?
     /// A version before this member leaves it out, and tries the old refresh token again.
     let unchecked: StoredGrant?
+    /// Whether the access token is bound to a key, and the key. Both absent for bearer tokens, and in older records.
+    let isBound: Bool?
+    let dpopKey: StoredKey?
 }
 
 /// A grant without its identity, which is still to be verified.
@@ -39,8 +42,11 @@ private struct StoredGrant: Codable {
     let refreshToken: String?
     let scopes: [String]
     let idToken: String
+    let isBound: Bool?
+    let dpopKey: StoredKey?
 
-    init?(_ grant: Grant) {
+    init?(_ unchecked: AccountRecord.Unchecked) {
+        let grant = unchecked.grant
         guard let idToken = grant.idToken else { return nil }
         self.idToken = idToken.reveal()
         accessToken = grant.accessToken.reveal()
@@ -48,12 +54,16 @@ private struct StoredGrant: Codable {
         issuedAt = grant.issuedAt
         refreshToken = grant.refreshToken?.reveal()
         scopes = grant.scopes
+        isBound = unchecked.binding?.bindsAccessToken
+        dpopKey = unchecked.binding?.key.map(StoredKey.init)
     }
 
-    func grant(of identity: IDTokenClaims?) -> Grant {
-        Grant(
+    func unchecked(of identity: IDTokenClaims?) -> AccountRecord.Unchecked {
+        let grant = Grant(
             accessToken: Secret(accessToken), expiresAt: expiresAt, issuedAt: issuedAt,
             refreshToken: refreshToken.map(Secret.init), scopes: scopes, identity: identity, idToken: Secret(idToken))
+        return .init(
+            grant: grant, binding: isBound.map { TokenBinding(key: dpopKey?.key, bindsAccessToken: $0) })
     }
 }
 
@@ -79,7 +89,8 @@ extension AccountRecord {
                 isClientCredentials: refreshMethod == .clientCredentials,
                 isBrought: refreshMethod == .never ? true : nil,
                 generation: generation,
-                server: server.map(StoredServer.init), unchecked: unchecked.flatMap(StoredGrant.init)))
+                server: server.map(StoredServer.init), unchecked: unchecked.flatMap(StoredGrant.init),
+                isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init)))
     }
 
     /// Reads what ``stored()`` wrote.
@@ -109,7 +120,7 @@ extension AccountRecord {
                 identity: try stored.identity.map { text in
                     try IDTokenClaims(claims: JSONValue(parsing: Array(text.utf8)).object ?? [:])
                 }, idToken: stored.idToken.map(Secret.init))
-            unchecked = stored.unchecked?.grant(of: grant.identity)
+            unchecked = stored.unchecked?.unchecked(of: grant.identity)
             server = try stored.server?.metadata()
         } catch {
             throw damaged("\(error)")
@@ -117,6 +128,7 @@ extension AccountRecord {
         refreshMethod =
             stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken
         generation = stored.generation
+        binding = stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) }
     }
 }
 

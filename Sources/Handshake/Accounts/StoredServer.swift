@@ -23,6 +23,7 @@ struct StoredServer: Codable, Sendable {
     let assertionAlgorithms: [String]?
     let revocationAssertionAlgorithms: [String]?
     let introspectionAssertionAlgorithms: [String]?
+    let dpopAlgorithms: [String]?
 
     init(_ server: AuthorizationServerMetadata) {
         issuer = server.issuer.string
@@ -45,6 +46,7 @@ struct StoredServer: Codable, Sendable {
         assertionAlgorithms = server.tokenEndpointAuthSigningAlgorithms
         revocationAssertionAlgorithms = server.revocationEndpointAuthSigningAlgorithms
         introspectionAssertionAlgorithms = server.introspectionEndpointAuthSigningAlgorithms
+        dpopAlgorithms = server.dpopSigningAlgorithms
     }
 
     /// The metadata again, with every address checked as if it had just arrived.
@@ -71,6 +73,7 @@ struct StoredServer: Codable, Sendable {
         server.tokenEndpointAuthSigningAlgorithms = assertionAlgorithms
         server.revocationEndpointAuthSigningAlgorithms = revocationAssertionAlgorithms
         server.introspectionEndpointAuthSigningAlgorithms = introspectionAssertionAlgorithms
+        server.dpopSigningAlgorithms = dpopAlgorithms
         server.source = source
         return server
     }

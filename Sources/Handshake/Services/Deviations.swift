@@ -21,6 +21,9 @@ extension Service {
         public var assertionType = "client-authentication+jwt"
         /// What the signed text says that stands in the place of a client secret. Nil for a fixed secret.
         public var signedSecret: ClientAssertion.SignedSecret?
+        /// Whether the APIs take only tokens that are bound to a key (RFC 9449). A resource's metadata says so by
+        /// `dpop_bound_access_tokens_required` (RFC 9728, section 2).
+        public var requiresDPoP = false
         /// The parameters that are repeated in the browser's address. They stand there although the request was handed
         /// over (RFC 9126, section 4).
         public var repeatedWhenPushed: Set<String> = []
@@ -79,6 +82,7 @@ extension Service.Deviations: Codable {
             try values.decodeIfPresent(ClientAssertion.Audience.self, forKey: .assertionAudience) ?? assertionAudience
         assertionType = try values.decodeIfPresent(String.self, forKey: .assertionType) ?? assertionType
         signedSecret = try values.decodeIfPresent(ClientAssertion.SignedSecret.self, forKey: .signedSecret)
+        requiresDPoP = try values.decodeIfPresent(Bool.self, forKey: .requiresDPoP) ?? requiresDPoP
         repeatedWhenPushed =
             try values.decodeIfPresent(Set<String>.self, forKey: .repeatedWhenPushed) ?? repeatedWhenPushed
         tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? tokenParameters

@@ -138,9 +138,11 @@ public struct Service: Sendable {
 extension Service {
     /// Whether a response says that the access token is not accepted: status 401, or what this service says instead.
     ///
-    /// - Parameter token: what was sent; a demand that repeats it does not show it.
-    func demand(in response: ResponseMessage, hiding token: Secret) -> ResourceDemand? {
-        if let demand = ResourceDemand(response, hiding: [token]) { return demand }
+    /// - Parameters:
+    ///   - token: what was sent; a demand that repeats it does not show it.
+    ///   - isBound: whether the token is bound to a key.
+    func demand(in response: ResponseMessage, hiding token: Secret, isBound: Bool) -> ResourceDemand? {
+        if let demand = ResourceDemand(response, isBound: isBound, hiding: [token]) { return demand }
         guard !deviations.unauthorizedMessages.isEmpty, response.content.count <= 512,
             response.content.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),
             let message = try? JSONValue(parsing: response.content).object?["message"]?.string,

@@ -81,6 +81,7 @@ struct ServiceFacts {
             try choice("assertion_type", ["JWT": "JWT", deviations.assertionType: deviations.assertionType])
             ?? deviations.assertionType
         deviations.signedSecret = try signedSecret()
+        deviations.requiresDPoP = try flag("requires_dpop")
         deviations.repeatedWhenPushed = Set(try texts("repeated_when_pushed"))
         deviations.requiredHeaders = try map("required_headers")
         for (name, value) in deviations.requiredHeaders {

@@ -29,7 +29,7 @@ extension Handshake {
         let (account, replaced) = try await store(
             grant, as: AccountID(client, name: name), client: client,
             server: try await environment.server(of: client.service),
-            refreshMethod: grant.refreshToken == nil ? .never : .refreshToken, asked: grant.scopes)
+            refreshMethod: grant.refreshToken == nil ? .never : .refreshToken, binding: nil, asked: grant.scopes)
         if let replaced { await account.revoke(replaced: replaced) }
         return account
     }

@@ -29,13 +29,16 @@ extension Handshake {
                 problem: "\(client.service.displayName) has no sign-in on another device; sign in with a browser")
         }
         let request = try client.deviceAuthorizationRequest(to: server, in: environment)
-        let authorization = try await environment.exchange({ try request.message }, request.authorization)
+        let key = try client.newDPoPKey(at: server)
+        let authorization = try await environment.exchange(
+            provingBy: key, { try request.message }, request.authorization)
         let (response, now) = try await response(
-            to: authorization, at: server, client: client, timeout: timeout, show: show)
+            to: authorization, at: server, client: client, provingBy: key, timeout: timeout, show: show)
         let identity = try await environment.identity(inDeviceGrant: response, at: server, clientID: client.id)
         let (account, replaced) = try await store(
             Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
-            client: client, server: server, refreshMethod: .refreshToken, asked: client.scopes)
+            client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
+            asked: client.scopes)
         if let replaced { await account.revoke(replaced: replaced) }
         return account
     }
@@ -45,10 +48,10 @@ extension Handshake {
     /// Ends by the injected clock and by the calendar clock, whichever is first, because machines sleep.
     private func response(
         to authorization: DeviceAuthorization, at server: AuthorizationServerMetadata, client: Client,
-        timeout: Duration, show: @escaping @Sendable (DeviceCode) async throws -> Void
+        provingBy key: DPoPKey?, timeout: Duration, show: @escaping @Sendable (DeviceCode) async throws -> Void
     ) async throws -> (TokenResponse, sent: Double) {
         let request = try client.tokenRequest(
-            .deviceCode(authorization.deviceCode), at: server, in: environment)
+            .deviceCode(authorization.deviceCode), at: server, provingBy: key, in: environment)
         let lifetime = min(authorization.lifetime, max(0, timeout / .seconds(1)))
         let code = DeviceCode(
             authorization, service: client.service, issuer: server.issuer, lifetime: lifetime,
@@ -57,7 +60,8 @@ extension Handshake {
             return try await withDeadline(.seconds(lifetime), on: environment.time.clock) { [environment] in
                 try await show(code)
                 return try await environment.poll(
-                    request, every: DevicePolling(interval: authorization.interval), until: code.expiresAt)
+                    request, provingBy: key, every: DevicePolling(interval: authorization.interval),
+                    until: code.expiresAt)
             }
         } catch is DeadlineExceeded {
             throw HandshakeError.signInAbandoned(.timedOut)
@@ -76,7 +80,7 @@ extension Environment {
     /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)`` when no later poll can succeed,
     ///   ``HandshakeError/signInAbandoned(_:)`` past `expiresAt`, `CancellationError`.
     fileprivate func poll(
-        _ request: TokenRequest, every polling: DevicePolling, until expiresAt: Double
+        _ request: TokenRequest, provingBy key: DPoPKey?, every polling: DevicePolling, until expiresAt: Double
     ) async throws -> (TokenResponse, sent: Double) {
         var polling = polling
         while true {
@@ -90,7 +94,7 @@ extension Environment {
                     let tokens = try request.tokens(fromPoll: response, polling: &next, now: now, retryAfter: pause)
                     return (tokens: tokens, next: next)
                 }
-                let answer = try await exchange({ try request.message }, read)
+                let answer = try await exchange(provingBy: key, { try request.message }, read)
                 if let tokens = answer.tokens { return (tokens, now) }
                 polling = answer.next
             } catch HandshakeError.network(let error) where error.mayPass {

@@ -8,6 +8,8 @@ struct PendingSignIn: Sendable {
     let account: AccountID
     /// What the caller wants to know again when the redirect arrives.
     var note: String?
+    /// What the code is bound to, and the tokens will be (RFC 9449, section 10); nil for bearer tokens.
+    var key: DPoPKey?
 
     /// The record that holds it. The state itself is not part of the name.
     var vaultKey: VaultKey {
@@ -35,6 +37,8 @@ private struct StoredSignIn: Codable {
     let note: String?
     /// Nil in a record of an earlier version.
     let authentication: RequestedAuthentication?
+    /// Absent for bearer tokens, and in older records.
+    let dpopKey: StoredKey?
 }
 
 extension PendingSignIn {
@@ -44,7 +48,7 @@ extension PendingSignIn {
                 account: account, server: StoredServer(request.server), redirectURI: request.redirectURI.string,
                 scopes: request.scopes, state: request.state.reveal(), nonce: request.nonce?.reveal(),
                 verifier: request.verifier.secret.reveal(), expiresAt: request.expiresAt, url: request.url, note: note,
-                authentication: request.authentication))
+                authentication: request.authentication, dpopKey: key.map(StoredKey.init)))
     }
 
     init(stored bytes: [UInt8]) throws(HandshakeError) {
@@ -54,6 +58,12 @@ extension PendingSignIn {
         }
         account = stored.account
         note = stored.note
+        if let stored = stored.dpopKey {
+            guard let key = stored.key else {
+                throw .vault(.damaged(what: "a pending sign-in", reason: "its key cannot be read"))
+            }
+            self.key = key
+        }
         do {
             request = AuthorizationRequest(
                 restoring: try stored.server.metadata(), clientID: stored.account.client,

@@ -32,7 +32,7 @@ extension Handshake {
                 try await self.code(for: attempt, through: browser, at: listener, service: client.service)
             }
             try await consume(attempt)
-            return try await finish(with: code, as: attempt.account)
+            return try await finish(with: code, as: attempt.account, provingBy: attempt.key)
         } catch {
             await forget(attempt)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error
@@ -99,8 +99,8 @@ extension Handshake {
     public func finishSignIn(
         with response: AuthorizationResponse, as name: String = AccountID.defaultName
     ) async throws -> Account {
-        let (code, id) = try await takeCode(from: response, for: name)
-        return try await finish(with: code, as: id)
+        let (code, id, key) = try await takeCode(from: response, for: name)
+        return try await finish(with: code, as: id, provingBy: key)
     }
 
     /// Signs in the client itself, without a user (RFC 6749, section 4.4).
@@ -118,10 +118,13 @@ extension Handshake {
         }
         let server = try await environment.server(of: client.service)
         let now = environment.time.now()
-        let response = try await token(.clientCredentials(scopes: client.scopes), at: server, client: client, now: now)
+        let key = try client.newDPoPKey(at: server)
+        let response = try await token(
+            .clientCredentials(scopes: client.scopes), at: server, client: client, provingBy: key, now: now)
         let (account, replaced) = try await store(
             Grant(response, requested: client.scopes, now: now), as: AccountID(client, name: name), client: client,
-            server: server, refreshMethod: .clientCredentials, asked: client.scopes)
+            server: server, refreshMethod: .clientCredentials, binding: TokenBinding(key, response),
+            asked: client.scopes)
         if let replaced { await account.revoke(replaced: replaced) }
         return account
     }

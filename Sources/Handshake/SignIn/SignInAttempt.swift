@@ -11,6 +11,8 @@ public struct SignInAttempt: Sendable {
     public let expiresAt: Double
 
     package let request: AuthorizationRequest
+    /// What the code is bound to (RFC 9449, section 10); nil for bearer tokens.
+    let key: DPoPKey?
 }
 
 extension SignInAttempt: CustomStringConvertible, CustomReflectable {

@@ -19,14 +19,26 @@ extension Handshake {
         }
         // Known to be possible before the user is asked.
         let authentication = try client.authentication(at: server, in: environment)
-        var request = try authorizationRequest(to: server, client: client, redirectURI: uri, timeout: timeout)
-        if try client.pushes(to: server) {
-            let push = PushedAuthorizationRequest(request, authentication: authentication)
-            request = try await environment.exchange(
-                { try push.message },
-                { try push.pushed($0, repeating: client.service.deviations.repeatedWhenPushed) })
+        var key = try client.newDPoPKey(at: server)
+        let isPushed = try client.pushes(to: server)
+        // A proof at the push binds the code as well (RFC 9449, section 10.1).
+        let newRequest = { [environment] () throws(HandshakeError) in
+            try environment.authorizationRequest(
+                to: server, client: client, redirectURI: uri, boundTo: isPushed ? nil : key, timeout: timeout)
         }
-        let pending = PendingSignIn(request: request, account: AccountID(client, name: name), note: note)
+        var request = try newRequest()
+        if isPushed {
+            do {
+                request = try await push(request, provingBy: key, of: client, authentication)
+            } catch HandshakeError.exchange(.server(let error))
+                where key == nil && error.demandsProof && client.options.dpop == .automatic
+            {
+                // The server takes no request of this client without a proof, and has processed none.
+                key = try client.newDPoPKey(at: server, isDemanded: true)
+                request = try await push(try newRequest(), provingBy: key, of: client, authentication)
+            }
+        }
+        let pending = PendingSignIn(request: request, account: AccountID(client, name: name), note: note, key: key)
         do {
             let bytes = try pending.stored()
             try await environment.vault.update(pending.vaultKey) { try await $0.replace(with: bytes) }
@@ -35,35 +47,18 @@ extension Handshake {
         }
         return SignInAttempt(
             account: pending.account, page: SignInPage(pending.request, service: client.service),
-            expiresAt: pending.request.expiresAt, request: pending.request)
+            expiresAt: pending.request.expiresAt, request: pending.request, key: key)
     }
 
-    private func authorizationRequest(
-        to server: AuthorizationServerMetadata, client: Client, redirectURI: RedirectURI, timeout: Duration
-    ) throws(HandshakeError) -> AuthorizationRequest {
-        let deviations = client.service.deviations
-        var options = AuthorizationRequest.Options()
-        options.scopeDelimiter = deviations.scopeDelimiter
-        options.scopeParameter = deviations.scopeParameter
-        options.expectsIDToken = !deviations.token.ignoresIDToken
-        options.resources = client.resources.map(\.string)
-        options.lifetime = timeout / .seconds(1)
-        for (name, value) in client.parameters where deviations.authorizationParameters[name] != nil {
-            throw .configuration(
-                member: name, problem: "the service sets this parameter itself; remove “\(quoted(value, limit: 80))”")
-        }
-        options.extras = deviations.offlineParameters.merging(client.parameters) { $1 }
-            .merging(deviations.authorizationParameters) { own, _ in own }
-        do throws(OAuthError) {
-            let request = try AuthorizationRequest(
-                to: server, clientID: client.id, redirectURI: redirectURI, scopes: client.scopes, options: options,
-                now: environment.time.now(), random: environment.random)
-            // Better now than when the user has consented and the code is redeemed.
-            guard request.nonce == nil || server.keysEndpoint != nil else { throw server.lacks("jwks_uri") }
-            return request
-        } catch {
-            throw .exchange(error)
-        }
+    /// Hands a request to the server before the browser opens (RFC 9126).
+    private func push(
+        _ request: AuthorizationRequest, provingBy key: DPoPKey?, of client: Client,
+        _ authentication: ClientAuthentication
+    ) async throws -> AuthorizationRequest {
+        let push = PushedAuthorizationRequest(request, authentication: authentication)
+        return try await environment.exchange(
+            provingBy: key, { try push.message },
+            { try push.pushed($0, repeating: client.service.deviations.repeatedWhenPushed) })
     }
 
     /// Shows the page, and takes the code out of the redirect, which comes from the browser itself or to the listener.
@@ -147,13 +142,13 @@ extension Handshake {
     /// Takes the code out of a redirect, checked against the pending attempt with its state, which is then over.
     func takeCode(
         from response: AuthorizationResponse, for name: String
-    ) async throws -> (AuthorizationCode, AccountID) {
+    ) async throws -> (AuthorizationCode, AccountID, DPoPKey?) {
         let now = environment.time.now()
         guard let state = response.returnedState else {
             throw HandshakeError.exchange(.unmatchedRedirect(problem: "it has no state"))
         }
         do {
-            let (outcome, account) = try await environment.vault.update(PendingSignIn.vaultKey(state: state)) {
+            let (outcome, account, key) = try await environment.vault.update(PendingSignIn.vaultKey(state: state)) {
                 locked in
                 guard let bytes = await locked.contents else {
                     throw OAuthError.unmatchedRedirect(problem: "no pending sign-in has its state")
@@ -167,9 +162,9 @@ extension Handshake {
                     throw OAuthError.unmatchedRedirect(problem: problem)
                 }
                 try await locked.remove()
-                return (outcome, pending.account)
+                return (outcome, pending.account, pending.key)
             }
-            return (try outcome.get(), account)
+            return (try outcome.get(), account, key)
         } catch let error as OAuthError {
             throw Self.handshakeError(error)
         } catch let error as VaultError {
@@ -186,14 +181,19 @@ extension Handshake {
     }
 
     /// Exchanges a code, checks the ID token, and stores the grant.
-    func finish(with code: AuthorizationCode, as id: AccountID) async throws -> Account {
+    ///
+    /// - Parameter key: what the code is bound to; nil for bearer tokens.
+    func finish(
+        with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?
+    ) async throws -> Account {
         guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
             throw HandshakeError.configuration(
                 member: "clients", problem: "the sign-in was started for \(id), which no client of this app matches")
         }
         let request = code.request
         let now = environment.time.now()
-        let response = try await token(.authorizationCode(code), at: request.server, client: client, now: now)
+        let response = try await token(
+            .authorizationCode(code), at: request.server, client: client, provingBy: key, now: now)
         let identity = try await environment.identity(in: response, for: request, clientID: client.id)
         if let identity {
             do {
@@ -204,16 +204,19 @@ extension Handshake {
         }
         let (account, replaced) = try await store(
             Grant(response, requested: request.scopes, identity: identity, now: now), as: id, client: client,
-            server: request.server, refreshMethod: .refreshToken, asked: request.scopes)
+            server: request.server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
+            asked: request.scopes)
         if let replaced { await account.revoke(replaced: replaced) }
         return account
     }
 
     func token(
-        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client, now: Double
+        _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, client: Client,
+        provingBy key: DPoPKey?, now: Double
     ) async throws -> TokenResponse {
-        let request = try client.tokenRequest(grantType, at: server, in: environment)
-        return try await environment.exchange({ try request.message }, { try request.response(from: $0, now: now) })
+        let request = try client.tokenRequest(grantType, at: server, provingBy: key, in: environment)
+        return try await environment.exchange(
+            provingBy: key, { try request.message }, { try request.response(from: $0, now: now) })
     }
 
     /// Makes a first grant durable and only then visible.
@@ -221,7 +224,7 @@ extension Handshake {
     /// - Returns: the account, and its record from before; nil when there was none that could be read.
     func store(
         _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
-        refreshMethod: AccountRecord.RefreshMethod, asked: [String]
+        refreshMethod: AccountRecord.RefreshMethod, binding: TokenBinding?, asked: [String]
     ) async throws -> (Account, replaced: AccountRecord?) {
         let isDiscovered = if case .discovered = client.service.authorizationServer { true } else { false }
         do {
@@ -230,7 +233,7 @@ extension Handshake {
                 let record = AccountRecord(
                     id: id, grant: grant, state: .signedIn, refreshMethod: refreshMethod,
                     generation: (before?.generation ?? 0) + 1,
-                    server: isDiscovered ? server : nil)
+                    server: isDiscovered ? server : nil, binding: binding)
                 try await locked.replace(with: record.stored())
                 let account = self.hold(record, client: client)
                 account.adopt(record)

@@ -17,7 +17,7 @@ package enum RetryAfter {
 
     /// Reads the three forms that a recipient has to accept: `Sun, 06 Nov 1994 08:49:37 GMT`,
     /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994` (RFC 9110, section 5.6.7).
-    private static func seconds(httpDate text: String, now: Double) -> Int? {
+    static func seconds(httpDate text: String, now: Double) -> Int? {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         switch words.count {
         case 6 where words[0].count == 4 && words[0].last == "," && words[5] == "GMT":

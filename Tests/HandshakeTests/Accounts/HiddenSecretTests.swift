@@ -47,12 +47,13 @@ struct HiddenSecretTests {
         let verifier = attempt.request.verifier.secret.reveal()
         let nonce = try #require(attempt.request.nonce).reveal()
         let unstored = Account.Unstored(
-            record: account.record.keeping(unchecked: account.record.grant.with(secret, nil), since: 0),
+            record: account.record.keeping(
+                unchecked: .init(grant: account.record.grant.with(secret, nil), binding: account.record.binding), since: 0),
             replaced: secret)
         let values: [(String, Any)] = [
             ("Client", confidential), ("Handshake", app), ("Account", account), ("AccountStatus", account.status),
             ("AccountRecord", account.record), ("Unstored", unstored),
-            ("BearerCredential", BearerCredential(secret, account.service)),
+            ("AccessCredential", AccessCredential(account.record, account.service)),
             ("SignInAttempt", attempt), ("SignInPage", attempt.page),
             ("PendingSignIn", PendingSignIn(request: attempt.request, account: account.id)),
             ("MemoryVault", vault), ("Registrations", Registrations(in: vault)), ("Environment", account.environment),

@@ -1,0 +1,78 @@
+import OAuth
+
+/// How the tokens of an account are bound to a key (RFC 9449). Sealed in one record with them.
+struct TokenBinding: Sendable {
+    /// The key. Nil when it was lost: its record could be read, and the key in it could not.
+    let key: DPoPKey?
+    /// Whether the access token is bound. Otherwise the refresh token alone may be (RFC 9449, section 5).
+    var bindsAccessToken: Bool
+
+    /// The binding of the tokens that a request brought whose proof was signed with a key; nil for a request without one.
+    init?(_ key: DPoPKey?, _ response: TokenResponse) {
+        guard let key else { return nil }
+        self.key = key
+        bindsAccessToken = response.isBound
+    }
+
+    init(key: DPoPKey?, bindsAccessToken: Bool) {
+        self.key = key
+        self.bindsAccessToken = bindsAccessToken
+    }
+}
+
+/// A key as text, for the inside of a sealed record and nowhere else.
+struct StoredKey: Codable, Sendable {
+    let source: String
+    let algorithm: String
+
+    init(_ key: DPoPKey) {
+        source = key.source.reveal()
+        algorithm = key.algorithm.rawValue
+    }
+
+    /// The key again; nil when it is damaged, which counts as lost.
+    var key: DPoPKey? {
+        guard let algorithm = SignatureAlgorithm(rawValue: algorithm) else { return nil }
+        return try? DPoPKey(source: Secret(source), algorithm: algorithm)
+    }
+}
+
+extension ServerError {
+    /// Whether an authorization server takes no request without a proof (RFC 9449, sections 5 and 8).
+    var demandsProof: Bool { code == DPoPNonce.code || code == "invalid_dpop_proof" }
+}
+
+extension Client {
+    /// The key of a new sign-in at a server; nil when its tokens are not to be bound.
+    ///
+    /// - Parameter isDemanded: whether the server has said that it takes no request without a proof.
+    /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/configuration(member:problem:)` when the server takes no
+    ///   algorithm that is known here; ``HandshakeError/configuration(member:problem:)`` when the service demands bound tokens,
+    ///   and the client forbids them.
+    func newDPoPKey(
+        at server: AuthorizationServerMetadata, isDemanded: Bool = false
+    ) throws(HandshakeError) -> DPoPKey? {
+        let isRequired = isDemanded || service.deviations.requiresDPoP
+        switch options.dpop {
+        case .never:
+            guard !isRequired else {
+                throw .configuration(
+                    member: "dpop",
+                    problem: "\(service.displayName) takes only tokens that are bound to a key; use auto")
+            }
+            return nil
+        case .automatic where !isRequired: return nil
+        case .automatic, .always, .refreshOnly:
+            do {
+                return try DPoPKey(among: server.dpopSigningAlgorithms)
+            } catch {
+                throw .exchange(error)
+            }
+        }
+    }
+
+    /// Which access tokens this client takes for a request whose proof was signed with a key.
+    func accepting(_ key: DPoPKey?) -> TokenRequest.AccessTokenKinds {
+        key == nil ? .bearer : options.dpop == .refreshOnly ? .either : .bound
+    }
+}

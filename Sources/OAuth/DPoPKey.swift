@@ -1,0 +1,159 @@
+internal import Crypto
+internal import CryptoExtras
+public import HTTPTypes
+
+/// The key pair that a server binds a client's tokens to (RFC 9449).
+///
+/// A token that is bound to a key is of no use to who has the token alone: each request carries a proof, a text for this
+/// one request that the private key has signed. The key never prints.
+public struct DPoPKey: Sendable {
+    /// The algorithm of the proofs.
+    public let algorithm: SignatureAlgorithm
+    /// The thumbprint of the public half (RFC 7638, section 3). It names the key in `dpop_jkt` and `jkt`.
+    public let thumbprint: String
+    private let key: SigningKey
+    /// The header of every proof, encoded.
+    private let header: String
+
+    /// The algorithms of new keys, the best first.
+    static let algorithms: [SignatureAlgorithm] = [.es256, .edDSA, .es384, .es512, .ps256, .rs256]
+
+    /// Makes a new key: on P-256, unless the server excludes it.
+    ///
+    /// - Parameter supported: `dpop_signing_alg_values_supported`; nil when the server does not state them.
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` when the server takes no algorithm that is known here.
+    public init(among supported: [String]? = nil) throws(OAuthError) {
+        guard let algorithm = Self.algorithms.first(where: { supported?.contains($0.rawValue) ?? true }) else {
+            throw .configuration(
+                member: "dpop",
+                problem: "the server takes only proofs that are signed with "
+                    + "\(quoted((supported ?? []).joined(separator: ", "), limit: 200)), and none of these is supported"
+            )
+        }
+        try self.init(source: Self.newKey(for: algorithm), algorithm: algorithm)
+    }
+
+    /// Reads a key that was stored.
+    ///
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` when it is damaged.
+    package init(source: Secret, algorithm: SignatureAlgorithm) throws(OAuthError) {
+        let key = try SigningKey(parsing: Array(source.reveal().utf8))
+        guard key.algorithms.contains(algorithm) else { throw SigningKey.wrong("it signs with another algorithm") }
+        self.key = key
+        self.algorithm = algorithm
+        thumbprint = key.thumbprint
+        // RFC 9449, section 4.2: the required public members and no others; no `kid`.
+        let header: JSONObject = [
+            "typ": .string("dpop+jwt"), "alg": .string(algorithm.rawValue), "jwk": .object(key.publicMembers),
+        ]
+        self.header = Base64URL.encode(JSONValue.object(header).json.utf8)
+    }
+
+    /// The key as text, to be sealed.
+    package var source: Secret { key.source }
+
+    private static func newKey(for algorithm: SignatureAlgorithm) throws(OAuthError) -> Secret {
+        switch algorithm {
+        case .es256: Secret(P256.Signing.PrivateKey().pemRepresentation)
+        case .es384: Secret(P384.Signing.PrivateKey().pemRepresentation)
+        case .es512: Secret(P521.Signing.PrivateKey().pemRepresentation)
+        case .edDSA: edwardsKey()
+        case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: try rsaKey()
+        }
+    }
+
+    /// RFC 8037, section 2.
+    private static func edwardsKey() -> Secret {
+        let key = Curve25519.Signing.PrivateKey()
+        let members: JSONObject = [
+            "kty": .string("OKP"), "crv": .string("Ed25519"),
+            "x": .string(Base64URL.encode(key.publicKey.rawRepresentation)),
+            "d": .string(Base64URL.encode(key.rawRepresentation)),
+        ]
+        return Secret(JSONValue.object(members).json)
+    }
+
+    private static func rsaKey() throws(OAuthError) -> Secret {
+        guard let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048) else {
+            throw SigningKey.wrong("a new one could not be made")
+        }
+        return Secret(key.pemRepresentation)
+    }
+}
+
+extension DPoPKey {
+    /// A proof for one sending of a request (RFC 9449, section 4.2).
+    ///
+    /// Each has 128 new random bits (`jti`), so a request that is sent again needs a new one.
+    ///
+    /// - Parameters:
+    ///   - request: what is sent: its method and its address are signed, the address without query.
+    ///   - accessToken: the token that goes along; nil at the endpoints of an authorization server.
+    ///   - nonce: the server's newest nonce; nil when it gave none.
+    ///   - now: seconds since 1970, as the server counts them; never later.
+    ///   - random: the source of `jti`.
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` for a request without an address, or a time that is none.
+    public func proof(
+        for request: RequestMessage, accessToken: Secret? = nil, nonce: DPoPNonce? = nil, now: Double,
+        random: RandomSource = .system
+    ) throws(OAuthError) -> Secret {
+        // A clock that is no time of this epoch would make a number that no server reads.
+        guard now >= 0, now < 1e12 else { throw .configuration(member: "clock", problem: "its time is not plausible") }
+        var claims = "{"
+        if let accessToken { claims += #""ath":"\#(Self.hash(of: accessToken))","# }
+        claims += #""htm":\#(JSONValue.string(request.head.method.rawValue).json),"#
+        claims += #""htu":\#(JSONValue.string(try Self.target(of: request.head)).json),"#
+        claims += #""iat":\#(Int(now)),"jti":"\#(Base64URL.encode(random.bytes(16)))""#
+        if let nonce { claims += #","nonce":"\#(nonce.string)""# }
+        claims += "}"
+        return try key.sign(header + "." + Base64URL.encode(claims.utf8), by: algorithm)
+    }
+
+    /// Adds a new proof to a request, in place of one that it has.
+    ///
+    /// - Throws: what ``proof(for:accessToken:nonce:now:random:)`` throws.
+    public func sign(
+        _ request: inout RequestMessage, accessToken: Secret? = nil, nonce: DPoPNonce? = nil, now: Double,
+        random: RandomSource = .system
+    ) throws(OAuthError) {
+        let proof = try proof(for: request, accessToken: accessToken, nonce: nonce, now: now, random: random)
+        request.head.headerFields[.dpop] = proof.reveal()
+    }
+
+    /// `ath`: the SHA-256 of the access token's ASCII text (RFC 9449, section 4.2).
+    static func hash(of accessToken: Secret) -> String {
+        Base64URL.encode(SHA256.hash(data: Array(accessToken.reveal().utf8)))
+    }
+
+    /// `htu`: the address that is really called, without query and fragment (RFC 9449, section 4.2).
+    ///
+    /// Scheme and host are in lower case and the scheme's own port is left out; the path stays as the request line has it.
+    static func target(of head: HTTPRequest) throws(OAuthError) -> String {
+        guard let origin = Origin(of: head) else {
+            throw .configuration(member: "url", problem: "a proof needs the request's scheme and host")
+        }
+        let path = (head.path ?? "").prefix { $0 != "?" && $0 != "#" }
+        return origin.description + (path.isEmpty ? "/" : path)
+    }
+}
+
+extension DPoPKey: CustomStringConvertible, CustomReflectable {
+    /// The thumbprint, without the key.
+    public var description: String { "DPoP key \(thumbprint)" }
+
+    public var customMirror: Mirror {
+        Mirror(self, children: ["algorithm": algorithm, "thumbprint": thumbprint], displayStyle: .struct)
+    }
+}
+
+extension HTTPField.Name {
+    /// `DPoP`: the proof of a request (RFC 9449, section 4.1).
+    public static let dpop = constant("DPoP")
+    /// `DPoP-Nonce`: what the next proof has to repeat (RFC 9449, section 8).
+    public static let dpopNonce = constant("DPoP-Nonce")
+
+    /// A name that is written down here; the fallback is never used, because both are tokens.
+    private static func constant(_ name: String) -> HTTPField.Name {
+        HTTPField.Name(name) ?? .authorization
+    }
+}
