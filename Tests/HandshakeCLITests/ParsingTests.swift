@@ -26,6 +26,8 @@ struct ParsingTests {
             "k1",
         ],
         ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--par", "always"],
+        ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--dpop"],
+        ["login", "mine", "--issuer", "https://example.test", "--client-id", "app", "--no-dpop"],
         ["public-key", "key.pem", "--key-id", "k1"],
         ["accounts", "--json"], ["token", "github"], ["token", "github", "--min-valid", "60", "--kind", "id"],
         ["headers", "github", "--for", "https://api.github.com/user", "--format", "json"],

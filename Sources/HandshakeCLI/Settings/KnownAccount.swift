@@ -75,6 +75,12 @@ struct KnownAccount {
         return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
+    /// Why a token that is bound to a key authorizes no other program, and what does.
+    var boundTokenNote: String {
+        "The token of “\(account.status.id.name)” is bound to a key (DPoP): each request needs a proof by that key. "
+            + "Send it with: handshake request GET URL --account \(Self.shellWord(account.status.id.name))"
+    }
+
     /// The error with the command that cures it, when a sign-in does.
     func advised(_ error: any Error) -> any Error {
         guard let error = error as? HandshakeError else { return error }
@@ -90,6 +96,11 @@ struct KnownAccount {
             return CommandError(
                 status: .serviceError, code: error.code,
                 message: "The token lacks the scope \(names). Sign in again with: \(login(adding: scopes))")
+        case .demanded(.boundToken, _):
+            return CommandError(
+                status: .serviceError, code: error.code,
+                message:
+                    "The API takes only tokens that are bound to a key (DPoP). Sign in again with: \(login()) --dpop")
         case .exchange(.refused(let refusal)) where refusal.check == .foreignOrigin:
             return CommandError(
                 status: .refused, code: error.code,

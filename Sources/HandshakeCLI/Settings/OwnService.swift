@@ -16,7 +16,8 @@ enum OwnService {
         "expiry-unit",
         "zero-expiry-is-never", "absent-expiry", "scope-list", "error-code-pointer",
         "error-text-pointer",
-        "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "assertion-audience",
+        "pushed-authorization-url", "requires-pushed-authorization", "repeated-when-pushed", "requires-dpop",
+        "assertion-audience",
         "assertion-type", "signed-client-secret", "ignores-id-token", "authorization-scheme", "authorization-header",
     ]
 

@@ -21,6 +21,7 @@ extension Settings {
         var key: String?
         var keyID: String?
         var par: String?
+        var dpop: String?
         var auth: String?
         var redirect: String?
         var scope: [String]?
@@ -39,7 +40,7 @@ extension Settings {
             case clientID = "client-id"
             case clientSecretFile = "client-secret-file"
             case keyID = "key-id"
-            case key, par, auth, redirect, scope, resource, browser, set
+            case key, par, dpop, auth, redirect, scope, resource, browser, set
         }
 
         /// The description of a service of the user's own at these addresses.

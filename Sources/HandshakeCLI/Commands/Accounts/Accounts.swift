@@ -64,7 +64,7 @@ struct Accounts: AsyncParsableCommand {
             ("account", .string(name)), ("service", .string(status.id.service)), ("issuer", .string(status.id.issuer)),
             ("client_id", .string(status.id.client)), ("state", .string(status.state.code)),
             ("scope", .string(status.scopes.joined(separator: " "))), ("expires_at", .seconds(status.expiresAt)),
-            ("refreshable", .bool(status.isRefreshable)),
+            ("refreshable", .bool(status.isRefreshable)), ("dpop", .bool(status.isBound)),
         ]
     }
 }

@@ -13,7 +13,8 @@ struct Headers: BoundedCommand {
         abstract: "Print the header fields that authorize another program's request.",
         discussion: """
             With --for, an address that is none of the service's is refused with status 5, so that no other server receives the \
-            token.
+            token. A token that is bound to a key (DPoP) needs a proof for each request, which no field that is printed here can be: \
+            such an account is refused with status 64.
             """)
 
     @Argument(help: "The account.")
@@ -34,6 +35,7 @@ struct Headers: BoundedCommand {
     func run() async throws {
         let vault = try await common.existingVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
+        guard !known.account.status.isBound else { throw CommandError.usage(known.boundTokenNote) }
         let fields = try await known.use { try await $0.authorizationFields(for: address) }
         if common.json || format == .json {
             Output.result(JSONText.object(fields.map { ($0.name.rawName, .string($0.value)) }).text)

@@ -11,7 +11,10 @@ struct Token: BoundedCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print a valid access token, refreshed if necessary.",
         discussion:
-            "Pass it to a program through a pipe or a variable. Other processes can read arguments.")
+            """
+            Pass it to a program through a pipe or a variable. Other processes can read arguments. A token that is bound to a key (DPoP) \
+            is of no use to a program without that key: send its requests with handshake request.
+            """)
 
     @Argument(help: "The account.")
     var account: String
@@ -46,6 +49,7 @@ struct Token: BoundedCommand {
         }
         guard let token else { throw missing(from: known) }
         let status = known.account.status
+        if kind == .access, status.isBound { Output.note(known.boundTokenNote) }
         guard common.json else { return Output.result(token.reveal()) }
         Output.result(
             kind == .id
@@ -54,7 +58,8 @@ struct Token: BoundedCommand {
                     ("expires_at", .seconds(status.identity?.expiresAt)),
                 ]).text
                 : JSONText.object([
-                    ("access_token", .string(token.reveal())), ("token_type", .string("Bearer")),
+                    ("access_token", .string(token.reveal())),
+                    ("token_type", .string(status.isBound ? "DPoP" : "Bearer")),
                     ("expires_at", .seconds(status.expiresAt)),
                 ]).text)
     }

@@ -82,7 +82,8 @@ struct Login: AsyncParsableCommand {
             Output.result(
                 JSONText.object([
                     ("account", .string(plan.account)), ("service", .string(plan.client.service.name)),
-                    ("scope", .string(status.scopes.joined(separator: " "))), ("token_type", .string("Bearer")),
+                    ("scope", .string(status.scopes.joined(separator: " "))),
+                    ("token_type", .string(status.isBound ? "DPoP" : "Bearer")),
                     ("expires_at", .seconds(status.expiresAt)), ("subject", .optional(user.subject)),
                     ("refreshable", .bool(status.isRefreshable)),
                 ]).text)

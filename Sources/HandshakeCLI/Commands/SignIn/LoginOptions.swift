@@ -57,6 +57,9 @@ struct LoginOptions: ParsableArguments {
             valueName: "when"))
     var par: String?
 
+    @Flag(inversion: .prefixedNo, help: "Bind the tokens to a key that proves each request (DPoP, RFC 9449).")
+    var dpop: Bool?
+
     @Option(help: ArgumentHelp("A scope to request; repeatable.", valueName: "scope"))
     var scope: [String] = []
 

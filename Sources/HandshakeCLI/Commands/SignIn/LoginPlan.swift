@@ -107,6 +107,13 @@ struct LoginPlan {
             }
             client.pushedRequests = pushing
         }
+        let dpop = options.dpop.map { $0 ? Client.Options.Binding.always : .never }
+        if let stated = settings.stated(dpop?.rawValue, "dpop", "DPOP", settings.service(name).dpop, of: name) {
+            guard let binding = Client.Options.Binding(rawValue: stated.value) else {
+                throw stated.wrong("auto, always, refresh-only or never")
+            }
+            client.dpop = binding
+        }
         return client
     }
 
