@@ -210,7 +210,7 @@ def test_a_redirect_that_is_not_loopback_is_pasted(handshake: Handshake, canaill
     assert done.error["code"] == "state_mismatch"
 
 
-@pytest.mark.parametrize("option", [["--dpop"], ["--auth", "private-key-jwt"]])
+@pytest.mark.parametrize("option", [["--mtls"], ["--auth", "private-key-jwt"]])
 def test_an_option_that_does_not_exist_is_refused_and_not_ignored(handshake: Handshake, django: Stranger, option: list[str]) -> None:
     done = handshake.run("login", "mine", "--issuer", django.issuer, "--client-id", "native", *option)
     assert done.status == 64
