@@ -14,7 +14,8 @@ struct Options: Sendable {
     /// Where benchmarks may write; removed at the end.
     var folder = ""
 
-    static let usage = "usage: benchmarks [NAME …] [--json] [--list] [--command PATH] [--python PATH] [--accounts N] [--folder DIR]"
+    static let usage =
+        "usage: benchmarks [NAME …] [--json] [--list] [--command PATH] [--python PATH] [--accounts N] [--folder DIR]"
 
     init(_ arguments: some Sequence<String>) throws {
         var rest = Array(arguments)[...]
@@ -54,7 +55,8 @@ struct Failure: Error, CustomStringConvertible {
 enum Benchmarks {
     static let all: [Benchmark] = [
         .authorizedRequest, .stampede, .redirects, .command, .fileVault, .sandboxStart, .fileLists, .chainBatch,
-        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .activation, .webhooks, .crossings, .peers,
+        .reportDownload, .advertisements, .ranging, .rollingIdentifiers, .activation, .webhooks, .crossings, .dpop,
+        .peers,
     ]
 
     /// The longest that one benchmark may take, in seconds.
