@@ -45,14 +45,17 @@ extension Account {
         do {
             return try decoder.decode(Value.self, fromUntrusted: response.content)
         } catch {
-            throw HandshakeError.exchange(Self.malformed(error, response))
+            throw HandshakeError.exchange(Self.malformed(error, response, hiding: secrets))
         }
     }
 
-    private static func malformed(_ error: any Error, _ response: ResponseMessage) -> OAuthError {
+    private static func malformed(
+        _ error: any Error, _ response: ResponseMessage, hiding secrets: [Secret]
+    ) -> OAuthError {
         func path(_ keys: [any CodingKey]) -> String {
             let names = keys.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
-            return names.isEmpty ? "content" : quoted(names.joined(separator: "."), limit: 200)
+            return names.isEmpty
+                ? "content" : quoted(hidingTokens(in: names.joined(separator: "."), and: secrets), limit: 200)
         }
         func wrong(_ member: String, expected: String, found: String) -> OAuthError {
             .malformed(step: .resource, member: member, expected: expected, found: found)
@@ -65,7 +68,9 @@ extension Account {
         case DecodingError.typeMismatch(let type, let context):
             return wrong(path(context.codingPath), expected: "\(type)", found: "another type")
         default:
-            let type = response.head.headerFields[.contentType].map { quoted($0, limit: 100) } ?? "no content type"
+            let type =
+                response.head.headerFields[.contentType].map { quoted(hidingTokens(in: $0, and: secrets), limit: 100) }
+                ?? "no content type"
             return wrong("content", expected: "JSON", found: "\(response.content.count) bytes of \(type)")
         }
     }

@@ -169,8 +169,7 @@ struct EchoTests {
                         scene.print(error)
                     }
                     scene.print(scene.account.status)
-                    let isKnown = row.path == "/api" && status == 200
-                    report(scene, at: "\(row.name), \(status) \(content)", isKnown: isKnown)
+                    report(scene, at: "\(row.name), \(status) \(content)")
                     scene = row.isStateless ? scene : try await Scene(canary)
                 }
             }
@@ -178,14 +177,9 @@ struct EchoTests {
         }
     }
 
-    /// Records what was shown. The error for a value that cannot be decoded quotes names of members and the content's type.
-    private func report(_ scene: Scene, at place: String, isKnown: Bool) {
-        let shown = scene.takeLines().filter(scene.isShown)
-        withKnownIssue(isIntermittent: true) {
-            for line in shown { Issue.record("\(place): \(line)") }
-        } when: {
-            isKnown
-        }
+    /// Records what was shown.
+    private func report(_ scene: Scene, at place: String) {
+        for line in scene.takeLines().filter(scene.isShown) { Issue.record("\(place): \(line)") }
     }
 
     @Test("L1: what a redirect, a pasted text or a damaged record repeats is not shown", arguments: Spelling.allCases)
@@ -221,7 +215,7 @@ struct EchoTests {
             try await $0.replace(with: Array("{\"accessToken\":\"\(echoed)\",\"version\":\"\(echoed)\"".utf8))
         }
         scene.print(try #require(await handshakeError { try await scene.app.account("damaged") }))
-        report(scene, at: "a redirect, a text or a record", isKnown: false)
+        report(scene, at: "a redirect, a text or a record")
     }
 
     /// A confidential client's app with a signed-in account all of whose secrets are the canary, and all that it said.

@@ -48,7 +48,8 @@ struct HiddenSecretTests {
         let nonce = try #require(attempt.request.nonce).reveal()
         let unstored = Account.Unstored(
             record: account.record.keeping(
-                unchecked: .init(grant: account.record.grant.with(secret, nil), binding: account.record.binding), since: 0),
+                unchecked: .init(grant: account.record.grant.with(secret, nil), binding: account.record.binding),
+                since: 0),
             replaced: secret)
         let values: [(String, Any)] = [
             ("Client", confidential), ("Handshake", app), ("Account", account), ("AccountStatus", account.status),
