@@ -102,7 +102,9 @@ extension HandshakeError: CustomStringConvertible {
         case .exchange(let error): "\(error)"
         case .network(let error): "\(error)"
         case .undiscovered(let issuer, let failures):
-            "No metadata was found at \(issuer). Check the issuer URL."
+            (!failures.isEmpty && failures.allSatisfy(\.error.isFromNetwork)
+                ? "The metadata of \(issuer) could not be fetched. Check the network."
+                : "No metadata was found at \(issuer). Check the issuer URL.")
                 + failures.map { "\n  \($0.location): \($0.error)" }.joined()
         case .rejected(let response): "\(response)"
         case .vault(let error): "\(error)"
@@ -122,6 +124,12 @@ extension HandshakeError: CustomStringConvertible {
     }
 }
 
+extension HandshakeError {
+    private var isFromNetwork: Bool {
+        if case .network = self { true } else { false }
+    }
+}
+
 extension HandshakeError.SignInReason {
     /// The reason in words.
     package var text: String {
@@ -129,10 +137,10 @@ extension HandshakeError.SignInReason {
         case .absent: "there is no such account in the vault"
         case .refreshRejected: "the service no longer accepts the refresh token"
         case .answerLost: "the answer to a refresh was lost and the service has revoked the old token"
-        case .notRefreshable: "the access token has expired and the service gave no refresh token"
+        case .notRefreshable: "the service no longer accepts the access token and gave no refresh token"
         case .keyLost: "the key that its tokens are bound to was lost"
         case .stillUnauthorized: "the service rejects new tokens too"
-        case .signingOut: "a sign-out has begun; finish it or sign in again"
+        case .signingOut: "a sign-out has begun and is not finished"
         }
     }
 }

@@ -11,8 +11,8 @@ struct HandshakeCommand: AsyncParsableCommand {
         commandName: "handshake",
         abstract: "Sign in to services with OAuth, stay signed in, and use the account.",
         discussion: """
-            Results go to standard output, everything else to standard error. Exit status: 0 done; 1 another error; 2 declined, \
-            cancelled or timed out by the user; 3 sign-in required; 4 the service answered with an error; 5 refused for safety; \
+            Results go to standard output, everything else to standard error. Exit status: 0 done; 1 another error; 2 declined or \
+            cancelled by the user, or timed out; 3 sign-in required; 4 the service answered with an error; 5 refused for safety; \
             6 network error; 7 vault, settings or key unusable; 64 wrong command line; 130 interrupted.
             """,
         version: "0.1.0",

@@ -48,6 +48,15 @@ public enum OAuthError: Error, Sendable, Hashable {
         case idToken = "id_token"
         /// An API called with an access token (RFC 6750).
         case resource
+
+        /// The exchange in words.
+        var words: String {
+            switch self {
+            case .resource: "API"
+            case .idToken: "ID token"
+            default: rawValue.replacing("_", with: " ")
+            }
+        }
     }
 }
 
@@ -148,9 +157,9 @@ extension OAuthError: CustomStringConvertible {
         case .server(let error):
             error.description
         case .malformed(let step, let member, let expected, let found):
-            "The service's \(step.rawValue) response is not valid: expected \(member) to be \(expected), found \(found)."
+            "The service's \(step.words) response is not valid: expected \(member) to be \(expected), found \(found)."
         case .redirected(let step, let status):
-            "The service answered the \(step.rawValue) request with a redirect (status \(status)), which is never followed. "
+            "The service answered the \(step.words) request with a redirect (status \(status)), which is never followed. "
                 + "Check the endpoint's URL."
         }
     }
@@ -160,12 +169,19 @@ extension Refusal: CustomStringConvertible {
     /// What was found, what was expected instead, and what to do.
     public var description: String {
         switch check {
-        case .insecureTransport: "\(found) is not encrypted, so nothing was sent to it. Use \(expected)."
+        case .insecureTransport:
+            "\(found) is not encrypted, so nothing was sent to it. Use \(expected)"
+                + (isOnThisMachine
+                    ? "; for a server on this machine, allow it with security: .allowingInsecureLoopback." : ".")
         case .foreignOrigin:
             "The token was not sent to \(found), because "
                 + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
         default: "\(check.problem) Expected \(expected), found \(found)."
         }
+    }
+
+    private var isOnThisMachine: Bool {
+        (try? EndpointURL(found, security: .allowingInsecureLoopback))?.origin.isLoopback ?? false
     }
 }
 

@@ -89,8 +89,8 @@ extension ServerError: CustomStringConvertible {
         let failed = status.map { $0 >= 500 } ?? false
         var words =
             failed
-            ? "The service failed to answer the \(step.rawValue) request"
-            : "The service rejected the \(step.rawValue) request"
+            ? "The service failed to answer the \(step.words) request"
+            : "The service rejected the \(step.words) request"
         switch (code, status) {
         case (let code?, let status?): words += " with \(code) (status \(status))"
         case (let code?, nil): words += " with \(code)"

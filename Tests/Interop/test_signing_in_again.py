@@ -55,7 +55,7 @@ def test_a_foreign_origin_is_allowed_by_the_command_it_names(handshake: Handshak
 def test_another_client_is_not_mixed_with_the_last_one(handshake: Handshake, genome: StandIn) -> None:
     genome.sign_in(handshake)
     done = handshake.run("login", "sequencing", "--client-id", "another-app", "--browser", "print", "--json", "--timeout", "5")
-    assert done.status == 64 and "belongs to another client" in done.error["message"]
+    assert done.status == 64 and "was made with another client ID" in done.error["message"]
 
 
 def test_a_name_that_the_service_does_not_tell_is_asked_for_once(handshake: Handshake, genome: StandIn) -> None:

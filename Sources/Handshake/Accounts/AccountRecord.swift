@@ -78,6 +78,15 @@ struct AccountRecord: Sendable {
         return next
     }
 
+    /// The same account with its newest grant, checked or not. It is for a revocation only.
+    var withNewestGrant: AccountRecord {
+        guard let unchecked else { return self }
+        var newest = refusingUnchecked()
+        newest.grant = unchecked.grant
+        newest.binding = unchecked.binding
+        return newest
+    }
+
     /// The same account in another state.
     func entering(_ state: State) -> AccountRecord {
         var next = self

@@ -62,7 +62,7 @@ extension Account {
         }
         switch error {
         case DecodingError.keyNotFound(let key, let context):
-            return wrong(path(context.codingPath + [key]), expected: "a value", found: "nothing")
+            return wrong(path(context.codingPath + [key]), expected: "present", found: "nothing")
         case DecodingError.valueNotFound(let type, let context):
             return wrong(path(context.codingPath), expected: "\(type)", found: "null")
         case DecodingError.typeMismatch(let type, let context):

@@ -92,7 +92,7 @@ extension Account {
         var stored = try AccountRecord(stored: bytes, expected: id)
         if let unstored, unstored.follows(stored) { stored = unstored.record }
         // Unchecked too: its tokens are revoked and never used.
-        if let unchecked = stored.unchecked { stored = stored.refreshed(unchecked.grant, unchecked.binding) }
+        stored = stored.withNewestGrant
         let server = try await environment.server(of: client.service, known: stored.server)
         var remaining = Self.revocable(in: stored)
         // A token that the user brought was not issued to this client, which cannot revoke it.
@@ -125,11 +125,12 @@ extension Account {
     /// Revokes the grant that a new sign-in replaced. Best effort: what fails is logged, and the new session is not
     /// affected.
     func revoke(replaced: AccountRecord) async {
+        let replaced = replaced.withNewestGrant
         let current = record.grant
         let isSameGrant = { (token: Secret?) in
             token.map { $0.matches(current.accessToken) || current.refreshToken?.matches($0) == true } ?? false
         }
-        let old = replaced.unchecked?.grant ?? replaced.grant
+        let old = replaced.grant
         guard replaced.refreshMethod != .never, !isSameGrant(old.refreshToken), !isSameGrant(old.accessToken) else {
             return
         }

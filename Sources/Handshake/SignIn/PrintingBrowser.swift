@@ -1,9 +1,9 @@
 import OAuth
 
-/// Prints the address for the user to open on any device (RFC 8252, section 7). It is the last resort that always
-/// works.
+/// Prints the address for the user to open (RFC 8252, section 7).
 ///
-/// With a redirect that does not lead to this machine's listener, the user brings the redirect URL back by hand; out of
+/// With a loopback redirect the user opens it on this machine, where the listener waits, and `readRedirect` is not called. With
+/// any other redirect the page may be opened on any device, and the user brings the redirect URL back by hand; out of
 /// band (`RedirectURI.outOfBand`), the code that the page shows.
 public struct PrintingBrowser: Browser {
     private let print: @Sendable (SignInPage) throws -> Void

@@ -35,7 +35,9 @@ public struct SystemBrowser: Browser {
         guard let opener = Self.opener(in: environment) else {
             throw HandshakeError.configuration(
                 member: "browser",
-                problem: "no browser can be opened from here; print the address and open it by hand")
+                problem:
+                    "no browser can be opened from here; show the address with PrintingBrowser, or call signInOnAnotherDevice"
+            )
         }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: opener)

@@ -85,6 +85,11 @@ struct KnownAccount {
     func advised(_ error: any Error) -> any Error {
         guard let error = error as? HandshakeError else { return error }
         switch error {
+        case .signInRequired(let id, .signingOut):
+            return CommandError(
+                status: .signInNeeded, code: error.code,
+                message: "The sign-out of “\(id.name)” is not finished. Finish it with: handshake logout \(id.name)\n"
+                    + "Or sign in again with: \(login())")
         case .signInRequired(_, let reason):
             return CommandError(
                 status: .signInNeeded, code: error.code,
@@ -101,7 +106,7 @@ struct KnownAccount {
                 status: .serviceError, code: error.code,
                 message:
                     "The API takes only tokens that are bound to a key (DPoP). Sign in again with: \(login()) --dpop")
-        case .exchange(.refused(let refusal)) where refusal.check == .foreignOrigin:
+        case .exchange(.refused(let refusal)) where refusal.check == .foreignOrigin && !client.confinesTokens:
             return CommandError(
                 status: .refused, code: error.code,
                 message: "\(error) To send it there, sign in again with: \(login()) --api-origin \(refusal.found)")

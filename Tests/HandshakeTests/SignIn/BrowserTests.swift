@@ -55,7 +55,7 @@ struct BrowserTests {
     func noBrowser() async throws {
         let page = try await page(redirect: "http://127.0.0.1:8765/callback")
         let error = await handshakeError { try await SystemBrowser(environment: ["PATH": "/nowhere"]).show(page) }
-        #expect(error?.description.contains("print the address") == true)
+        #expect(error?.description.contains("show the address") == true)
         #expect(error?.description.contains(page.url) == false)
     }
     #endif

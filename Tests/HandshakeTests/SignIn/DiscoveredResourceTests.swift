@@ -216,6 +216,37 @@ struct DiscoveredResourceTests {
             }?.range(of: #"^http://127\.0\.0\.1:[1-9][0-9]*/callback$"#, options: .regularExpression) != nil)
     }
 
+    @Test("M521: exchange and refresh ask for tokens for the resource")
+    func resourceParameter() async throws {
+        let web = Web([
+            Self.own: Self.document(), Self.server: Self.metadata(),
+            "https://as.example/token": .json(
+                200,
+                ["access_token": "a", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r"]),
+        ])
+        let account = try await Self.signedIn(to: web)
+        try await account.refresh()
+        let forms = web.messages.compactMap { message -> String? in
+            guard message.head.path == "/token", case .bytes(let bytes) = message.content else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(forms.count == 2)
+        for form in forms { #expect(form.split(separator: "&").contains("resource=https%3A%2F%2Fapi.example%2Fmcp")) }
+    }
+
+    /// An account of a client that the server knows.
+    private static func signedIn(to web: Web) async throws -> Account {
+        let client = try await DiscoveredResource.discover(mcp, transport: web).client(
+            id: "c", redirect: .uri(try RedirectURI("com.example.app:/cb")))
+        return try await Handshake(client, vault: MemoryVault(), transport: web).signIn(
+            through: ScriptedBrowser { page in
+                let items = URLComponents(string: page.url)?.queryItems ?? []
+                #expect(items.filter { $0.name == "resource" }.map(\.value) == [mcp])
+                let state = try #require(items.first { $0.name == "state" }?.value)
+                return "com.example.app:/cb?code=c&state=\(state)"
+            })
+    }
+
     @Test(
         "M517, F2: the token goes to addresses under the resource, and to no other of its origin",
         .timeLimit(.minutes(5)))
@@ -228,16 +259,7 @@ struct DiscoveredResourceTests {
             "https://as.example/token": .json(
                 200, ["access_token": "canary-token", "token_type": "Bearer", "expires_in": 3600]),
         ])
-        let client = try await DiscoveredResource.discover(Self.mcp, transport: web).client(
-            id: "c", redirect: .uri(try RedirectURI("com.example.app:/cb")))
-        let app = try Handshake(client, vault: MemoryVault(), transport: web)
-        let account = try await app.signIn(
-            through: ScriptedBrowser { page in
-                let items = URLComponents(string: page.url)?.queryItems ?? []
-                #expect(items.filter { $0.name == "resource" }.map(\.value) == [Self.mcp])
-                let state = try #require(items.first { $0.name == "state" }?.value)
-                return "com.example.app:/cb?code=c&state=\(state)"
-            })
+        let account = try await Self.signedIn(to: web)
         #expect(try await account.send(.get, Self.mcp).head.status == .ok)
         #expect(try await account.send(.get, "https://api.example/mcp/tools?x=1").head.status == .ok)
         let before = web.requests.count

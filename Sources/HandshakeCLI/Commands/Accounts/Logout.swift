@@ -28,8 +28,9 @@ struct Logout: BoundedCommand {
         if let failure = report.failure {
             throw CommandError(
                 status: ExitStatus(failure), code: failure.code,
-                message: "\(failure) The account was not removed. Try again with: handshake logout \(account) "
-                    + "Or remove it without revoking: handshake logout \(account) --local")
+                message:
+                    "\(failure) The account is kept, but cannot be used. Finish with: handshake logout \(account)\n"
+                    + "Or remove it without revoking its tokens: handshake logout \(account) --local")
         }
     }
 

@@ -120,7 +120,9 @@ struct Doctor: AsyncParsableCommand {
         }
         return Finding(
             name: "browser", verdict: .limited, detail: "no program to open a browser was found",
-            cure: "use --browser print and open the URL on any device, or install xdg-utils")
+            cure:
+                "use --browser print and open the URL in a browser on this machine, use --device where the service has it, or install xdg-utils"
+        )
     }
 
     private func listener() -> Finding {

@@ -48,7 +48,7 @@ struct Login: AsyncParsableCommand {
         let previous = try await KnownAccount.naming(name) { try await registrations.client(named: name) }
         let plan = try await LoginPlan(service: service, options: options, settings: settings, previous: previous)
         let handshake = try Handshake(plan.client, vault: vault)
-        let outdated = try await KnownAccount.naming(plan.account) {
+        let (outdated, earlierSubject) = try await KnownAccount.naming(plan.account) {
             // One name, one account: the tokens of the other one would live on where no command could reach them.
             var outdated: Account?
             if let previous, AccountID(previous, name: plan.account) != AccountID(plan.client, name: plan.account) {
@@ -57,13 +57,12 @@ struct Login: AsyncParsableCommand {
             // A client that was registered again for the same API is no other one to the user.
             if let previous, outdated != nil, !plan.client.succeeds(previous) {
                 throw CommandError.usage(
-                    "The account “\(plan.account)” belongs to another client, at "
+                    "The account “\(plan.account)” was made with another client ID, \(quoted(previous.id, limit: 80)) at "
                         + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout "
                         + "\(plan.account), or give the new account another name with --account NAME")
             }
             // Nothing can be stored over a damaged record, which is better known before the user signs in.
-            _ = try await handshake.account(plan.account)
-            return outdated
+            return (outdated, try await handshake.account(plan.account)?.status.identity?.subject)
         }
         let account =
             if let tokenFile = plan.tokenFile {
@@ -73,6 +72,11 @@ struct Login: AsyncParsableCommand {
         try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
         if let outdated, try await !outdated.signOut().isForgotten { _ = try await outdated.signOut(revoking: false) }
         await report(account, plan)
+        if let earlierSubject, let subject = account.status.identity?.subject, subject != earlierSubject {
+            Output.note(
+                "Another user was signed in as “\(plan.account)” before, and is no longer. To keep both, give each a name with "
+                    + "--account NAME")
+        }
     }
 
     private func report(_ account: Account, _ plan: LoginPlan) async {
@@ -139,7 +143,8 @@ struct AnnouncedBrowser: Browser {
             _ = try await SystemBrowser().show(page)
             Output.note("If no page opens, open this URL:\n\(page.url)")
         } catch {
-            Output.note("No browser could be opened. Open this URL:\n\(page.url)")
+            // Also with --quiet: without it the user could do nothing but wait.
+            Output.error("No browser could be opened. Open this URL on this machine:\n\(page.url)")
         }
         guard page.redirectURI.kind == .outOfBand else { return nil }
         guard let code = try await RedirectQuestion.ask(page) else { throw HandshakeError.signInAbandoned(.closed) }

@@ -136,13 +136,13 @@ struct ServiceChoice {
 
     /// The service with the origins of `--api-origin` too.
     private func adding(_ service: Service, _ origin: Origin? = nil) throws -> Service {
-        let origins = try options.apiOrigin.map {
-            try StatedValue(value: $0, name: "--api-origin").endpoint().origin
-        }
+        let addresses = try options.apiOrigin.map { try StatedValue(value: $0, name: "--api-origin").endpoint() }
+        let origins = addresses.map(\.origin)
         return try Service(
             name: service.name, displayName: service.displayName,
             authorizationServer: service.authorizationServer,
-            apiRoot: service.apiRoot,
+            // What is relative is meant for the first one.
+            apiRoot: service.apiRoot ?? addresses.first,
             apiOrigins: service.apiOrigins + origins + [origin].compactMap(\.self),
             defaultScopes: service.defaultScopes, identityEndpoint: service.identityEndpoint,
             deviations: service.deviations)
