@@ -25,8 +25,8 @@ public struct Client: Sendable {
 
     package let credential: Credential?
 
-    /// Whether tokens go only to addresses under ``resources``: so it is for an API that named its server itself.
-    package var confinesTokens = false
+    /// The address under which alone tokens go, of an API that named its server itself. Nil for any of the service's.
+    package var confinement: EndpointURL?
 
     /// What proves to the token endpoint that a request is the client's.
     package enum Credential: Sendable {
@@ -188,10 +188,12 @@ public struct Client: Sendable {
 
     /// A request to a server's token endpoint, as the service wants it.
     ///
-    /// - Parameter key: what the request's proof will be signed with; nil for a request without one.
+    /// - Parameters:
+    ///   - key: what the request's proof will be signed with; nil for a request without one.
+    ///   - binding: how the account is bound, at a refresh.
     func tokenRequest(
         _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, provingBy key: DPoPKey? = nil,
-        in environment: Environment
+        keeping binding: TokenBinding? = nil, in environment: Environment
     ) throws(HandshakeError) -> TokenRequest {
         let deviations = service.deviations
         var headers = requiredHeaders
@@ -201,7 +203,7 @@ public struct Client: Sendable {
             grantType, at: server, clientID: id, authentication: try authentication(at: server, in: environment),
             resources: resources.map(\.string), extras: deviations.tokenParameters,
             scopeDelimiter: deviations.scopeDelimiter, repeatedScopes: deviations.repeatsScope ? scopes : [],
-            headers: headers, deviations: deviations.token, accepting: accepting(key))
+            headers: headers, deviations: deviations.token, accepting: accepting(key, keeping: binding))
     }
 
     /// A request to a server's device authorization endpoint, as the service wants it.

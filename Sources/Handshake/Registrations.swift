@@ -97,7 +97,7 @@ private struct StoredClient: Codable {
     let keyID: String?
     let options: Client.Options?
     /// Absent in records of before there was any such client.
-    let confinesTokens: Bool?
+    let confinement: String?
     /// Where redirects arrive: an address, or the listener's port and path.
     let redirectURI: String?
     let redirectPort: UInt16?
@@ -129,7 +129,7 @@ private struct StoredClient: Codable {
         key = client.credential?.key?.source.reveal()
         keyID = client.credential?.key?.keyID
         options = client.options
-        confinesTokens = client.confinesTokens ? true : nil
+        confinement = client.confinement?.string
         switch client.redirect {
         case .uri(let uri): (redirectURI, redirectPort, redirectPath) = (uri.string, nil, nil)
         case .loopback(let port, let path): (redirectURI, redirectPort, redirectPath) = (nil, port, path)
@@ -163,7 +163,7 @@ private struct StoredClient: Codable {
             scopes: scopes, resources: try resources.map(endpoint),
             parameters: parameters, credential: credential)
         client.options = options ?? Client.Options()
-        client.confinesTokens = confinesTokens ?? false
+        client.confinement = try confinement.map(endpoint)
         return client
     }
 }

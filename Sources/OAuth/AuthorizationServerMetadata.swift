@@ -126,7 +126,8 @@ extension AuthorizationServerMetadata {
             ("revocation_endpoint", revocationEndpoint), ("device_authorization_endpoint", deviceAuthorizationEndpoint),
             ("introspection_endpoint", introspectionEndpoint),
             ("pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint),
-            ("userinfo_endpoint", userInfoEndpoint), ("jwks_uri", keysEndpoint),
+            ("registration_endpoint", registrationEndpoint), ("userinfo_endpoint", userInfoEndpoint),
+            ("jwks_uri", keysEndpoint),
         ]
         for case (let name, let endpoint?) in endpoints
         where !NetworkZone.mayLead(from: issuer.url.origin, to: endpoint.origin) {

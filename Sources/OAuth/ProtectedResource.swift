@@ -131,10 +131,15 @@ extension EndpointURL {
         return address.path == own || address.path.hasPrefix(own + "/")
     }
 
-    /// Whether a segment of the path is `.` or `..`, also percent-encoded (RFC 3986, section 6.2.2.3).
+    /// Whether a segment of the path is `.` or `..`, as any server may read it: decoded once or twice, with an encoded slash, a
+    /// backslash, or with parameters (RFC 3986, sections 3.3 and 6.2.2.3).
     private var hasDotSegments: Bool {
-        path.split(separator: "/").contains { segment in
-            [".", ".."].contains(segment.lowercased().replacing("%2e", with: "."))
+        var text = path.lowercased()
+        for _ in 0..<2 {
+            for (escape, character) in [("%25", "%"), ("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("%3b", ";")] {
+                text = text.replacing(escape, with: character)
+            }
         }
+        return text.split(separator: "/").contains { [".", ".."].contains($0.prefix { $0 != ";" }) }
     }
 }

@@ -56,7 +56,10 @@ struct Redaction: Sendable {
             }
             if let beginning { bytes.removeLast(bytes.count - beginning) }
         }
-        while let last = bytes.last, last >= 0x80 { bytes.removeLast() }
+        let tail = bytes.reversed().prefix(3).prefix { $0 & 0xC0 == 0x80 }.count
+        if let lead = bytes.dropLast(tail).last, lead >= 0xC0, tail + 1 < (lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2) {
+            bytes.removeLast(tail + 1)
+        }
         let word = bytes.reversed().prefix(Self.shortestToken).prefix(while: Self.isTokenByte)
         if word.count < Self.shortestToken { bytes.removeLast(word.count) }
     }

@@ -225,7 +225,8 @@ struct MetadataTests {
         "H4: a public server's metadata lead neither to this machine nor into its network, nor where it is not asked encrypted",
         arguments: [
             "authorization_endpoint", "token_endpoint", "revocation_endpoint", "device_authorization_endpoint",
-            "introspection_endpoint", "pushed_authorization_request_endpoint", "userinfo_endpoint", "jwks_uri",
+            "introspection_endpoint", "pushed_authorization_request_endpoint", "registration_endpoint",
+            "userinfo_endpoint", "jwks_uri",
         ])
     func zones(name: String) {
         for host in [

@@ -174,6 +174,15 @@ struct RedactionTests {
         }
     }
 
+    @Test("a text that is cut loses no whole characters, whatever its script")
+    func cutScript() {
+        for pad in 0..<4 {
+            let text = String(repeating: "x", count: pad) + String(repeating: "日本語", count: 1000)
+            #expect(Redaction([Secret("secret")]).hiding(in: text).utf8.count > Redaction.maximumLength - 4)
+        }
+        #expect(!hidingTokens(in: String(repeating: "é", count: 3000)).contains("\u{FFFD}"))
+    }
+
     @Test("a token that a text's end cuts in two does not stay in half")
     func cutToken() {
         let token = String(repeating: "a1b2c3", count: 10)

@@ -188,6 +188,11 @@ extension HandshakeError {
         }
     }
 
+    /// Whether the ID token names a key that the server has not published yet.
+    var mayNeedNewKeys: Bool {
+        if case .exchange(.refused(let refusal)) = self { refusal.check.mayNeedNewKeys } else { false }
+    }
+
     /// Whether the session is as good as before the error.
     var leavesSession: Bool {
         switch self {

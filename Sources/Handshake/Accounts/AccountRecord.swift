@@ -28,6 +28,8 @@ struct AccountRecord: Sendable {
     struct Unchecked: Sendable {
         let grant: Grant
         let binding: TokenBinding?
+        /// When the answer had come, in seconds since 1970. The ID token's times are judged by it, however late its signature is.
+        let receivedAt: Double
     }
 
     let id: AccountID
@@ -38,7 +40,7 @@ struct AccountRecord: Sendable {
     var unchecked: Unchecked?
     var state: State
     var refreshMethod: RefreshMethod
-    /// Counts the stored grants of this session, so that two holders can tell which is newer.
+    /// Rises with each stored change of the grant, so that two holders can tell which is newer.
     var generation: Int
     /// The discovered server's metadata as of the sign-in; nil for a service that is described by hand.
     var server: AuthorizationServerMetadata?

@@ -103,17 +103,15 @@ extension Account {
                         .foreignOrigin, expected: allowedOrigins.map(\.description).joined(separator: " or "),
                         found: quoted(origin, limit: 200))))
         }
-        guard client.confinesTokens else { return }
+        guard let confinement = client.confinement else { return }
         // The token is this API's, and not that of its neighbours at the same origin (`any-server.md` 5).
-        let isUnder = { (resource: EndpointURL) in
-            (try? EndpointURL(origin + (head.path ?? "/"), security: resource.security)).map(resource.covers) ?? false
-        }
-        guard client.resources.contains(where: isUnder) else {
+        let address = origin + (head.path ?? "/")
+        guard let target = try? EndpointURL(address, security: confinement.security), confinement.covers(target) else {
             throw .exchange(
                 .refused(
                     Refusal(
-                        .foreignOrigin, expected: client.resources.map(\.string).joined(separator: " or "),
-                        found: quoted(origin + (head.path ?? "/").prefix { $0 != "?" }, limit: 200))))
+                        .foreignOrigin, expected: confinement.string,
+                        found: quoted(String(address.prefix { $0 != "?" }), limit: 200))))
         }
     }
 
@@ -162,8 +160,7 @@ extension Account {
 
     /// Whether an address may see the account's token.
     private func receivesToken(_ address: EndpointURL) -> Bool {
-        client.confinesTokens
-            ? client.resources.contains { $0.covers(address) } : allowedOrigins.contains(address.origin)
+        client.confinement.map { $0.covers(address) } ?? allowedOrigins.contains(address.origin)
     }
 
     private static let maximumRedirects = 5
@@ -206,7 +203,9 @@ extension Account {
         var headers = request.head.headerFields
         let isSameOrigin =
             target.origin.authority == request.head.authority && target.origin.scheme.rawValue == request.head.scheme
-        if !isSameOrigin { headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) }) }
+        if !isSameOrigin || (client.confinement != nil && credential == nil) {
+            headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) })
+        }
         headers[name] = credential?.field
         // A proof is for one address; the next sending makes its own.
         headers[.dpop] = nil

@@ -39,15 +39,18 @@ extension Account {
     private func refresh(replacing refused: Secret?, in locked: any LockedRecord) async throws -> AccountRecord {
         guard let bytes = await locked.contents else { throw end(with: .absent) }
         var stored = try AccountRecord(stored: bytes, expected: id)
+        let known = record.generation
         if let unstored { stored = try await store(unstored, over: stored, in: locked) }
         switch stored.state {
         case .ended(let reason): throw end(stored, with: reason)
         case .signingOut: throw end(stored, with: .signingOut)
         case .signedIn, .refreshing: break
         }
-        if stored.unchecked != nil { stored = try await settle(stored, in: locked) }
+        // It announces itself.
+        let isSettled = stored.unchecked != nil
+        if isSettled { stored = try await settle(stored, in: locked) }
         if isNewEnough(stored, after: refused) {
-            let isNews = stored.generation != record.generation
+            let isNews = stored.generation != known && !isSettled
             adopt(stored)
             if isNews { announce(.adopted) }
             return stored
@@ -99,7 +102,9 @@ extension Account {
                 return try await keepRefreshed(stored.refreshed(grant, binding), replacing: stored, in: locked)
             }
             let unchecked = stored.keeping(
-                unchecked: .init(grant: grant.with(idToken, grant.identity), binding: binding), since: now)
+                unchecked: .init(
+                    grant: grant.with(idToken, grant.identity), binding: binding, receivedAt: environment.time.now()),
+                since: now)
             return try await settle(keep(unchecked, replacing: stored, in: locked), in: locked)
         } catch let failure as RefreshFailure {
             throw try await conclude(failure, of: stored, answerWasLost: answerWasLost, in: locked)
@@ -135,10 +140,15 @@ extension Account {
         let grant = unchecked.grant
         adopt(stored)
         do {
-            let identity = try await verifiedIdentity(of: grant, in: stored)
+            let identity = try await verifiedIdentity(of: unchecked, in: stored)
             let next = stored.refreshed(grant.with(grant.idToken, identity), unchecked.binding)
             return try await keepRefreshed(next, replacing: stored, in: locked)
-        } catch let error as HandshakeError where error.isRefusal {
+        } catch let error as HandshakeError {
+            let isGivenUp = error.mayNeedNewKeys && unchecked.receivedAt + Self.keyPatience <= environment.time.now()
+            guard error.isRefusal || isGivenUp else {
+                announce(.refreshFailed(code: error.code))
+                throw error
+            }
             let refused = stored.refusingUnchecked()
             try await replace(locked, with: refused)
             adopt(refused)
@@ -147,11 +157,17 @@ extension Account {
         }
     }
 
-    private func verifiedIdentity(of grant: Grant, in stored: AccountRecord) async throws -> IDTokenClaims? {
+    /// How long a key may take until it is published, in seconds. Then the grant counts as refused, so that the session ends.
+    private static let keyPatience = 86_400.0
+
+    private func verifiedIdentity(
+        of unchecked: AccountRecord.Unchecked, in stored: AccountRecord
+    ) async throws -> IDTokenClaims? {
+        let grant = unchecked.grant
         guard let token = grant.idToken, let previous = stored.grant.identity else { return stored.grant.identity }
         let server = try await environment.server(of: client.service, known: stored.server)
         return try await environment.identity(
-            ofRefreshed: token, previous: previous, accessToken: grant.accessToken,
+            ofRefreshed: token, receivedAt: unchecked.receivedAt, previous: previous, accessToken: grant.accessToken,
             hiding: stored.secrets + [client.credential?.secret].compactMap(\.self), at: server, clientID: client.id)
     }
 
@@ -177,7 +193,7 @@ extension Account {
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
         }
-        return try client.tokenRequest(grantType, at: server, provingBy: key, in: environment)
+        return try client.tokenRequest(grantType, at: server, provingBy: key, keeping: stored.binding, in: environment)
     }
 
     /// What a failed call means for the session.

@@ -68,7 +68,7 @@ extension Account {
                 guard let bytes = await locked.contents else { return false }
                 var stored = try AccountRecord(stored: bytes, expected: self.id)
                 if let unstored { stored = try await store(unstored, over: stored, in: locked) }
-                guard stored.isUsable, stored.grant.accessToken.matches(refused) else {
+                guard stored.isUsable, stored.unchecked == nil, stored.grant.accessToken.matches(refused) else {
                     adopt(stored)
                     return false
                 }
@@ -197,6 +197,8 @@ extension HandshakeError {
         case .exchange(.server(let error)):
             switch (error.status, error.code) {
             case (_, "temporarily_unavailable"?), (_, "server_error"?), (_, "slow_down"?): false
+            // The next proof has the nonce, or the time, that this answer brought.
+            case (_, "use_dpop_nonce"?), (_, "invalid_dpop_proof"?): false
             case (400?, let code), (401?, let code): code != nil
             case (403?, _), (404?, _), (405?, _), (501?, _): true
             case (let status?, "unsupported_token_type"?): (200..<500).contains(status) && status != 429

@@ -44,6 +44,7 @@ private struct StoredGrant: Codable {
     let idToken: String
     let isBound: Bool?
     let dpopKey: StoredKey?
+    let receivedAt: Double
 
     init?(_ unchecked: AccountRecord.Unchecked) {
         let grant = unchecked.grant
@@ -56,6 +57,7 @@ private struct StoredGrant: Codable {
         scopes = grant.scopes
         isBound = unchecked.binding?.bindsAccessToken
         dpopKey = unchecked.binding?.key.map(StoredKey.init)
+        receivedAt = unchecked.receivedAt
     }
 
     func unchecked(of identity: IDTokenClaims?) -> AccountRecord.Unchecked {
@@ -63,7 +65,8 @@ private struct StoredGrant: Codable {
             accessToken: Secret(accessToken), expiresAt: expiresAt, issuedAt: issuedAt,
             refreshToken: refreshToken.map(Secret.init), scopes: scopes, identity: identity, idToken: Secret(idToken))
         return .init(
-            grant: grant, binding: isBound.map { TokenBinding(key: dpopKey?.key, bindsAccessToken: $0) })
+            grant: grant, binding: isBound.map { TokenBinding(key: dpopKey?.key, bindsAccessToken: $0) },
+            receivedAt: receivedAt)
     }
 }
 
@@ -104,7 +107,9 @@ extension AccountRecord {
         let stored: StoredAccount = try StoredForm.decode(bytes, what: "the account \(id)")
         guard stored.version == 1 else { throw damaged("it was written by a newer version (format \(stored.version))") }
         guard stored.id == id else { throw damaged("it belongs to \(stored.id)") }
-        guard (0..<Int.max).contains(stored.generation) else { throw damaged("it counts \(stored.generation) grants") }
+        guard (0..<Int.max / 2).contains(stored.generation) else {
+            throw damaged("it counts \(stored.generation) grants")
+        }
         switch stored.state {
         case "signed_in": state = .signedIn
         case "refreshing": state = .refreshing(since: stored.since ?? stored.issuedAt)

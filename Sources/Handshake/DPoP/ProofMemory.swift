@@ -57,7 +57,8 @@ final class ProofMemory: Sendable {
     ///   - sent: when the request was sent, in seconds since 1970.
     ///   - received: when the answer had come.
     func noteTime(in head: HTTPResponse, of origin: Origin, sent: Double, received: Double) {
-        guard received >= sent, received - sent <= Self.longestExchange,
+        // What a cache has kept says nothing of the present (RFC 9111, section 5.1).
+        guard head.headerFields[.age] == nil, received >= sent, received - sent <= Self.longestExchange,
             let text = head.headerFields[.date], text.utf8.count <= 64,
             let stated = RetryAfter.seconds(httpDate: text, now: received).map(Double.init)
         else { return }

@@ -72,7 +72,10 @@ extension Client {
     }
 
     /// Which access tokens this client takes for a request whose proof was signed with a key.
-    func accepting(_ key: DPoPKey?) -> TokenRequest.AccessTokenKinds {
-        key == nil ? .bearer : options.dpop == .refreshOnly ? .either : .bound
+    ///
+    /// - Parameter binding: how the account was bound at its sign-in, which later options do not change.
+    func accepting(_ key: DPoPKey?, keeping binding: TokenBinding? = nil) -> TokenRequest.AccessTokenKinds {
+        guard key != nil else { return .bearer }
+        return options.dpop == .refreshOnly || binding?.bindsAccessToken == false ? .either : .bound
     }
 }

@@ -24,6 +24,8 @@ public struct DiscoveredResource: Sendable {
     /// They are those of the API's challenge, else those of its document, and `offline_access` where the server has it.
     /// Change them before a registration, which is for these alone.
     public var scopes: [String]
+    /// The address that was asked, under which alone tokens go: the document may speak of more.
+    package let address: EndpointURL
     /// The name of the service that clients are for.
     let name: String
     private let transport: any Transport
@@ -40,8 +42,8 @@ public struct DiscoveredResource: Sendable {
     ///   - known: issuers with which the app has a client. One of them is taken before those that the API names first.
     ///   - transport: how requests reach the network.
     ///   - limits: what one request may cost.
-    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for an address that is none;
-    ///   ``HandshakeError/exchange(_:)`` for a document that is wrong, a redirect, or a server without PKCE by S256;
+    /// - Throws: ``HandshakeError/exchange(_:)`` for an address that is none, a document that is wrong, a redirect, or a server
+    ///   without PKCE by S256; ``HandshakeError/configuration(member:problem:)`` for a name that is none;
     ///   ``HandshakeError/undiscovered(issuer:failures:)``, ``HandshakeError/network(_:)``, `CancellationError`.
     public static func discover(
         _ address: String, named name: String? = nil, preferring known: [Issuer] = [],
@@ -63,12 +65,18 @@ public struct DiscoveredResource: Sendable {
         let issuer =
             resource.authorizationServers.first(where: known.contains) ?? resource.authorizationServers.first
         let server = try await discovery.server(issuer ?? Issuer(originOf: identifier))
+        let name = name ?? Self.name(for: identifier)
+        guard Service.isName(name) else {
+            throw HandshakeError.configuration(
+                member: "service",
+                problem: "“\(quoted(name, limit: 80))” is no name; give one of lower-case letters and digits")
+        }
         var scopes = demanded ?? resource.scopes ?? []
         if server.scopes?.contains("offline_access") == true, !scopes.contains("offline_access") {
             scopes.append("offline_access")
         }
         return DiscoveredResource(
-            resource: resource, server: server, scopes: scopes, name: name ?? Self.name(for: identifier),
+            resource: resource, server: server, scopes: scopes, address: identifier, name: name,
             transport: transport, limits: limits)
     }
 
@@ -87,8 +95,9 @@ public struct DiscoveredResource: Sendable {
     /// - Parameters:
     ///   - name: the app's name, which the server shows to its users.
     ///   - redirect: where the browser brings the user back.
-    /// - Throws: `OAuthError/malformed(step:member:expected:found:)` inside ``HandshakeError/exchange(_:)`` when the server
-    ///   registers no apps itself, or not as asked; ``HandshakeError/network(_:)``, `CancellationError`.
+    /// - Throws: ``HandshakeError/exchange(_:)`` when the server registers no apps itself, or not as asked, or answers with an
+    ///   error; ``HandshakeError/configuration(member:problem:)`` for a port that is taken; ``HandshakeError/network(_:)``,
+    ///   `CancellationError`.
     public func register(as name: String, redirect: Client.Redirect = .loopback) async throws -> Client {
         guard let endpoint = server.registrationEndpoint else {
             throw HandshakeError.exchange(server.lacks("registration_endpoint"))
@@ -113,14 +122,14 @@ public struct DiscoveredResource: Sendable {
         let security = resource.identifier.security
         let service = try Service(
             name: name, displayName: resource.identifier.origin.authority,
-            authorizationServer: .discovered(server.issuer, security: security), apiRoot: resource.identifier)
+            authorizationServer: .discovered(server.issuer, security: security), apiRoot: address)
         var client = Client(
             service: service, id: id, redirect: redirect, scopes: scopes, resources: [resource.identifier],
             // A server for sign-ins gives offline access only with consent (OpenID Connect Core, section 11).
             parameters: parameters
                 ?? (scopes.contains("openid") && scopes.contains("offline_access") ? ["prompt": "consent"] : [:]),
             credential: credential)
-        client.confinesTokens = true
+        client.confinement = address
         return client
     }
 
@@ -164,7 +173,17 @@ private struct ResourceDiscovery {
             guard status == 401 || status == 403 else { return (nil, nil) }
             return ProtectedResourceRequest.announced(in: response, by: resource)
         }
-        return try await environment.exchange({ request }, read)
+        do {
+            let limits = TransferLimits(timeout: .seconds(5))
+            return try read(try await environment.transport.send(request, limits: limits))
+        } catch let error as OAuthError {
+            throw HandshakeError.exchange(error)
+        } catch TransportError.timedOut, TransportError.tooLarge {
+            // A stream of events, which has begun and does not end: nothing is learned from it.
+            return (nil, nil)
+        } catch let error as TransportError {
+            throw HandshakeError.network(error)
+        }
     }
 
     /// The API's document; one that says nothing where there is none.

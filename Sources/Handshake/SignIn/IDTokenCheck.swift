@@ -41,17 +41,19 @@ extension Environment {
     ///
     /// - Parameters:
     ///   - token: the ID token as it came.
+    ///   - receivedAt: when it came, in seconds since 1970. Its own times are judged by that.
     ///   - previous: the session's claims.
     ///   - accessToken: the access token that came with it.
     ///   - secrets: what no error may show.
     func identity(
-        ofRefreshed token: Secret, previous: IDTokenClaims, accessToken: Secret, hiding secrets: [Secret],
+        ofRefreshed token: Secret, receivedAt: Double, previous: IDTokenClaims, accessToken: Secret,
+        hiding secrets: [Secret],
         at server: AuthorizationServerMetadata, clientID: String
     ) async throws -> IDTokenClaims {
         guard let endpoint = server.keysEndpoint else { throw missing("jwks_uri") }
         let validator = IDTokenValidator(
             issuer: server.issuer, clientID: clientID, nonce: nil, accessToken: accessToken, hiding: secrets)
-        let now = time.now()
+        let now = min(time.now(), receivedAt)
         return try await verified(withKeysAt: endpoint) { keys throws(OAuthError) in
             try validator.claims(ofRefreshed: token, previous: previous, keys: keys, now: now)
         }

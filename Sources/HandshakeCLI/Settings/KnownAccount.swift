@@ -65,7 +65,7 @@ struct KnownAccount {
     }
 
     /// A word for a command that the user may copy. What a shell could take for more than text is quoted: a service chose it.
-    private static func shellWord(_ text: String) -> String {
+    static func shellWord(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -106,7 +106,7 @@ struct KnownAccount {
                 status: .serviceError, code: error.code,
                 message:
                     "The API takes only tokens that are bound to a key (DPoP). Sign in again with: \(login()) --dpop")
-        case .exchange(.refused(let refusal)) where refusal.check == .foreignOrigin && !client.confinesTokens:
+        case .exchange(.refused(let refusal)) where refusal.check == .foreignOrigin && client.confinement == nil:
             return CommandError(
                 status: .refused, code: error.code,
                 message: "\(error) To send it there, sign in again with: \(login()) --api-origin \(refusal.found)")

@@ -104,6 +104,8 @@ struct RefreshedIdentityTests {
         #expect(await handshakeError { try await account.refresh() }?.code == "unreachable")
         let next = try #require(try await provider.app(vault: vault).account())
         #expect(await handshakeError { try await next.accessToken() }?.code == "unreachable")
+        // The ID token, which lives ten minutes, was good when it came.
+        provider.time.advance(by: 700)
         provider.change { $0.overrides["/jwks"] = nil }
         #expect(try await next.accessToken().reveal() == "access-2")
         #expect(next.status.state == .signedIn)
@@ -152,6 +154,22 @@ struct RefreshedIdentityTests {
         provider.change { $0.publishedKeyIDs = ["first", "second"] }
         #expect(try await account.accessToken().reveal() == "access-2")
         #expect(provider.count("/token") == 2)
+    }
+
+    @Test("D9: a key that is not published within a day ends the wait, and with it the session")
+    func neverPublishedKey() async throws {
+        let provider = ScriptedProvider()
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.change { $0.signingKeyID = "second" }
+        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        provider.time.advance(by: 86_401)
+        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        provider.change { state in
+            state.overrides["/token"] = { _ in .json(400, ["error": "invalid_grant"]) }
+        }
+        #expect(
+            await handshakeError { try await account.refresh() } == .signInRequired(account.id, .answerLost))
+        #expect(provider.forms("/token").last?["refresh_token"] == "refresh-1")
     }
 
     @Test("C15: a sign-out revokes an unchecked grant, whose refresh token is the only one that lives")

@@ -22,11 +22,12 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         try options.check()
         let service = try name()
+        let resource = options.resource.map { " --resource \(KnownAccount.shellWord($0))" }.joined()
         let waiting = SignInWait()
         try await CommandDeadline.run(options.timeout) {
             waiting.error(
                 "The service did not answer within \(options.timeout) s.",
-                command: "handshake login \(service) --timeout \(min(86_400, options.timeout * 4))")
+                command: "handshake login \(service)\(resource) --timeout \(min(86_400, options.timeout * 4))")
         } _: {
             try await signIn(service, waiting)
         }
@@ -62,7 +63,8 @@ struct Login: AsyncParsableCommand {
                         + "\(plan.account), or give the new account another name with --account NAME")
             }
             // Nothing can be stored over a damaged record, which is better known before the user signs in.
-            return (outdated, try await handshake.account(plan.account)?.status.identity?.subject)
+            let current = try await handshake.account(plan.account)
+            return (outdated, (outdated ?? current)?.status.identity?.subject)
         }
         let account =
             if let tokenFile = plan.tokenFile {
@@ -70,7 +72,10 @@ struct Login: AsyncParsableCommand {
             } else { try await signIn(handshake, plan, waiting) }
         // Also when time runs out just now: the account is stored, and commands find it by this.
         try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
-        if let outdated, try await !outdated.signOut().isForgotten { _ = try await outdated.signOut(revoking: false) }
+        // Best effort, as for any session that a new one replaces.
+        if let outdated, (try? await outdated.signOut())?.isForgotten != true {
+            _ = try? await outdated.signOut(revoking: false)
+        }
         await report(account, plan)
         if let earlierSubject, let subject = account.status.identity?.subject, subject != earlierSubject {
             Output.note(

@@ -32,7 +32,7 @@ struct LoginPlan {
         browser = try Self.browser(
             settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
         let choice = ResourceChoice(
-            name: name, options: options, clientID: stated, credential: credential, redirect: redirect,
+            name: name, options: options, credential: credential, redirect: redirect,
             previous: previous)
         if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)) {
             var client = try await choice.client()
@@ -64,7 +64,7 @@ struct LoginPlan {
             service: service, id: clientID, redirect: redirect, scopes: scopes, resources: resources,
             parameters: parameters, credential: credential)
         client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
-        client.confinesTokens = previous?.confinesTokens ?? false
+        client.confinement = previous?.confinement
         self.client = client
     }
 

@@ -6,45 +6,60 @@ import OAuth
 struct ResourceChoice {
     let name: String
     let options: LoginOptions
-    let clientID: String?
     let credential: Client.Credential?
     let redirect: Client.Redirect
     /// The client of the account's last sign-in.
     let previous: Client?
 
+    /// The API's address: the option's, or that of the last sign-in.
+    private var address: String? { options.resource.first ?? previous?.confinement?.string }
+
     /// Whether the API is all that says where the service is.
     func isMeant(by service: ServiceChoice) -> Bool {
-        options.resource.count == 1 && options.tokenFile == nil && !service.isKnown
-            && (previous?.confinesTokens ?? true)
+        address != nil && options.resource.count <= 1 && options.tokenFile == nil && !service.isKnown
+            && (previous == nil || previous?.confinement != nil)
     }
 
     /// Asks the API, says who will be asked, and finds or registers a client there.
     func client() async throws -> Client {
+        guard options.grant == .authorizationCode else {
+            throw CommandError.usage(
+                "--resource alone signs a user in: leave out --grant, or give the server with --issuer.")
+        }
         let known = previous?.service.authorizationServer.issuer
         var found = try await DiscoveredResource.discover(
-            options.resource[0], named: name, preferring: [known].compactMap(\.self))
+            address ?? "", named: name, preferring: [known].compactMap(\.self))
+        if let previous, previous.confinement != found.address || known != found.server.issuer {
+            throw CommandError.usage(
+                "“\(name)” is the account of \(previous.confinement?.description ?? "another API") at "
+                    + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout \(name), or give the new "
+                    + "account another name with --account NAME")
+        }
         if !options.scope.isEmpty {
             found.scopes = options.scope.flatMap { $0.split(separator: " ").map(String.init) }
         }
         let asked = found.scopes.isEmpty ? "" : " Scopes: \(quoted(found.scopes.joined(separator: " "), limit: 500))."
         Output.note("\(found.resource.identifier) is protected by \(found.server.issuer).\(asked)")
-        var parameters: [String: String]?
-        if !options.param.isEmpty { parameters = try LoginPlan.pairs(options.param, option: "--param") }
-        return try await client(at: found, isSameServer: known == found.server.issuer, parameters)
+        let parameters =
+            options.param.isEmpty ? previous?.parameters : try LoginPlan.pairs(options.param, option: "--param")
+        return try await client(at: found, parameters)
     }
 
-    private func client(
-        at found: DiscoveredResource, isSameServer: Bool, _ parameters: [String: String]?
-    ) async throws -> Client {
-        if let clientID {
-            return try found.client(id: clientID, redirect: redirect, credential: credential, parameters: parameters)
-        }
-        // What one server has registered never goes to another, and is good for the registered scopes alone.
-        if isSameServer, let previous, Set(previous.scopes).isSuperset(of: found.scopes) {
+    /// A client ID or secret of variables or settings is for another server: only what is typed beside the API is for it.
+    private func client(at found: DiscoveredResource, _ parameters: [String: String]?) async throws -> Client {
+        let isTyped = options.clientSecretFile != nil || options.key != nil
+        if let clientID = options.clientID {
             return try found.client(
-                id: previous.id, redirect: redirect.ifFree, credential: previous.credential, parameters: parameters)
+                id: clientID, redirect: redirect, credential: isTyped ? credential : nil, parameters: parameters)
         }
-        guard found.server.registrationEndpoint != nil else {
+        // A registration is good for its own scopes alone.
+        let canRegister = found.server.registrationEndpoint != nil
+        if let previous, Set(previous.scopes).isSuperset(of: found.scopes) || !canRegister {
+            return try found.client(
+                id: previous.id, redirect: redirect.ifFree, credential: isTyped ? credential : previous.credential,
+                parameters: parameters)
+        }
+        guard canRegister else {
             throw CommandError.usage(
                 "\(found.server.issuer) registers no apps itself. Register one there, and give its identifier with --client-id ID"
             )
@@ -60,7 +75,7 @@ struct ResourceChoice {
 extension Client {
     /// Whether this client was registered in place of another one, for the same API at the same server.
     func succeeds(_ other: Client) -> Bool {
-        confinesTokens && other.confinesTokens && resources == other.resources
+        confinement != nil && confinement == other.confinement
             && service.authorizationServer.issuer == other.service.authorizationServer.issuer
     }
 }
