@@ -1,6 +1,6 @@
 /// The authentication of the user that an authorization request asks for.
 ///
-/// A server may answer with an older or a weaker one, and whoever holds the address may change it. So the verified ID token decides
+/// A server may answer with an older or a weaker one, and anyone who holds the address may change it. So the verified ID token decides
 /// (OpenID Connect Core, section 3.1.3.7, steps 12 and 13; RFC 9470, section 5; `oauth-security.md` D8).
 package struct RequestedAuthentication: Sendable, Hashable, Codable {
     /// How long ago the user may have authenticated, in seconds (`max_age`); nil for any time.

@@ -8,12 +8,12 @@ struct EncounterTracker: Sendable {
     /// How many people are tracked concurrently. This bounds the memory and look-ups that a sender of invented numbers can cause.
     ///
     /// When it is full, a new person takes the place of the one who was near for the shortest time and is silent now: numbers that
-    /// are sent once give way to people who stay. Nobody whom a key verifies gives way.
+    /// are sent once give way to people who stay. A person whom a key verifies never gives way.
     static let capacity = 2048
     /// How many people one transmitter can be, as long as no key verifies them. More than one, because a device may be passed on or
     /// have two beacons.
     static let maximumPerTransmitter = 3
-    /// How long somebody must be silent to give way.
+    /// How long a person must be silent to give way.
     private static let shortestSilence = Duration.seconds(5)
 
     private struct Presence: Sendable {

@@ -76,7 +76,7 @@ where Source.Element == RangingUpdate {
                 transmitter: beacon.transmitter)
         }
 
-        /// What a key proves comes before what anybody can send; then the nearer one counts.
+        /// What a key proves comes before what any device can send; then the nearer one counts.
         private static func better(_ left: Sighting, _ right: Sighting) -> Sighting {
             guard left.isVerified == right.isVerified else { return left.isVerified ? left : right }
             return (right.distance ?? .infinity) < (left.distance ?? .infinity) ? right : left

@@ -12,12 +12,12 @@ public enum NearbyUpdate: Sendable, Hashable {
     case left(UserNumber, Person?, Encounter)
     /// Everyone who is near, nearest first. Sent with every tick.
     case people([NearbyPerson])
-    /// Somebody who was heard is left out, and why. Told at most once a minute.
+    /// A person who was heard is left out, and why. Told at most once a minute.
     case leftOut(LeftOut)
     /// The log could not be read or written. Watching continues, and writing is retried.
     case logFailed(NearbyError)
 
-    /// Why somebody who was heard is left out.
+    /// Why a person who was heard is left out.
     public enum LeftOut: String, Sendable, Hashable {
         /// One transmitter sends the numbers of several people.
         case oneTransmitter = "one_transmitter"

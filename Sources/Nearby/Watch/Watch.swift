@@ -22,7 +22,7 @@ actor Watch {
     /// Recent failures of the log, and when each was last reported.
     private var failures: [NearbyError: Duration] = [:]
 
-    /// When it was last reported that somebody is left out, by reason.
+    /// When it was last reported that a person is left out, by reason.
     private var leftOut: [NearbyUpdate.LeftOut: Duration] = [:]
 
     private static let failureReportInterval = Duration.seconds(60)
