@@ -66,8 +66,13 @@ public struct Grant: Sendable {
     /// `margin` seconds are kept in reserve, but never more than half of its whole lifetime (`sequencing.md` 9.4). A token of
     /// unknown life counts as usable until a service says otherwise.
     public func isFresh(at now: Double, margin: Double) -> Bool {
-        guard let expiresAt else { return true }
-        return now < expiresAt - min(margin, (expiresAt - issuedAt) / 2)
+        now < freshUntil(margin: margin)
+    }
+
+    /// Until when ``isFresh(at:margin:)`` is true, in seconds since 1970. Infinite for a token of unknown life.
+    package func freshUntil(margin: Double) -> Double {
+        guard let expiresAt else { return .infinity }
+        return expiresAt - min(margin, (expiresAt - issuedAt) / 2)
     }
 
     /// Whether the access token has come to its stated end. One of unknown life has not.

@@ -1,31 +1,68 @@
 import HTTPTypes
 import OAuth
 
-/// An access token and the field that carries it, prepared once for each token.
-struct AccessCredential: Sendable {
+/// A record with what a request needs of it, prepared once for each token.
+///
+/// A class, so that a thousand requests that share a token share one object.
+final class AccessCredential: Sendable {
+    let record: AccountRecord
     let token: Secret
-    let name: HTTPField.Name
-    let field: String
+    /// The field that carries the token.
+    let field: HTTPField
     /// The key that signs the proofs of requests with this token (RFC 9449, section 7); nil for a bearer token.
     let key: DPoPKey?
+    /// Until when the token can be handed out without a look at the vault, in seconds since 1970.
+    let freshUntil: Double
+    let generation: Int
+    private let isUsable: Bool
+    private let expiresAt: Double?
 
-    init(_ record: AccountRecord, _ service: Service) {
-        token = record.grant.accessToken
+    /// - Parameter margin: how many seconds before its end a token is refreshed.
+    init(_ record: AccountRecord, _ service: Service, margin: Double) {
+        self.record = record
+        let token = record.grant.accessToken
+        self.token = token
+        generation = record.generation
+        isUsable = record.isUsable && !record.hasLostKey
+        expiresAt = record.grant.expiresAt
+        let isReady = isUsable && record.unchecked == nil
+        freshUntil = isReady ? record.grant.freshUntil(margin: margin) : -.infinity
         guard !record.isBound else {
             // Never as a bearer token, also where a server would take it (RFC 9449, section 7.2), and also when the key was lost.
-            (name, field, key) = (.authorization, "DPoP " + token.reveal(), record.binding?.key)
+            field = HTTPField(name: .authorization, value: "DPoP " + token.reveal())
+            key = record.binding?.key
             return
         }
         key = nil
-        switch service.deviations.authorization {
-        case .bearer: (name, field) = (.authorization, "Bearer " + token.reveal())
-        case .scheme(let scheme): (name, field) = (.authorization, scheme + " " + token.reveal())
-        case .field(let name): (self.name, field) = (name, token.reveal())
-        }
+        field =
+            switch service.deviations.authorization {
+            case .bearer: HTTPField(name: .authorization, value: "Bearer " + token.reveal())
+            case .scheme(let scheme): HTTPField(name: .authorization, value: scheme + " " + token.reveal())
+            case .field(let name): HTTPField(name: name, value: token.reveal())
+            }
+    }
+}
+
+extension AccessCredential {
+    /// Whether the token is known to work still.
+    func isAlive(at now: Double) -> Bool {
+        isUsable && expiresAt.map { now < $0 } ?? false
+    }
+
+    /// Whether the token may work: a service need not say how long it does.
+    func mayBeAlive(at now: Double) -> Bool {
+        isUsable && expiresAt.map { now < $0 } ?? true
     }
 }
 
 extension AccessCredential: CustomStringConvertible, CustomReflectable {
     var description: String { "(secret)" }
     var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension HTTPFields {
+    /// Adds a field in place of those of the same name.
+    mutating func set(_ field: HTTPField) {
+        if contains(field.name) { self[fields: field.name] = [field] } else { append(field) }
+    }
 }

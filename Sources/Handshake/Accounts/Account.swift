@@ -16,14 +16,15 @@ public final class Account: Sendable {
     let client: Client
     let environment: Environment
     let allowedOrigins: [Origin]
+    /// The same as they stand in a request.
+    let addressees: [(scheme: String, authority: String)]
     /// Header fields that the service wants in every API request.
     let requiredHeaders: HTTPFields
-    let refreshes = SharedOperation<AccountRecord>()
+    let refreshes = SharedOperation<AccessCredential>()
     private let state: Mutex<State>
 
     private struct State {
-        var record: AccountRecord
-        var credential: AccessCredential
+        var current: AccessCredential
         /// A record that is not stored yet: it is stored before any caller sees it.
         var unstored: Unstored?
         /// Until when a failed refresh is not repeated while the present token still lives; seconds since 1970.
@@ -59,7 +60,8 @@ public final class Account: Sendable {
             origins += [server.issuer.url.origin] + [server.userInfoEndpoint?.origin].compactMap(\.self)
         }
         allowedOrigins = origins.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-        state = Mutex(State(record: record, credential: AccessCredential(record, client.service)))
+        addressees = allowedOrigins.map { ($0.scheme.rawValue, $0.authority) }
+        state = Mutex(State(current: AccessCredential(record, client.service, margin: refreshMargin)))
     }
 
     /// What is known of the account without a request. It is as of the last token change that this process saw.
@@ -80,60 +82,51 @@ public final class Account: Sendable {
     ///   is; ``HandshakeError/exchange(_:)`` when it answered with an error; ``HandshakeError/vault(_:)``;
     ///   `CancellationError`.
     public func accessToken() async throws -> Secret {
-        try await freshRecord().grant.accessToken
+        try await credential().token
     }
 
     /// Refreshes the access token now, also an unexpired one.
     ///
     /// - Throws: what ``accessToken()`` throws.
     public func refresh() async throws {
-        _ = try await record(after: record.grant.accessToken)
+        _ = try await credential(after: current.token)
     }
 
-    /// A fresh token with its `Authorization` field.
+    /// A fresh token with its `Authorization` field and its record.
     func credential() async throws -> AccessCredential {
-        if let credential = state.withLock({ state in isFresh(state) ? state.credential : nil }) { return credential }
-        return AccessCredential(try await freshRecord(), service)
-    }
-
-    private func isFresh(_ state: borrowing State) -> Bool {
-        state.unstored == nil && state.record.isUsable && state.record.unchecked == nil && !state.record.hasLostKey
-            && state.record.grant.isFresh(at: environment.time.now(), margin: refreshMargin)
-    }
-
-    func freshRecord() async throws -> AccountRecord {
-        let (record, isFresh, isQuiet) = state.withLock { state in
-            (state.record, self.isFresh(state), environment.time.now() < state.quietUntil)
-        }
-        if isFresh || (isQuiet && isAlive(record)) { return record }
+        if let freshCredential { return freshCredential }
+        let now = environment.time.now()
+        let (current, isQuiet) = state.withLock { ($0.current, now < $0.quietUntil) }
+        if isQuiet && current.isAlive(at: now) { return current }
         do {
             return try await refreshes.join { try await self.refresh(replacing: nil) }
-        } catch let error as HandshakeError where error.leavesSession && isAlive(record) {
+        } catch let error as HandshakeError where error.leavesSession && current.isAlive(at: environment.time.now()) {
             // The margin is there so that a service in trouble does not stop a token that still works.
             state.withLock { $0.quietUntil = environment.time.now() + Self.quietTime }
-            return record
+            return current
+        }
+    }
+
+    /// The credential, when its token is fresh. Nearly every request finds it here, without waiting.
+    var freshCredential: AccessCredential? {
+        let now = environment.time.now()
+        return state.withLock { state in
+            let isStored = if case nil = state.unstored { true } else { false }
+            return isStored && now < state.current.freshUntil ? state.current : nil
         }
     }
 
     private static let quietTime = 5.0
 
-    private func isAlive(_ record: AccountRecord) -> Bool {
-        record.isUsable && !record.hasLostKey && record.grant.expiresAt.map { environment.time.now() < $0 } ?? false
-    }
-
-    /// A record that is newer than the one with the token that the service refused.
-    func record(after refused: Secret) async throws -> AccountRecord {
+    /// A credential that is newer than the one with the token that the service refused.
+    func credential(after refused: Secret) async throws -> AccessCredential {
         while true {
-            let present = record
-            if present.isUsable, !present.hasLostKey, !present.grant.accessToken.matches(refused),
-                present.grant.isFresh(at: environment.time.now(), margin: 0)
-            {
-                return present
-            }
+            let present = current
+            if !present.token.matches(refused), present.mayBeAlive(at: environment.time.now()) { return present }
             let next = try await refreshes.join { try await self.refresh(replacing: refused) }
             // The refresh that was joined may have begun before this token was refused, and made no call. One that did call
             // counts, also when the service hands out the same token again.
-            if !next.grant.accessToken.matches(refused) || next.generation > present.generation { return next }
+            if !next.token.matches(refused) || next.generation > present.generation { return next }
         }
     }
 
@@ -149,17 +142,17 @@ public final class Account: Sendable {
 
     /// The account as this process knows it.
     var record: AccountRecord {
-        state.withLock { $0.record }
+        current.record
+    }
+
+    private var current: AccessCredential {
+        state.withLock { $0.current }
     }
 
     /// Takes over a stored record. Call it only while the record is held, so that a newer one is never undone.
     func adopt(_ record: AccountRecord) {
-        state.withLock { state in
-            state.record = record
-            state.credential = AccessCredential(record, service)
-            state.unstored = nil
-            state.quietUntil = 0
-        }
+        let current = AccessCredential(record, service, margin: refreshMargin)
+        state.withLock { $0 = State(current: current) }
         environment.release(id)
     }
 

@@ -43,9 +43,36 @@ struct AccountRecord: Sendable {
     /// Rises with each stored change of the grant, so that two holders can tell which is newer.
     var generation: Int
     /// The discovered server's metadata as of the sign-in; nil for a service that is described by hand.
-    var server: AuthorizationServerMetadata?
+    var server: AuthorizationServerMetadata? {
+        get { boxedServer?.metadata }
+        set { boxedServer = newValue.map(BoxedServer.init) }
+    }
+    /// In a box, because it is large, and every wait for a record would have a copy.
+    private var boxedServer: BoxedServer?
     /// How the grant is bound to a key (RFC 9449); nil for bearer tokens.
     var binding: TokenBinding?
+
+    private final class BoxedServer: Sendable {
+        let metadata: AuthorizationServerMetadata
+
+        init(_ metadata: AuthorizationServerMetadata) {
+            self.metadata = metadata
+        }
+    }
+
+    init(
+        id: AccountID, grant: Grant, unchecked: Unchecked? = nil, state: State, refreshMethod: RefreshMethod,
+        generation: Int, server: AuthorizationServerMetadata? = nil, binding: TokenBinding? = nil
+    ) {
+        self.id = id
+        self.grant = grant
+        self.unchecked = unchecked
+        self.state = state
+        self.refreshMethod = refreshMethod
+        self.generation = generation
+        boxedServer = server.map(BoxedServer.init)
+        self.binding = binding
+    }
 
     /// Whether the access token is bound to a key that was lost: no request can be proven with it.
     var hasLostKey: Bool { binding.map { $0.bindsAccessToken && $0.key == nil } ?? false }

@@ -25,8 +25,8 @@ extension Account {
     public func send(
         _ request: RequestMessage, redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
     ) async throws -> ResponseMessage {
-        try await send(request, redirects: redirects) { [environment] in
-            try await environment.transport.send($0, limits: limits)
+        try await send(request, redirects: redirects) { [transport = environment.transport] in
+            try await transport.send($0, limits: limits)
         }
     }
 
@@ -38,14 +38,22 @@ extension Account {
         _ request: RequestMessage, redirects: RedirectPolicy, by transmit: Transmission
     ) async throws -> ResponseMessage {
         try check(request)
-        let credential = try await credential()
+        let credential = if let freshCredential { freshCredential } else { try await credential() }
         var attempts = ProofAttempts()
-        let (response, demand) = try await deliver(
-            request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
-        guard let demand else { return response }
-        guard demand == .freshToken else { throw HandshakeError.demanded(demand, status: response.head.status.code) }
-        return try await replay(
-            request, refused: credential.token, redirects: redirects, counting: &attempts, by: transmit)
+        do {
+            let (response, demand) = try await deliver(
+                request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
+            guard let demand else { return response }
+            guard demand == .freshToken else {
+                throw HandshakeError.demanded(demand, status: response.head.status.code)
+            }
+            return try await replay(
+                request, refused: credential.token, redirects: redirects, counting: &attempts, by: transmit)
+        } catch let error as OAuthError {
+            throw HandshakeError.exchange(error)
+        } catch let error as TransportError {
+            throw HandshakeError.network(error)
+        }
     }
 
     /// Sends a request to an address, absolute or relative to the service's API.
@@ -95,9 +103,10 @@ extension Account {
         guard head.path?.hasPrefix("/") ?? true else {
             throw .configuration(member: "path", problem: "a path begins with /")
         }
-        let isAllowed = allowedOrigins.contains { $0.authority == head.authority && $0.scheme.rawValue == head.scheme }
+        let (scheme, authority) = (head.scheme ?? "", head.authority ?? "")
+        let isAllowed = addressees.contains { $0.authority == authority && $0.scheme == scheme }
         // Not written down for requests that go out: this is on the way of every one.
-        var origin: String { "\(head.scheme ?? "")://\(head.authority ?? "")" }
+        var origin: String { "\(scheme)://\(authority)" }
         guard isAllowed else {
             throw .exchange(
                 .refused(
@@ -118,11 +127,13 @@ extension Account {
     }
 
     /// Refreshes because `refused` was not accepted, and sends the request a second time if its content allows it.
+    // Not inlined, so that a request that waits for a first token holds no memory for a second one.
+    @inline(never)
     private func replay(
         _ request: RequestMessage, refused: Secret, redirects: RedirectPolicy, counting attempts: inout ProofAttempts,
         by transmit: Transmission
     ) async throws -> ResponseMessage {
-        let credential = AccessCredential(try await record(after: refused), service)
+        let credential = try await credential(after: refused)
         guard request.content.isReplayable else { throw HandshakeError.contentNotReplayable }
         let (response, demand) = try await deliver(
             request, with: credential, redirects: redirects, counting: &attempts, by: transmit)
@@ -140,22 +151,30 @@ extension Account {
         counting attempts: inout ProofAttempts, by transmit: Transmission
     ) async throws -> (ResponseMessage, ResourceDemand?) {
         var request = request
-        addRequiredHeaders(to: &request)
-        request.head.headerFields[credential.name] = credential.field
+        if !requiredHeaders.isEmpty { addRequiredHeaders(to: &request) }
+        request.head.headerFields.set(credential.field)
         var staysHome = true
         for _ in 0...Self.maximumRedirects {
-            let response = try await environment.transmit(
-                request, with: staysHome ? credential : nil, counting: &attempts, by: transmit)
-            guard redirects == .follow, let target = try target(of: response, to: request) else {
-                let isAuthorized = request.head.headerFields[credential.name] != nil
-                guard isAuthorized else { return (response, nil) }
+            let response =
+                if staysHome, let key = credential.key {
+                    try await environment.transmit(
+                        request, with: credential.token, provenBy: key, counting: &attempts, by: transmit)
+                } else {
+                    try await transmit(request)
+                }
+            let status = response.head.status.code
+            let target =
+                try (300..<400).contains(status) && redirects == .follow
+                ? target(of: response, to: request) : nil
+            guard let target else {
+                guard staysHome, client.service.mayDemand(status) else { return (response, nil) }
                 return (
                     response,
                     client.service.demand(in: response, hiding: credential.token, isBound: credential.key != nil)
                 )
             }
             staysHome = staysHome && receivesToken(target)
-            request = redirected(request, to: target, with: staysHome ? credential : nil, credential.name)
+            request = redirected(request, to: target, with: staysHome ? credential : nil, credential.field.name)
         }
         throw HandshakeError.tooManyRedirects(limit: Self.maximumRedirects)
     }
@@ -208,7 +227,8 @@ extension Account {
         if !isSameOrigin || (client.confinement != nil && credential == nil) {
             headers = HTTPFields(headers.filter { RedirectPolicy.portableFields.contains($0.name) })
         }
-        headers[name] = credential?.field
+        headers[name] = nil
+        if let credential { headers.set(credential.field) }
         // A proof is for one address; the next sending makes its own.
         headers[.dpop] = nil
         var redirected = RequestMessage(request.head.method, target, headers: headers)
@@ -219,7 +239,7 @@ extension Account {
     /// Adds the fields that the service wants, unless the caller set them. A request without content has no
     /// `Content-Type`.
     private func addRequiredHeaders(to request: inout RequestMessage) {
-        for field in requiredHeaders where request.head.headerFields[field.name] == nil {
+        for field in requiredHeaders where !request.head.headerFields.contains(field.name) {
             if field.name == .contentType, case .none = request.content { continue }
             request.head.headerFields[field.name] = field.value
         }

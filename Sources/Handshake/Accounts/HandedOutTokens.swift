@@ -9,9 +9,9 @@ extension Account {
     /// - Throws: what ``accessToken()`` throws; ``HandshakeError/signInRequired(_:_:)`` too when the token is too short-lived
     ///   and cannot be refreshed.
     public func accessToken(validFor seconds: Double) async throws -> Secret? {
-        let first = try await freshRecord().grant
+        let first = try await credential().record.grant
         if isValid(until: first.expiresAt, for: seconds) { return first.accessToken }
-        let next = try await record(after: first.accessToken).grant
+        let next = try await credential(after: first.accessToken).record.grant
         return isValid(until: next.expiresAt, for: seconds) ? next.accessToken : nil
     }
 
@@ -22,11 +22,11 @@ extension Account {
     /// - Returns: nil when there is none that lives so long.
     /// - Throws: what ``accessToken()`` throws.
     public func idToken(validFor seconds: Double = 0) async throws -> Secret? {
-        let first = try await freshRecord().grant
+        let first = try await credential().record.grant
         guard let identity = first.identity else { return nil }
         if let token = first.idToken, isValid(until: identity.expiresAt, for: seconds) { return token }
         guard status.isRefreshable else { return nil }
-        let next = try await record(after: first.accessToken).grant
+        let next = try await credential(after: first.accessToken).record.grant
         return isValid(until: next.identity?.expiresAt, for: seconds) ? next.idToken : nil
     }
 
@@ -53,7 +53,7 @@ extension Account {
         }
         var fields = requiredHeaders
         fields[.contentType] = nil
-        fields[credential.name] = credential.field
+        fields.set(credential.field)
         return fields
     }
 }

@@ -23,17 +23,16 @@ import OAuth
 /// be checked now, because the keys are out of reach or not published yet, stays in the vault without being used, and is
 /// checked by the next attempt of any process.
 extension Account {
-    /// Gets a record with another access token than `refused`, or with an unexpired one when nothing was refused.
-    func refresh(replacing refused: Secret?) async throws -> AccountRecord {
-        let next: AccountRecord
+    /// Gets another access token than `refused`, or an unexpired one when nothing was refused.
+    func refresh(replacing refused: Secret?) async throws -> AccessCredential {
         do {
-            next = try await environment.vault.update(id.vaultKey) { locked in
+            let next = try await environment.vault.update(id.vaultKey) { locked in
                 try await self.refresh(replacing: refused, in: locked)
             }
+            return AccessCredential(next, service, margin: refreshMargin)
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
         }
-        return next
     }
 
     private func refresh(replacing refused: Secret?, in locked: any LockedRecord) async throws -> AccountRecord {

@@ -10,8 +10,25 @@ package final class SharedOperation<Value: Sendable>: Sendable {
 
     private struct State {
         var isRunning = false
-        var waiters: [UInt64: CheckedContinuation<Value, any Error>] = [:]
-        var nextWaiter: UInt64 = 0
+        /// In the order they came. Those that left are among them.
+        var waiters: [Waiter] = []
+    }
+
+    /// A caller that waits, and is resumed once.
+    private final class Waiter: Sendable {
+        private let continuation = Mutex<CheckedContinuation<Value, any Error>?>(nil)
+
+        func wait(in continuation: CheckedContinuation<Value, any Error>) {
+            self.continuation.withLock { $0 = continuation }
+        }
+
+        func resume(with outcome: Result<Value, any Error>) {
+            continuation.withLock { $0.take() }?.resume(with: outcome)
+        }
+
+        func leave() {
+            resume(with: .failure(CancellationError()))
+        }
     }
 
     private let state = Mutex(State())
@@ -20,37 +37,35 @@ package final class SharedOperation<Value: Sendable>: Sendable {
     ///
     /// - Throws: what the work throws; `CancellationError` immediately when the calling task is cancelled.
     package func join(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let id = state.withLock { state in
-            defer { state.nextWaiter += 1 }
-            return state.nextWaiter
-        }
+        let waiter = Waiter()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                waiter.wait(in: continuation)
                 // In one step with the question whether work is running: work that ends in between would leave this
                 // caller waiting forever.
                 let starts = state.withLock { state in
                     defer { state.isRunning = true }
-                    state.waiters[id] = continuation
+                    state.waiters.append(waiter)
                     return !state.isRunning
                 }
                 if starts { run(work) }
-                if Task.isCancelled { leave(id) }
+                if Task.isCancelled { waiter.leave() }
             }
         } onCancel: {
-            leave(id)
+            waiter.leave()
         }
     }
 
     /// Waits until no work is running, also when the calling task is cancelled.
     func finish() async {
         _ = try? await withCheckedThrowingContinuation { continuation in
+            let waiter = Waiter()
+            waiter.wait(in: continuation)
             let isRunning = state.withLock { state in
-                guard state.isRunning else { return false }
-                state.waiters[state.nextWaiter] = continuation
-                state.nextWaiter += 1
-                return true
+                if state.isRunning { state.waiters.append(waiter) }
+                return state.isRunning
             }
-            if !isRunning { continuation.resume(throwing: CancellationError()) }
+            if !isRunning { waiter.leave() }
         }
     }
 
@@ -63,16 +78,12 @@ package final class SharedOperation<Value: Sendable>: Sendable {
                 outcome = .failure(error)
             }
             let waiters = self.state.withLock { state in
-                defer { state = State(nextWaiter: state.nextWaiter) }
+                defer { state = State() }
                 return state.waiters
             }
             // In the order they came: that is fair, and a task group takes its children off in that order without
             // searching.
-            for waiter in waiters.sorted(by: { $0.key < $1.key }) { waiter.value.resume(with: outcome) }
+            for waiter in waiters { waiter.resume(with: outcome) }
         }
-    }
-
-    private func leave(_ id: UInt64) {
-        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
     }
 }

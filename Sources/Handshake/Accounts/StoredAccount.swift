@@ -110,6 +110,7 @@ extension AccountRecord {
         guard (0..<Int.max / 2).contains(stored.generation) else {
             throw damaged("it counts \(stored.generation) grants")
         }
+        let state: State
         switch stored.state {
         case "signed_in": state = .signedIn
         case "refreshing": state = .refreshing(since: stored.since ?? stored.issuedAt)
@@ -117,7 +118,8 @@ extension AccountRecord {
         case "signing_out": state = .signingOut(remaining: stored.remaining ?? [])
         default: throw damaged("its state “\(quoted(stored.state, limit: 40))” is not known")
         }
-        self.id = id
+        let grant: Grant
+        let server: AuthorizationServerMetadata?
         do {
             grant = Grant(
                 accessToken: Secret(stored.accessToken), expiresAt: stored.expiresAt, issuedAt: stored.issuedAt,
@@ -125,15 +127,16 @@ extension AccountRecord {
                 identity: try stored.identity.map { text in
                     try IDTokenClaims(claims: JSONValue(parsing: Array(text.utf8)).object ?? [:])
                 }, idToken: stored.idToken.map(Secret.init))
-            unchecked = stored.unchecked?.unchecked(of: grant.identity)
             server = try stored.server?.metadata()
         } catch {
             throw damaged("\(error)")
         }
-        refreshMethod =
-            stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken
-        generation = stored.generation
-        binding = stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) }
+        self.init(
+            id: id, grant: grant, unchecked: stored.unchecked?.unchecked(of: grant.identity), state: state,
+            refreshMethod:
+                stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken,
+            generation: stored.generation, server: server,
+            binding: stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) })
     }
 }
 

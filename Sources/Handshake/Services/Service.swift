@@ -136,6 +136,11 @@ public struct Service: Sendable {
 }
 
 extension Service {
+    /// Whether a response of this status may say that the access token is not accepted. False for nearly every one.
+    func mayDemand(_ status: Int) -> Bool {
+        status == 401 || status == 403 || !deviations.unauthorizedMessages.isEmpty
+    }
+
     /// Whether a response says that the access token is not accepted: status 401, or what this service says instead.
     ///
     /// - Parameters:
