@@ -2,6 +2,7 @@
 public enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
+    /// By a character's code its six bits; 0xFF for every other character.
     private static let values: [UInt8] = {
         var table = [UInt8](repeating: 0xFF, count: 256)
         for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }
@@ -10,18 +11,19 @@ public enum Base64URL {
 
     /// Encodes bytes without padding.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        var output: [UInt8] = []
-        var pending: UInt32 = 0
-        var bits = 0
+        let (bytes, alphabet) = (Array(bytes), alphabet)
+        var output = [UInt8](repeating: 0, count: (bytes.count * 8 + 5) / 6)
+        var (pending, bits, end) = (UInt32(0), UInt32(0), 0)
         for byte in bytes {
             pending = pending << 8 | UInt32(byte)
             bits += 8
             while bits >= 6 {
                 bits -= 6
-                output.append(alphabet[Int(pending >> UInt32(bits) & 0x3F)])
+                output[end] = alphabet[Int(pending >> bits & 0x3F)]
+                end += 1
             }
         }
-        if bits > 0 { output.append(alphabet[Int(pending << UInt32(6 - bits) & 0x3F)]) }
+        if bits > 0 { output[end] = alphabet[Int(pending << (6 - bits) & 0x3F)] }
         return String(decoding: output, as: UTF8.self)
     }
 
@@ -30,22 +32,34 @@ public enum Base64URL {
     ///
     /// - Returns: the bytes, or nil when `text` is not the one encoding of any byte string.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        var output: [UInt8] = []
-        output.reserveCapacity(text.utf8.count * 3 / 4)
-        var pending: UInt32 = 0
-        var bits = 0
-        for character in text.utf8 {
-            let value = values[Int(character)]
-            guard value != 0xFF else { return nil }
-            pending = pending << 6 | UInt32(value)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                output.append(UInt8(truncatingIfNeeded: pending >> UInt32(bits)))
-                pending &= (1 << UInt32(bits)) - 1
-            }
+        decode(Array(text.utf8)[...])
+    }
+
+    /// Decodes strictly, from the characters' codes.
+    static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        // No character stands alone.
+        guard text.count % 4 != 1 else { return nil }
+        let values = values
+        let rest = text.count % 4
+        var output = [UInt8](repeating: 0, count: text.count / 4 * 3 + max(0, rest - 1))
+        var (start, end) = (text.startIndex, 0)
+        while start + 4 <= text.endIndex {
+            let (a, b) = (values[Int(text[start])], values[Int(text[start + 1])])
+            let (c, d) = (values[Int(text[start + 2])], values[Int(text[start + 3])])
+            guard a | b | c | d < 64 else { return nil }
+            output[end] = a << 2 | b >> 4
+            output[end + 1] = b << 4 | c >> 2
+            output[end + 2] = c << 6 | d
+            start += 4
+            end += 3
         }
-        guard bits < 6, pending == 0 else { return nil }
-        return output
+        guard rest > 0 else { return output }
+        let last = text[start...].map { values[Int($0)] } + [0]
+        let (a, b, c) = (last[0], last[1], last[2])
+        guard a | b | c < 64 else { return nil }
+        output[end] = a << 2 | b >> 4
+        if rest == 3 { output[end + 1] = b << 4 | c >> 2 }
+        // The last character's other bits are 0.
+        return (rest == 3 ? c & 0x03 : b & 0x0F) == 0 ? output : nil
     }
 }

@@ -132,8 +132,9 @@ extension DPoPKey {
         guard let origin = Origin(of: head) else {
             throw .configuration(member: "url", problem: "a proof needs the request's scheme and host")
         }
-        let path = (head.path ?? "").prefix { $0 != "?" && $0 != "#" }
-        return origin.description + (path.isEmpty ? "/" : path)
+        let path = head.path ?? ""
+        let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.endIndex
+        return origin.description + (end == path.startIndex ? "/" : path[..<end])
     }
 }
 

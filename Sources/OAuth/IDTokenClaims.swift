@@ -109,8 +109,8 @@ private struct ClaimReader {
 
     func time(_ name: String) throws(OAuthError) -> Double? {
         guard let value = claims[name] else { return nil }
-        guard case .number(let spelling) = value, let seconds = Double(spelling), seconds >= 0,
-            seconds <= Self.latestTime
+        guard case .number(let spelling) = value, let seconds = Int64(spelling).map(Double.init) ?? Double(spelling),
+            seconds >= 0, seconds <= Self.latestTime
         else { throw wrong(name, expected: "seconds since 1970, before the year 10000") }
         return seconds
     }

@@ -2,8 +2,13 @@
 ///
 /// A dictionary of Swift strings compares by canonical equivalence, which takes quadratic time for a name made of
 /// combining marks. Here two spellings that Unicode calls equivalent are two names, and every lookup is linear.
-public struct JSONObject: Sendable, Hashable {
-    private var members: [Name: JSONValue] = [:]
+public struct JSONObject: Sendable {
+    /// All members, as long as they are few: then a search takes less time than a hash.
+    private var few: [Element] = []
+    /// All members, when they are many.
+    private var many: [Name: JSONValue] = [:]
+
+    private static let mostOfFew = 16
 
     /// The longest name that is read, in bytes.
     public static let maximumNameLength = 1024
@@ -18,15 +23,33 @@ public struct JSONObject: Sendable, Hashable {
 
     /// The value of a member; nil when there is no member of this name. Assigning nil removes the member.
     public subscript(name: String) -> JSONValue? {
-        get { members[Name(name)] }
-        set { members[Name(name)] = newValue }
+        get {
+            many.isEmpty ? few.first { $0.key.isIdentical(to: name) }?.value : many[Name(name)]
+        }
+        set {
+            if !many.isEmpty {
+                many[Name(name)] = newValue
+            } else if let index = few.firstIndex(where: { $0.key.isIdentical(to: name) }) {
+                if let newValue { few[index].value = newValue } else { few.remove(at: index) }
+            } else if let newValue {
+                append(newValue, for: name)
+            }
+        }
+    }
+
+    /// Adds a member whose name is new.
+    private mutating func append(_ value: JSONValue, for name: String) {
+        few.append((name, value))
+        guard few.count > Self.mostOfFew else { return }
+        for (name, value) in few { many[Name(name)] = value }
+        few = []
     }
 
     /// The number of members.
-    public var count: Int { members.count }
+    public var count: Int { few.count + many.count }
 
     /// Whether there are no members.
-    public var isEmpty: Bool { members.isEmpty }
+    public var isEmpty: Bool { few.isEmpty && many.isEmpty }
 
     /// The names in the order of their bytes.
     public var keys: [String] { sorted().map(\.key) }
@@ -39,13 +62,35 @@ public struct JSONObject: Sendable, Hashable {
     /// The members that satisfy a condition.
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> JSONObject {
         var object = JSONObject()
-        object.members = try members.filter { try isIncluded(($0.key.text, $0.value)) }
+        for member in self where try isIncluded(member) { object[member.key] = member.value }
         return object
     }
 
     /// Adds a member; false when there is one of this name already.
     mutating func insert(_ value: JSONValue, for name: String) -> Bool {
-        members.updateValue(value, forKey: Name(name)) == nil
+        if !many.isEmpty { return many.updateValue(value, forKey: Name(name)) == nil }
+        guard !few.contains(where: { $0.key.isIdentical(to: name) }) else { return false }
+        append(value, for: name)
+        return true
+    }
+}
+
+extension JSONObject: Hashable {
+    /// Whether both have the same members, in any order.
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.count == right.count && left.allSatisfy { right[$0.key] == $0.value }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        // The order does not count.
+        var sum = 0
+        for (name, value) in self {
+            var one = Hasher()
+            one.combine(Name(name))
+            one.combine(value)
+            sum ^= one.finalize()
+        }
+        hasher.combine(sum)
     }
 }
 
@@ -55,19 +100,20 @@ extension JSONObject: Sequence {
 
     /// The members, in no particular order.
     public struct Iterator: IteratorProtocol {
-        fileprivate var base: Dictionary<Name, JSONValue>.Iterator
+        fileprivate var few: Array<Element>.Iterator
+        fileprivate var many: Dictionary<Name, JSONValue>.Iterator
 
         /// The next member.
         public mutating func next() -> Element? {
-            base.next().map { ($0.key.text, $0.value) }
+            few.next() ?? many.next().map { ($0.key.text, $0.value) }
         }
     }
 
     public func makeIterator() -> Iterator {
-        Iterator(base: members.makeIterator())
+        Iterator(few: few.makeIterator(), many: many.makeIterator())
     }
 
-    public var underestimatedCount: Int { members.count }
+    public var underestimatedCount: Int { count }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {

@@ -134,15 +134,17 @@ struct JSONReader {
 
     mutating func string() throws(JSONValue.SyntaxError) -> String {
         offset += 1
+        /// What stands before the last escape.
         var output: [UInt8] = []
         var start = offset
         var isASCII = true
         while let byte = next {
             switch byte {
             case UInt8(ascii: "\""):
-                output += bytes[start..<offset]
-                guard let text = String(validating: output, as: UTF8.self) else { throw failure("not UTF-8") }
+                let rest = bytes[start..<offset]
                 offset += 1
+                if isASCII && output.isEmpty { return String(decoding: rest, as: UTF8.self) }
+                guard let text = String(validating: output + rest, as: UTF8.self) else { throw failure("not UTF-8") }
                 return isASCII ? text : text.streamSafe
             case UInt8(ascii: "\\"):
                 output += bytes[start..<offset]

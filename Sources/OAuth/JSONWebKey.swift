@@ -48,7 +48,7 @@ struct JSONWebKey: Sendable {
     }
 
     /// Whether `signature` is this key's signature of `bytes`. False for an algorithm that does not fit.
-    func verifies(_ signature: [UInt8], of bytes: [UInt8], by algorithm: SignatureAlgorithm) -> Bool {
+    func verifies(_ signature: [UInt8], of bytes: ArraySlice<UInt8>, by algorithm: SignatureAlgorithm) -> Bool {
         guard fits(algorithm) else { return false }
         switch material {
         case .rsa(let key):

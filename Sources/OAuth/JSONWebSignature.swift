@@ -7,10 +7,10 @@ struct JSONWebSignature: Sendable {
     /// What was signed, decoded.
     private let payload: [UInt8]
     /// Header and payload as they were encoded, with the dot between.
-    private let signedBytes: [UInt8]
+    private let signedBytes: ArraySlice<UInt8>
     private let signature: [UInt8]
-    /// Removes the secrets from what an error quotes.
-    private let redaction: Redaction
+    /// What no error shows.
+    private let secrets: [Secret]
 
     /// The longest token that is read, in bytes.
     static let maximumLength = 65_536
@@ -22,12 +22,12 @@ struct JSONWebSignature: Sendable {
     ///
     /// - Parameter secrets: what no error may show, besides the token.
     init(compact token: Secret, hiding secrets: [Secret] = []) throws(OAuthError) {
-        let text = token.reveal()
-        redaction = Redaction(secrets + [token])
-        guard text.utf8.count <= Self.maximumLength else {
-            throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(text.utf8.count)")
+        self.secrets = secrets + [token]
+        let bytes = Array(token.reveal().utf8)
+        guard bytes.count <= Self.maximumLength else {
+            throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(bytes.count)")
         }
-        let parts = text.split(separator: ".", maxSplits: 5, omittingEmptySubsequences: false)
+        let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
         guard parts.count == 3 else {
             throw Self.wrong(
                 "token", "a signed token of three parts",
@@ -42,19 +42,19 @@ struct JSONWebSignature: Sendable {
         }
         algorithm = try Self.string("alg", in: header)
         keyID = try Self.string("kid", in: header)
-        if let type = try Self.string("typ", in: header),
+        if let type = try Self.string("typ", in: header), !type.isIdentical(to: "JWT"),
             type.utf8.count > 15 || !["jwt", "application/jwt"].contains(type.lowercased())
         {
-            throw Self.wrong("typ", "JWT", found: redaction(type, limit: 40))
+            throw Self.wrong("typ", "JWT", found: Redaction(self.secrets)(type, limit: 40))
         }
         if let critical = header["crit"] {
             let names = critical.array?.compactMap(\.string).joined(separator: ", ") ?? critical.kind
             throw Self.wrong(
-                "crit", "absent, because no extension is supported", found: redaction(names, limit: 100))
+                "crit", "absent, because no extension is supported", found: Redaction(self.secrets)(names, limit: 100))
         }
         self.payload = payload
         self.signature = signature
-        signedBytes = Array(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+        signedBytes = bytes[..<parts[1].endIndex]
     }
 
     /// Verifies the signature and returns the signed text.
@@ -71,11 +71,11 @@ struct JSONWebSignature: Sendable {
             throw .refused(
                 Refusal(
                     .algorithm, expected: "alg: \(allowed)",
-                    found: self.algorithm.map { redaction($0, limit: 40) } ?? "nothing"))
+                    found: self.algorithm.map { Redaction(secrets)($0, limit: 40) } ?? "nothing"))
         }
         let candidates = keys.candidates(keyID: keyID, algorithm: algorithm)
         guard !candidates.isEmpty else {
-            let name = keyID.map { " named “\(redaction($0, limit: 100))”" } ?? ""
+            let name = keyID.map { " named “\(Redaction(secrets)($0, limit: 100))”" } ?? ""
             throw .refused(
                 Refusal(
                     keyID == nil || keys.contains(keyID: keyID) ? .key : .unknownKey,

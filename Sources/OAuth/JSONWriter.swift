@@ -38,6 +38,11 @@ extension JSONValue {
     /// Writes a string. Escapes only what RFC 8259, section 7 requires.
     private static func write(_ string: String, to text: inout String) {
         text += "\""
+        defer { text += "\"" }
+        guard string.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) else {
+            text += string
+            return
+        }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -47,6 +52,5 @@ extension JSONValue {
             default: text.unicodeScalars.append(scalar)
             }
         }
-        text += "\""
     }
 }

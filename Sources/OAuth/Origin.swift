@@ -73,12 +73,16 @@ public struct Origin: Sendable, Hashable {
             return host.hasSuffix("]") && address.contains(":")
                 && address.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit || $0 == 0x3A || $0 == 0x2E }
         }
+        // No label is empty, except a last one.
+        var before = UInt8(ascii: ".")
         return host.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+            defer { before = byte }
+            return switch byte {
+            case 0x2E: before != byte
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
             default: false
             }
-        } && !host.hasPrefix(".") && !host.contains("..")
+        }
     }
 }
 

@@ -15,7 +15,8 @@ public struct RandomSource: Sendable {
         while bytes.count < count {
             withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
         }
-        return Array(bytes.prefix(count))
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 
     /// `count` bytes.

@@ -39,7 +39,7 @@ struct DPoPTests {
             let members = try #require(header["jwk"]?.object)
             let key = try #require(JSONWebKey(members))
             let signature = try #require(Base64URL.decode(parts[2]))
-            #expect(key.verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8), by: algorithm))
+            #expect(key.verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8)[...], by: algorithm))
         }
 
         /// The object that a part of a signed text holds.
