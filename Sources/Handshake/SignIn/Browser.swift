@@ -24,6 +24,11 @@ public struct SignInPage: Sendable {
     public let issuer: Issuer
     /// The host of the page.
     public let host: String
+    /// The server's host, where its metadata put the page at another one and its responses do not name it.
+    ///
+    /// A hostile server may name the page of an honest one, whose code it then receives (RFC 9700, section 4.4). Servers with
+    /// two hosts look the same from outside, so the user decides: ``prompt(in:)`` names both. Nil where no such mix-up is possible.
+    public let serverHost: String?
 
     /// Nil for a page whose sign-in is not OAuth's.
     private let state: Secret?
@@ -35,6 +40,7 @@ public struct SignInPage: Sendable {
         self.service = service
         self.issuer = issuer
         self.host = host
+        serverHost = nil
         state = nil
     }
 
@@ -44,7 +50,12 @@ public struct SignInPage: Sendable {
         self.service = service.displayName
         issuer = request.server.issuer
         state = request.state
-        host = request.server.authorizationEndpoint?.origin.authority ?? request.server.issuer.url.origin.authority
+        let server = request.server
+        let issuer = server.issuer.url.origin
+        let page = server.authorizationEndpoint?.origin ?? issuer
+        host = page.authority
+        let isElsewhere = server.source == .discovered && !server.announcesIssuerInResponse && page.host != issuer.host
+        serverHost = isElsewhere ? issuer.authority : nil
     }
 
     /// The redirect URL of a sign-in whose code the user carried here. The service's page showed the code
@@ -68,9 +79,12 @@ public struct SignInPage: Sendable {
         return redirectURI.string + "?code=" + PercentEncoding.query(text) + "&state=" + state.reveal()
     }
 
-    /// One sentence for the user, in the given language. It says which service asks, and on which host.
+    /// What the user has to know, in the given language. It says which service asks, on which host, and for which server where
+    /// that is another one.
     public func prompt(in language: Language = .user) -> String {
-        Words.signInPrompt.text(in: language, service, host)
+        let prompt = Words.signInPrompt.text(in: language, service, host)
+        guard let serverHost else { return prompt }
+        return prompt + (language.tag == "ja" ? "" : " ") + Words.signInServer.text(in: language, host, serverHost)
     }
 }
 

@@ -8,6 +8,7 @@ import Foundation
 /// Foundation's localisation does not work on Linux.
 enum Words: String, Sendable, CaseIterable {
     case signInPrompt = "sign_in_prompt"
+    case signInServer = "sign_in_server"
     case devicePrompt = "device_prompt"
     case deviceWarning = "device_warning"
     case pageReceivedTitle = "page_received_title"

@@ -12,10 +12,15 @@ struct DiscoveredResourceTests {
         private let pages: Mutex<[String: ResponseMessage]>
         private let asked = Mutex<[String]>([])
         private let sent = Mutex<[RequestMessage]>([])
+        private let times = Mutex<[Duration]>([])
+        private let failures: [String: TransportError]
 
-        init(_ pages: [String: ResponseMessage]) {
+        init(_ pages: [String: ResponseMessage], failing failures: [String: TransportError] = [:]) {
             self.pages = Mutex(pages)
+            self.failures = failures
         }
+
+        var timeouts: [Duration] { times.withLock { $0 } }
 
         var requests: [String] { asked.withLock { $0 } }
         var messages: [RequestMessage] { sent.withLock { $0 } }
@@ -24,6 +29,8 @@ struct DiscoveredResourceTests {
             let address = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")\(request.head.path ?? "")"
             asked.withLock { $0.append(address) }
             sent.withLock { $0.append(request) }
+            times.withLock { $0.append(limits.timeout) }
+            if let failure = failures[address] { throw failure }
             return pages.withLock { $0[address] } ?? ResponseMessage(head: HTTPResponse(status: .notFound))
         }
     }
@@ -82,11 +89,51 @@ struct DiscoveredResourceTests {
         #expect(web.messages.allSatisfy { $0.head.headerFields[.authorization] == nil })
     }
 
+    @Test(
+        "C9: of a first answer that does not end a bounded part is read, and nothing is learned from it",
+        arguments: [
+            TransportError.timedOut(host: "api.example"), .tooLarge(host: "api.example", limit: 1 << 20),
+        ])
+    func endless(_ failure: TransportError) async throws {
+        let web = Web([Self.own: Self.document(), Self.server: Self.metadata()], failing: [Self.mcp: failure])
+        let found = try await DiscoveredResource.discover(Self.mcp, transport: web)
+        #expect(found.server.issuer.string == "https://as.example")
+        #expect(web.timeouts.first == .seconds(5))
+        let gone = Web(
+            [Self.own: Self.document(), Self.server: Self.metadata()],
+            failing: [Self.mcp: .unreachable(host: "api.example", reason: "offline")])
+        #expect(await code(gone) == "unreachable")
+    }
+
     @Test("C8: a resource that redirects is not followed")
     func redirect() async {
         let web = Web([Self.mcp: .json(302, [:], [.location: "https://evil.example/"])])
         #expect(await code(web) == "unexpected_redirect")
         #expect(web.requests == [Self.mcp])
+    }
+
+    @Test(
+        "B1: where a page is not at its server's host, and the server does not name itself, the user is told both",
+        arguments: [
+            ("https://as.example", false, nil), ("https://login.honest.example", false, "as.example"),
+            ("https://login.honest.example", true, nil),
+        ] as [(String, Bool, String?)])
+    func mixUp(_ page: String, _ isAnnounced: Bool, _ server: String?) async throws {
+        let members: [String: Any] = [
+            "issuer": "https://as.example", "authorization_endpoint": page + "/authorize",
+            "token_endpoint": "https://as.example/token", "code_challenge_methods_supported": ["S256"],
+            "authorization_response_iss_parameter_supported": isAnnounced,
+        ]
+        let web = Web([Self.own: Self.document(), Self.server: .json(200, members)])
+        let client = try await DiscoveredResource.discover(Self.mcp, transport: web).client(
+            id: "c", redirect: .uri(try RedirectURI("com.example.app:/cb")))
+        let shown = try await Handshake(client, vault: MemoryVault(), transport: web).beginSignIn().page
+        #expect(shown.serverHost == server)
+        for language in ["en", "de", "es", "fr", "ja", "pt-BR"] {
+            let prompt = shown.prompt(in: Language(preferred: [language]))
+            #expect(prompt.contains(shown.host))
+            #expect(prompt.contains("as.example") == (server != nil || page == "https://as.example"))
+        }
     }
 
     @Test("M509: the next address is asked after one without a document; a mismatch at the announced one stops")
