@@ -155,7 +155,7 @@ public final class Handshake: Sendable {
         return clients[0]
     }
 
-    private func held(_ id: AccountID) -> Account? {
+    func held(_ id: AccountID) -> Account? {
         accounts.withLock { $0[id]?.account }
     }
 

@@ -221,7 +221,7 @@ extension Handshake {
 
     /// Makes a first grant durable and only then visible.
     ///
-    /// - Returns: the account, and its record from before; nil when there was none that could be read.
+    /// - Returns: the account, and its newest record from before, stored or not; nil when there was none that could be read.
     func store(
         _ grant: Grant, as id: AccountID, client: Client, server: AuthorizationServerMetadata,
         refreshMethod: AccountRecord.RefreshMethod, binding: TokenBinding?, asked: [String]
@@ -229,7 +229,10 @@ extension Handshake {
         let isDiscovered = if case .discovered = client.service.authorizationServer { true } else { false }
         do {
             let (account, before) = try await environment.vault.update(id.vaultKey) { locked in
-                let before = await locked.contents.flatMap { try? AccountRecord(stored: $0, expected: id) }
+                let stored = await locked.contents.flatMap { try? AccountRecord(stored: $0, expected: id) }
+                let unstored = self.held(id)?.unstored
+                let isNewest = unstored.map { unstored in stored.map(unstored.follows) ?? true } ?? false
+                let before = isNewest ? unstored?.record : stored
                 let record = AccountRecord(
                     id: id, grant: grant, state: .signedIn, refreshMethod: refreshMethod,
                     generation: (before?.generation ?? 0) + 1,

@@ -189,6 +189,20 @@ struct InterleavingTests {
         #expect(transport.requests.count == 1)
     }
 
+    @Test("K3: a new sign-in revokes the refreshed grant that the vault could not take, and not the one before it")
+    func unstoredReplaced() async throws {
+        let vault = FlakyVault()
+        let provider = ScriptedProvider()
+        let app = try provider.app(vault: vault)
+        let account = try await app.signIn(through: provider.browser)
+        vault.failReplacement(number: 2)
+        #expect(await handshakeError { try await account.refresh() }?.code == "vault_unavailable")
+        #expect(account.unstored != nil)
+        _ = try await app.signIn(through: provider.browser)
+        #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-2", "access-2"])
+        #expect(try await account.accessToken().reveal() == "access-3")
+    }
+
     @Test("a record that was read before a sign-out does not bring the account back")
     func staleRecord() async throws {
         let vault = MemoryVault()
