@@ -154,7 +154,8 @@ extension Account {
         if !requiredHeaders.isEmpty { addRequiredHeaders(to: &request) }
         request.head.headerFields.set(credential.field)
         var staysHome = true
-        for _ in 0...Self.maximumRedirects {
+        for hop in 0...Self.maximumRedirects {
+            attempts.hop = hop
             let response =
                 if staysHome, let key = credential.key {
                     try await environment.transmit(

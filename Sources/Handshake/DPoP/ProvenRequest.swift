@@ -1,9 +1,15 @@
 import HTTPTypes
 import OAuth
 
-/// How often one request of a caller may still be sent because an API wants another nonce: once.
+/// Which requests of a caller's chain of redirects were sent twice because an API wanted another nonce: each may be, once.
 struct ProofAttempts {
-    fileprivate(set) var mayRepeat = true
+    private var repeated: Set<Int> = []
+    /// How many redirects lead to the request that is sent now.
+    var hop = 0
+
+    fileprivate var mayRepeat: Bool { !repeated.contains(hop) }
+
+    fileprivate mutating func noteRepeat() { repeated.insert(hop) }
 }
 
 extension Environment {
@@ -37,7 +43,7 @@ extension Environment {
                     ServerError(step: .resource, code: DPoPNonce.code, status: response.head.status.code))
             }
             guard request.content.isReplayable else { return response }
-            attempts.mayRepeat = false
+            attempts.noteRepeat()
         }
     }
 }

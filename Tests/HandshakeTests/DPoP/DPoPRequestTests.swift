@@ -177,6 +177,21 @@ struct DPoPRequestTests {
         #expect(provider.count("/token") == 1)
     }
 
+    @Test("M406, G3: each request of a chain of redirects is sent again once for a nonce")
+    func redirectedChallenges() async throws {
+        let (provider, account) = try await Self.signedIn()
+        let moved = ResponseMessage(head: HTTPResponse(status: .found, headerFields: [.location: "/new"]))
+        let old = Self.script(provider, "/old", [Script.challenge("a"), moved])
+        let new = Self.script(provider, "/new", [Script.challenge("b"), .json(200, [:])])
+        #expect(try await account.send(.get, "old").head.status == .ok)
+        #expect(await old.count == 2)
+        #expect(await new.count == 2)
+        let twice = Self.script(provider, "/new", [Script.challenge("c"), Script.challenge("d"), .json(200, [:])])
+        #expect(await handshakeError { try await account.send(.get, "old") }?.code == "use_dpop_nonce")
+        #expect(await twice.count == 2)
+        #expect(provider.count("/token") == 1)
+    }
+
     @Test("4.2: a token that is bound is handed out as header fields to no other program")
     func headers() async throws {
         let (_, account) = try await Self.signedIn()
