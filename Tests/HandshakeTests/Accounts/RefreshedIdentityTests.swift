@@ -182,6 +182,20 @@ struct RefreshedIdentityTests {
         #expect(provider.forms("/revoke").map { $0["token"] } == ["refresh-2", "access-2"])
     }
 
+    @Test("D9: a late refusal of the old token does not forget a newer grant that is still to be checked")
+    func uncheckedKept() async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        let app = try provider.app(vault: vault)
+        let account = try await app.signIn(through: provider.browser)
+        provider.change { $0.signingKeyID = "second" }
+        #expect(await handshakeError { try await account.refresh() }?.code == "key_unknown")
+        #expect(try await account.forget(ifStill: Secret("access-1")) == false)
+        provider.change { $0.publishedKeyIDs = ["first", "second"] }
+        provider.time.advance(by: 61)
+        #expect(try await account.accessToken().reveal() == "access-2")
+    }
+
     @Test("C15: a new sign-in revokes the unchecked grant that it replaces")
     func uncheckedReplaced() async throws {
         let provider = ScriptedProvider()

@@ -100,7 +100,7 @@ struct SignOutTests {
         arguments: [
             (429, nil), (500, nil), (502, nil), (503, nil), (504, nil), (nil, nil), (429, "unsupported_token_type"),
             (500, "unsupported_token_type"), (400, "temporarily_unavailable"), (400, "server_error"),
-            (400, "slow_down"),
+            (400, "slow_down"), (400, "use_dpop_nonce"), (401, "use_dpop_nonce"), (400, "invalid_dpop_proof"),
         ] as [(Int?, String?)])
     func laterRevocable(_ status: Int?, _ code: String?) async throws {
         let provider = ScriptedProvider()

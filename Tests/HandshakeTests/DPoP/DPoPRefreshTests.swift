@@ -55,6 +55,26 @@ struct DPoPRefreshTests {
         await world.sandbox.stop()
     }
 
+    @Test(
+        "G2: an account whose refresh token alone is bound stays usable under other options, and a bound one stays bound",
+        arguments: [Client.Options.Binding.automatic, .always, .never])
+    func refreshOnly(_ later: Client.Options.Binding) async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        _ = try await provider.boundApp(.refreshOnly, vault: vault).signIn(through: provider.browser)
+        let account = try #require(try await provider.boundApp(later, vault: vault).account())
+        try await account.refresh()
+        #expect(account.record.grant.accessToken.reveal() == "access-2")
+        #expect(account.record.binding?.bindsAccessToken == false)
+        #expect(try SentProof.all(provider.requests, to: "/token").count == 2)
+        provider.bindTokens()
+        let bound = try await provider.boundApp(.always, vault: vault).signIn(as: "bound", through: provider.browser)
+        provider.answer("/token") { try provider.answer("/token", $0) }
+        let again = try #require(try await provider.boundApp(later, vault: vault).account("bound"))
+        #expect(await handshakeError { try await again.refresh() } != nil, "a bearer token in place of a bound one")
+        #expect(bound.id == again.id)
+    }
+
     @Test("M417: where the key was lost, a confidential client goes on with a new one")
     func lostKey() async throws {
         let world = try await World(.standard)

@@ -291,6 +291,17 @@ struct DPoPSignInTests {
         #expect(memory.time(at: origin, now: 0) == 39.5)
     }
 
+    @Test("M416: what a cache has kept says nothing of the server's clock", arguments: ["0", "30", "none"])
+    func cachedClock(_ age: String) throws {
+        let memory = ProofMemory()
+        let origin = try EndpointURL("https://a.example").origin
+        memory.noteTime(
+            in: HTTPResponse(
+                status: .ok, headerFields: [.date: "Sun, 06 Nov 1994 08:49:37 GMT", .age: age]),
+            of: origin, sent: 784_111_817, received: 784_111_817.5)
+        #expect(memory.time(at: origin, now: 784_111_820) == 784_111_820)
+    }
+
     @Test("9: nonces are bounded, for each key and in all")
     func bounded() throws {
         let memory = ProofMemory()
