@@ -47,6 +47,9 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     /// it.
     public var announcesIssuerInResponse = false
 
+    /// Whether `client_id_metadata_document_supported` is `true`: a client may be named by the address of its own document.
+    public var acceptsClientDocuments = false
+
     /// Where these values come from; shown in diagnostics (`oauth-security.md` H5).
     public var source: Source
 
@@ -114,6 +117,8 @@ extension AuthorizationServerMetadata {
         scopes = try document.strings("scopes_supported")
         idTokenSigningAlgorithms = try document.strings("id_token_signing_alg_values_supported")
         announcesIssuerInResponse = try document.bool("authorization_response_iss_parameter_supported") ?? false
+        // Only the literal counts, and anything else is no reason to refuse the document.
+        acceptsClientDocuments = document["client_id_metadata_document_supported"] == .bool(true)
         source = .discovered
         try checkZones(document)
     }
@@ -194,5 +199,6 @@ extension AuthorizationServerMetadata {
         scopes = scopes ?? other.scopes
         idTokenSigningAlgorithms = idTokenSigningAlgorithms ?? other.idTokenSigningAlgorithms
         announcesIssuerInResponse = announcesIssuerInResponse || other.announcesIssuerInResponse
+        acceptsClientDocuments = acceptsClientDocuments || other.acceptsClientDocuments
     }
 }

@@ -12,6 +12,8 @@ public struct ClientRegistrationRequest: Sendable {
     public let redirectURI: RedirectURI
     /// All scopes that will be asked for.
     public let scopes: [String]
+    /// Whether users may approve on another device too (RFC 8628).
+    public var isForDevices = false
 
     /// Prepares a registration.
     public init(at endpoint: EndpointURL, name: String, redirectURI: RedirectURI, scopes: [String] = []) {
@@ -26,6 +28,15 @@ public struct ClientRegistrationRequest: Sendable {
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for a scope that is none (RFC 6749, section 3.3).
     public var message: RequestMessage {
         get throws(OAuthError) {
+            RequestMessage(
+                .post, endpoint, headers: [.accept: "application/json", .contentType: "application/json"],
+                content: .bytes(Array(JSONValue.object(try members).json.utf8)))
+        }
+    }
+
+    /// What is registered.
+    var members: JSONObject {
+        get throws(OAuthError) {
             try Scope.check(scopes)
             let isNative = redirectURI.kind != .claimed
             var members: JSONObject = [
@@ -35,10 +46,14 @@ public struct ClientRegistrationRequest: Sendable {
                 "token_endpoint_auth_method": .string("none"),
                 "application_type": .string(isNative ? "native" : "web"),
             ]
+            if isForDevices {
+                members["grant_types"] = .array([
+                    .string("authorization_code"), .string("refresh_token"),
+                    .string("urn:ietf:params:oauth:grant-type:device_code"),
+                ])
+            }
             if !scopes.isEmpty { members["scope"] = .string(scopes.joined(separator: " ")) }
-            return RequestMessage(
-                .post, endpoint, headers: [.accept: "application/json", .contentType: "application/json"],
-                content: .bytes(Array(JSONValue.object(members).json.utf8)))
+            return members
         }
     }
 
@@ -48,8 +63,13 @@ public struct ClientRegistrationRequest: Sendable {
     ///   ``OAuthError/malformed(step:member:expected:found:)`` when the server registered another redirect, or wants a secret
     ///   and gives none.
     public func client(from response: ResponseMessage) throws(OAuthError) -> RegisteredClient {
-        try response.requireSuccess(.registration)
-        let members = try ResponseReader(step: .registration, content: response.content)
+        try client(from: response, hiding: [])
+    }
+
+    /// Reads the response to a registration, or to a request about one.
+    func client(from response: ResponseMessage, hiding secrets: [Secret]) throws(OAuthError) -> RegisteredClient {
+        try response.requireSuccess(.registration, hiding: secrets)
+        let members = try ResponseReader(step: .registration, content: response.content, hiding: secrets)
         if let error = members.serverError(status: response.head.status.code) { throw error }
         let id = try members.requiredString("client_id")
         guard id.utf8.count <= 2048, id.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
@@ -68,14 +88,18 @@ public struct ClientRegistrationRequest: Sendable {
                 "token_endpoint_auth_method", expected: "none, client_secret_basic or client_secret_post",
                 found: method)
         }
-        guard method != "none" else { return RegisteredClient(id: id, secret: nil, usesBasic: false, expiresAt: nil) }
+        let management = try ClientManagement(in: members, of: endpoint)
+        guard method != "none" else {
+            return RegisteredClient(id: id, secret: nil, usesBasic: false, expiresAt: nil, management: management)
+        }
         guard let secret = try members.string("client_secret"), !secret.isEmpty else {
             throw .malformed(
                 step: .registration, member: "client_secret", expected: "the secret of \(method)", found: "nothing")
         }
         let expiry = try members.integer("client_secret_expires_at").flatMap { $0 > 0 ? Double($0) : nil }
         return RegisteredClient(
-            id: id, secret: Secret(secret), usesBasic: method == "client_secret_basic", expiresAt: expiry)
+            id: id, secret: Secret(secret), usesBasic: method == "client_secret_basic", expiresAt: expiry,
+            management: management)
     }
 }
 
@@ -89,4 +113,6 @@ public struct RegisteredClient: Sendable {
     public let usesBasic: Bool
     /// When the secret ends, in seconds since 1970. Nil when it does not.
     public let expiresAt: Double?
+    /// Where the registration is managed (RFC 7592). Nil when the server does not offer it.
+    public let management: ClientManagement?
 }

@@ -133,7 +133,7 @@ extension EndpointURL {
 
     /// Whether a segment of the path is `.` or `..`, as any server may read it: decoded once or twice, with an encoded slash, a
     /// backslash, or with parameters (RFC 3986, sections 3.3 and 6.2.2.3).
-    private var hasDotSegments: Bool {
+    var hasDotSegments: Bool {
         var text = path.lowercased()
         for _ in 0..<2 {
             for (escape, character) in [("%25", "%"), ("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("%3b", ";")] {
