@@ -25,6 +25,12 @@ public struct Client: Sendable {
 
     package let credential: Credential?
 
+    /// What the server has registered for this client; nil for a client that was registered by hand.
+    package var registration: ClientRegistration?
+
+    /// Whether the user has chosen ``scopes``. Otherwise a later sign-in asks for what the API then names.
+    package var hasChosenScopes = false
+
     /// The address under which alone tokens go, of an API that named its server itself. Nil for any of the service's.
     package var confinement: EndpointURL?
 

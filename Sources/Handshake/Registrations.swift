@@ -24,6 +24,11 @@ package struct Registrations: Sendable {
         }
     }
 
+    /// A client as bytes to be sealed.
+    static func stored(_ client: Client) throws(HandshakeError) -> [UInt8] {
+        try StoredForm.encode(StoredClient(client))
+    }
+
     /// Reads what ``remember(_:as:)`` wrote.
     static func client(stored bytes: [UInt8], as name: String) throws(HandshakeError) -> Client {
         let what = "the registration \(quoted(name, limit: 80))"
@@ -38,7 +43,7 @@ package struct Registrations: Sendable {
     /// Remembers a client under a name, in place of the one before.
     package func remember(_ client: Client, as name: String) async throws {
         do {
-            let bytes = try StoredForm.encode(StoredClient(client))
+            let bytes = try Self.stored(client)
             try await vault.update(Self.key(name)) { try await $0.replace(with: bytes) }
         } catch let error as VaultError {
             throw HandshakeError.vault(error)
@@ -98,6 +103,9 @@ private struct StoredClient: Codable {
     let options: Client.Options?
     /// Absent in records of before there was any such client.
     let confinement: String?
+    /// Absent for a client that was registered by hand, and in records of before it was kept.
+    let registration: StoredRegistration?
+    let hasChosenScopes: Bool?
     /// Where redirects arrive: an address, or the listener's port and path.
     let redirectURI: String?
     let redirectPort: UInt16?
@@ -130,6 +138,8 @@ private struct StoredClient: Codable {
         keyID = client.credential?.key?.keyID
         options = client.options
         confinement = client.confinement?.string
+        registration = client.registration.map(StoredRegistration.init)
+        hasChosenScopes = client.hasChosenScopes ? true : nil
         switch client.redirect {
         case .uri(let uri): (redirectURI, redirectPort, redirectPath) = (uri.string, nil, nil)
         case .loopback(let port, let path): (redirectURI, redirectPort, redirectPath) = (nil, port, path)
@@ -164,6 +174,52 @@ private struct StoredClient: Codable {
             parameters: parameters, credential: credential)
         client.options = options ?? Client.Options()
         client.confinement = try confinement.map(endpoint)
+        client.registration = try registration?.registration(security: security)
+        client.hasChosenScopes = hasChosenScopes ?? false
         return client
+    }
+}
+
+/// What a server has registered, as bytes for the inside of a sealed vault record: the token in it is as secret as a
+/// refresh token.
+private struct StoredRegistration: Codable {
+    let name: String
+    let endpoint: String
+    let scopes: [String]
+    let redirectURI: String
+    let redirectPort: UInt16?
+    /// Absent for a redirect that no listener receives.
+    let redirectPath: String?
+    let isForDevices: Bool
+    let expiresAt: Double?
+    let managementEndpoint: String?
+    let managementToken: String?
+
+    init(_ registration: ClientRegistration) {
+        name = registration.name
+        endpoint = registration.endpoint.string
+        scopes = registration.scopes
+        redirectURI = registration.redirectURI.string
+        switch registration.redirect {
+        case .uri: (redirectPort, redirectPath) = (nil, nil)
+        case .loopback(let port, let path): (redirectPort, redirectPath) = (port, path)
+        }
+        isForDevices = registration.isForDevices
+        expiresAt = registration.expiresAt
+        managementEndpoint = registration.management?.endpoint.string
+        managementToken = registration.management?.token.reveal()
+    }
+
+    func registration(security: TransportSecurity) throws(OAuthError) -> ClientRegistration {
+        let uri = try RedirectURI(redirectURI)
+        var management: ClientManagement?
+        if let managementEndpoint, let managementToken {
+            management = ClientManagement(
+                endpoint: try EndpointURL(managementEndpoint, security: security), token: Secret(managementToken))
+        }
+        return ClientRegistration(
+            name: name, endpoint: try EndpointURL(endpoint, security: security), scopes: scopes,
+            redirect: redirectPath.map { .loopback(port: redirectPort, path: $0) } ?? .uri(uri), redirectURI: uri,
+            isForDevices: isForDevices, expiresAt: expiresAt, management: management)
     }
 }

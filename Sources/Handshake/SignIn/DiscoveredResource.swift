@@ -31,6 +31,12 @@ public struct DiscoveredResource: Sendable {
     private let transport: any Transport
     private let limits: TransferLimits
 
+    var environment: Environment {
+        Environment(
+            vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
+            log: .init(label: "handshake"))
+    }
+
     /// Asks an API how to sign in to it (`any-server.md` 5).
     ///
     /// It asks by a request without a token, whose refusal may say so, and then at the well-known addresses (RFC 9728).
@@ -99,18 +105,42 @@ public struct DiscoveredResource: Sendable {
     ///   error; ``HandshakeError/configuration(member:problem:)`` for a port that is taken; ``HandshakeError/network(_:)``,
     ///   `CancellationError`.
     public func register(as name: String, redirect: Client.Redirect = .loopback) async throws -> Client {
+        try await register(as: name, redirect: redirect, for: scopes)
+    }
+
+    /// The same, for more scopes than the sign-in asks for.
+    package func register(
+        as name: String, redirect: Client.Redirect, for all: [String], onDevices isForDevices: Bool = false
+    ) async throws -> Client {
         guard let endpoint = server.registrationEndpoint else {
             throw HandshakeError.exchange(server.lacks("registration_endpoint"))
         }
         let (redirect, uri) = try Self.fixed(redirect)
-        let request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: scopes)
-        let environment = Environment(
-            vault: MemoryVault(), transport: transport, time: .system, random: .system, limits: limits,
-            log: .init(label: "handshake"))
+        var request = ClientRegistrationRequest(at: endpoint, name: name, redirectURI: uri, scopes: all)
+        request.isForDevices = isForDevices
         let registered = try await environment.exchange({ try request.message }, request.client)
-        return try client(
-            id: registered.id, redirect: redirect,
-            credential: registered.secret.map { .secret($0, registered.usesBasic ? .basic : .post) })
+        var client = try client(id: registered.id, redirect: redirect, credential: registered.credential)
+        client.registration = ClientRegistration(
+            name: name, endpoint: endpoint, scopes: all, redirect: redirect, redirectURI: uri,
+            isForDevices: isForDevices, expiresAt: registered.expiresAt, management: registered.management)
+        return client
+    }
+
+    /// A client that is named by the address of its own document.
+    ///
+    /// - Throws: ``HandshakeError/exchange(_:)`` with `OAuthError/configuration(member:problem:)` for an address that cannot be
+    ///   one; ``HandshakeError/configuration(member:problem:)`` for a server that does not say that it takes such clients.
+    public func client(documentAt address: String, redirect: Client.Redirect = .loopback) throws -> Client {
+        do {
+            _ = try ClientDocument.check(address)
+        } catch {
+            throw HandshakeError.exchange(error)
+        }
+        guard server.acceptsClientDocuments else {
+            throw HandshakeError.configuration(
+                member: "client_id", problem: "the server takes no client that is named by the address of a document")
+        }
+        return try client(id: address, redirect: redirect)
     }
 
     /// A client for the API, by an identifier of the server's.

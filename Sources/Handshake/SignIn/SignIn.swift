@@ -22,10 +22,7 @@ extension Handshake {
         timeout: Duration = .seconds(300)
     ) async throws -> Account {
         let client = try client(of: service)
-        let listener: LoopbackListener? =
-            if case .loopback(let port, let path) = client.redirect {
-                try LoopbackListener(port: port, path: path)
-            } else { nil }
+        let listener = try listener(for: client)
         let attempt = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
         do {
             let code = try await withDeadline(timeout, on: environment.time.clock) {
@@ -36,6 +33,18 @@ extension Handshake {
         } catch {
             await forget(attempt)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error
+        }
+    }
+
+    /// The listener of a client with a loopback redirect. Where the port of its registration is taken now, any port may do
+    /// (RFC 8252, section 7.3).
+    private func listener(for client: Client) throws -> LoopbackListener? {
+        guard case .loopback(let port, let path) = client.redirect else { return nil }
+        do {
+            return try LoopbackListener(port: port, path: path)
+        } catch {
+            guard port != nil, client.registration != nil else { throw error }
+            return try LoopbackListener(path: path)
         }
     }
 

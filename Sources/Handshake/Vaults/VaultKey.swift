@@ -11,6 +11,8 @@ public struct VaultKey: Sendable, Codable {
         case signIn = "sign_in"
         /// A client's registration with a service, stored for a command's later runs. The component is a name.
         case registration
+        /// What a server has registered for an app. The components are the issuer, the redirect and the API.
+        case appRegistration = "app_registration"
         /// A person whom the user met nearby. The components are a community and the person's number in it.
         case encounters
         /// What lets beacons roll: the component is a community.

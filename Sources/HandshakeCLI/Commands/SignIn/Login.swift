@@ -47,14 +47,16 @@ struct Login: AsyncParsableCommand {
         let registrations = Registrations(in: vault)
         let name = options.account ?? service
         let previous = try await KnownAccount.naming(name) { try await registrations.client(named: name) }
-        let plan = try await LoginPlan(service: service, options: options, settings: settings, previous: previous)
-        let handshake = try Handshake(plan.client, vault: vault)
-        let (outdated, earlierSubject) = try await KnownAccount.naming(plan.account) {
+        let makePlan = { (isPurged: Bool) in
+            try await LoginPlan(
+                service: service, options: options, settings: settings, previous: previous, isPurged: isPurged
+            ) { try await registrations.remember($0, as: name) }
+        }
+        var plan = try await makePlan(false)
+        var handshake = try Handshake(plan.client, vault: vault)
+        var (outdated, earlierSubject) = try await KnownAccount.naming(plan.account) {
             // One name, one account: the tokens of the other one would live on where no command could reach them.
-            var outdated: Account?
-            if let previous, AccountID(previous, name: plan.account) != AccountID(plan.client, name: plan.account) {
-                outdated = try await Handshake(previous, vault: vault).account(plan.account)
-            }
+            let outdated = try await Self.outdated(previous, by: plan, in: vault)
             // A client that was registered again for the same API is no other one to the user.
             if let previous, outdated != nil, !plan.client.succeeds(previous) {
                 throw CommandError.usage(
@@ -66,15 +68,30 @@ struct Login: AsyncParsableCommand {
             let current = try await handshake.account(plan.account)
             return (outdated, (outdated ?? current)?.status.identity?.subject)
         }
-        let account =
-            if let tokenFile = plan.tokenFile {
-                try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault)
-            } else { try await signIn(handshake, plan, waiting) }
+        let account: Account
+        if let tokenFile = plan.tokenFile {
+            account = try await PersonalToken(from: tokenFile).signIn(plan.client, as: plan.account, in: vault)
+        } else {
+            do {
+                account = try await signIn(handshake, plan, waiting)
+            } catch let error where plan.client.wasPurged(error) {
+                // Once: what the server says of a client that is new is its last word.
+                Output.note("\(plan.client.service.displayName) no longer knows this app. Registering it again.")
+                plan = try await makePlan(true)
+                handshake = try Handshake(plan.client, vault: vault)
+                account = try await signIn(handshake, plan, waiting)
+                outdated = try await Self.outdated(previous, by: plan, in: vault)
+            }
+        }
         // Also when time runs out just now: the account is stored, and commands find it by this.
-        try await Task { try await registrations.remember(plan.client, as: plan.account) }.value
+        let done = plan
+        try await Task { try await registrations.remember(done.client, as: done.account) }.value
         // Best effort, as for any session that a new one replaces.
         if let outdated, (try? await outdated.signOut())?.isForgotten != true {
             _ = try? await outdated.signOut(revoking: false)
+        }
+        if let previous, previous.id != plan.client.id, plan.client.succeeds(previous) {
+            await DiscoveredResource.unregister(previous)
         }
         await report(account, plan)
         if let earlierSubject, let subject = account.status.identity?.subject, subject != earlierSubject {
@@ -82,6 +99,14 @@ struct Login: AsyncParsableCommand {
                 "Another user was signed in as “\(plan.account)” before, and is no longer. To keep both, give each a name with "
                     + "--account NAME")
         }
+    }
+
+    /// The account of the last sign-in, when this one is through another client.
+    private static func outdated(_ previous: Client?, by plan: LoginPlan, in vault: any Vault) async throws -> Account? {
+        guard let previous, AccountID(previous, name: plan.account) != AccountID(plan.client, name: plan.account) else {
+            return nil
+        }
+        return try await Handshake(previous, vault: vault).account(plan.account)
     }
 
     private func report(_ account: Account, _ plan: LoginPlan) async {

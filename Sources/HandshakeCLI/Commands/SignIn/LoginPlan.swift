@@ -12,15 +12,21 @@ struct LoginPlan {
     let tokenFile: String?
     let browser: LoginOptions.BrowserChoice
 
-    /// - Parameter previous: the client of the account's last sign-in, which counts where neither option, variable nor setting says
-    ///   otherwise.
-    init(service name: String, options: LoginOptions, settings: Settings, previous: Client? = nil) async throws {
+    /// - Parameters:
+    ///   - previous: the client of the account's last sign-in, which counts where neither option, variable nor setting says
+    ///     otherwise.
+    ///   - isPurged: whether the server no longer knows that client, so that it has to be registered again.
+    ///   - store: stores a registration that was changed.
+    init(
+        service name: String, options: LoginOptions, settings: Settings, previous: Client? = nil, isPurged: Bool = false,
+        store: @escaping (Client) async throws -> Void = { _ in }
+    ) async throws {
         let table = settings.service(name)
         let stated = settings.choose(options.clientID, "CLIENT_ID", table.clientID)
         let previous = Self.applicable(previous, to: name, clientID: stated, options)
-        let redirect =
+        let statedRedirect =
             try settings.stated(options.redirect, "redirect", "REDIRECT", table.redirect, of: name).map(Self.redirect)
-            ?? previous?.redirect ?? .loopback
+        let redirect = statedRedirect ?? previous?.redirect ?? .loopback
         let credential = try await ClientCredential(options: options, settings: settings, service: name)
             .credential(previous: previous?.credential)
         account = options.account ?? name
@@ -32,10 +38,11 @@ struct LoginPlan {
         browser = try Self.browser(
             settings.stated(options.browser?.rawValue, "browser", "BROWSER_CHOICE", table.browser, of: name))
         let choice = ResourceChoice(
-            name: name, options: options, credential: credential, redirect: redirect,
-            previous: previous)
-        if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)) {
+            name: name, options: options, credential: credential, redirect: statedRedirect, previous: previous,
+            isPurged: isPurged, store: store)
+        if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)),
             var client = try await choice.client()
+        {
             client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
             self.client = client
             return
@@ -65,6 +72,8 @@ struct LoginPlan {
             parameters: parameters, credential: credential)
         client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
         client.confinement = previous?.confinement
+        client.registration = previous?.registration
+        client.hasChosenScopes = previous?.hasChosenScopes ?? false
         self.client = client
     }
 

@@ -7,68 +7,151 @@ struct ResourceChoice {
     let name: String
     let options: LoginOptions
     let credential: Client.Credential?
-    let redirect: Client.Redirect
+    /// The redirect of options, variables or settings.
+    let redirect: Client.Redirect?
     /// The client of the account's last sign-in.
     let previous: Client?
+    /// Whether the server no longer knows the client that was registered there.
+    let isPurged: Bool
+    /// Stores a registration that was changed, before it is used.
+    let store: (Client) async throws -> Void
 
     /// The API's address: the option's, or that of the last sign-in.
     private var address: String? { options.resource.first ?? previous?.confinement?.string }
 
-    /// Whether the API is all that says where the service is.
+    /// Whether the API says where the service is.
     func isMeant(by service: ServiceChoice) -> Bool {
-        address != nil && options.resource.count <= 1 && options.tokenFile == nil && !service.isKnown
+        address != nil && options.resource.count <= 1 && options.tokenFile == nil
             && (previous == nil || previous?.confinement != nil)
+            && (!service.isKnown || (service.isIssuerAlone && options.grant == .authorizationCode))
     }
 
     /// Asks the API, says who will be asked, and finds or registers a client there.
-    func client() async throws -> Client {
+    ///
+    /// - Returns: nil when the server is given and the API names none: the API is then no more than an audience.
+    func client() async throws -> Client? {
         guard options.grant == .authorizationCode else {
             throw CommandError.usage(
                 "--resource alone signs a user in: leave out --grant, or give the server with --issuer.")
         }
         let known = previous?.service.authorizationServer.issuer
-        var found = try await DiscoveredResource.discover(
-            address ?? "", named: name, preferring: [known].compactMap(\.self))
+        let confirmed = try options.issuer.map { try StatedValue(value: $0, name: "--issuer").issuer() }
+        guard var found = try await discover(preferring: [confirmed, known].compactMap(\.self), confirmed) else {
+            return nil
+        }
         if let previous, previous.confinement != found.address || known != found.server.issuer {
             throw CommandError.usage(
                 "“\(name)” is the account of \(previous.confinement?.description ?? "another API") at "
                     + "\(previous.service.authorizationServer.issuer). Sign it out with: handshake logout \(name), or give the new "
                     + "account another name with --account NAME")
         }
+        let offered = found.scopes
         if !options.scope.isEmpty {
             found.scopes = options.scope.flatMap { $0.split(separator: " ").map(String.init) }
+        } else if let previous, previous.hasChosenScopes {
+            found.scopes = previous.scopes
         }
         let asked = found.scopes.isEmpty ? "" : " Scopes: \(quoted(found.scopes.joined(separator: " "), limit: 500))."
         Output.note("\(found.resource.identifier) is protected by \(found.server.issuer).\(asked)")
         let parameters =
             options.param.isEmpty ? previous?.parameters : try LoginPlan.pairs(options.param, option: "--param")
-        return try await client(at: found, parameters)
+        let chosen = try await client(at: found, isConfirmed: confirmed != nil, offering: offered)
+        var client = try found.client(
+            id: chosen.id, redirect: chosen.redirect, credential: chosen.credential, parameters: parameters)
+        client.registration = chosen.registration
+        client.hasChosenScopes = !options.scope.isEmpty || previous?.hasChosenScopes == true
+        return client
+    }
+
+    /// Asks the API for its server.
+    ///
+    /// - Parameter confirmed: the server that the user has given beside the API, which has to name it.
+    private func discover(preferring known: [Issuer], _ confirmed: Issuer?) async throws -> DiscoveredResource? {
+        guard let confirmed else {
+            return try await DiscoveredResource.discover(address ?? "", named: name, preferring: known)
+        }
+        let found: DiscoveredResource
+        do {
+            found = try await DiscoveredResource.discover(address ?? "", named: name, preferring: known)
+        } catch HandshakeError.network, HandshakeError.undiscovered {
+            return nil
+        }
+        guard !found.resource.authorizationServers.isEmpty else { return nil }
+        guard found.server.issuer == confirmed || found.server.issuer == confirmed.withOtherSlash else {
+            throw CommandError(
+                status: .refused, code: "issuer_mismatch",
+                message: "\(found.resource.identifier) is not protected by \(confirmed): it names "
+                    + "\(found.server.issuer). Check both addresses.")
+        }
+        return found
     }
 
     /// A client ID or secret of variables or settings is for another server: only what is typed beside the API is for it.
-    private func client(at found: DiscoveredResource, _ parameters: [String: String]?) async throws -> Client {
+    private func client(
+        at found: DiscoveredResource, isConfirmed: Bool, offering offered: [String]
+    ) async throws -> Client {
         let isTyped = options.clientSecretFile != nil || options.key != nil
         if let clientID = options.clientID {
+            if clientID.hasPrefix("https://"), found.server.acceptsClientDocuments {
+                return try found.client(documentAt: clientID, redirect: redirect ?? previous?.redirect ?? .loopback)
+            }
+            try checkPairing(of: clientID, with: found, isConfirmed: isConfirmed)
             return try found.client(
-                id: clientID, redirect: redirect, credential: isTyped ? credential : nil, parameters: parameters)
+                id: clientID, redirect: redirect ?? previous?.redirect ?? .loopback,
+                credential: isTyped ? credential : nil)
         }
-        // A registration is good for its own scopes alone.
-        let canRegister = found.server.registrationEndpoint != nil
-        if let previous, Set(previous.scopes).isSuperset(of: found.scopes) || !canRegister {
-            return try found.client(
-                id: previous.id, redirect: redirect.ifFree, credential: isTyped ? credential : previous.credential,
-                parameters: parameters)
+        if let previous, let client = try await client(of: previous, at: found, isTyped ? credential : nil) {
+            return client
         }
-        guard canRegister else {
+        guard found.server.registrationEndpoint != nil else {
             throw CommandError.usage(
-                "\(found.server.issuer) registers no apps itself. Register one there, and give its identifier with --client-id ID"
-            )
+                "\(found.server.issuer) registers no apps itself. Register one there, and give its identifier: "
+                    + "\(command(found)) --client-id ID")
         }
-        let registered = try await found.register(
-            as: "Handshake", redirect: options.redirect == nil ? .loopback : redirect)
-        return try found.client(
-            id: registered.id, redirect: registered.redirect, credential: registered.credential,
-            parameters: parameters)
+        let scopes = offered + found.scopes.filter { !offered.contains($0) }
+        return try await found.register(
+            as: "Handshake", redirect: redirect ?? .loopback, for: scopes, onDevices: options.device)
+    }
+
+    /// An identifier that one server gave says nothing at another one, which the API alone has named. Otherwise an API could
+    /// borrow the user's client, and the rights that come with it (`any-server.md` 9).
+    private func checkPairing(of clientID: String, with found: DiscoveredResource, isConfirmed: Bool) throws {
+        guard !isConfirmed, previous?.id != clientID else { return }
+        throw CommandError.usage(
+            "\(found.resource.identifier) names \(found.server.issuer) as its server. If that is where the client ID "
+                + "“\(quoted(clientID, limit: 80))” comes from, say so with: \(command(found)) --client-id "
+                + KnownAccount.shellWord(clientID))
+    }
+
+    private func command(_ found: DiscoveredResource) -> String {
+        "handshake login \(KnownAccount.shellWord(name)) --resource \(KnownAccount.shellWord(found.address.string)) "
+            + "--issuer \(KnownAccount.shellWord(found.server.issuer.string))"
+    }
+
+    /// The client of the last sign-in, as long as it serves this one; nil when the app has to be registered again.
+    private func client(
+        of previous: Client, at found: DiscoveredResource, _ credential: Client.Credential?
+    ) async throws -> Client? {
+        let canRegister = found.server.registrationEndpoint != nil
+        guard let registration = previous.registration else {
+            // Registered by hand: its user knows what for.
+            return try found.client(
+                id: previous.id, redirect: redirect ?? previous.redirect,
+                credential: credential ?? previous.credential)
+        }
+        let isServed = redirect.map(registration.serves) ?? true
+        guard isServed || canRegister else {
+            throw CommandError.usage(
+                "The app is registered at \(found.server.issuer) with the redirect URI \(registration.redirectURI), and the server "
+                    + "registers no other one now. Leave out --redirect.")
+        }
+        guard !isPurged, isServed, !options.device || registration.isForDevices else { return nil }
+        let isCurrent = registration.covers(found.scopes) && !registration.hasExpired(at: TimeSource.system.now())
+        if isCurrent || !canRegister { return try found.client(of: previous, registration) }
+        guard let changed = try await found.changed(previous, store),
+            changed.registration?.hasExpired(at: TimeSource.system.now()) == false
+        else { return nil }
+        return changed
     }
 }
 
@@ -78,13 +161,11 @@ extension Client {
         confinement != nil && confinement == other.confinement
             && service.authorizationServer.issuer == other.service.authorizationServer.issuer
     }
-}
 
-extension Client.Redirect {
-    /// The same redirect; on any port where its own is taken now (RFC 8252, section 7.3).
-    fileprivate var ifFree: Client.Redirect {
-        guard case .loopback(let port?, let path) = self else { return self }
-        return (try? LoopbackListener(port: port, path: path)) == nil ? .loopback(port: nil, path: path) : self
+    /// Whether a sign-in failed because the server has forgotten the client that it had registered (`any-server.md` 5).
+    func wasPurged(_ error: any Error) -> Bool {
+        guard registration != nil, case HandshakeError.exchange(.server(let error)) = error else { return false }
+        return error.step != .authorization && ["invalid_client", "unauthorized_client"].contains(error.code)
     }
 }
 #endif

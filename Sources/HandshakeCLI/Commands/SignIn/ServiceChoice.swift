@@ -75,6 +75,15 @@ struct ServiceChoice {
         isStated || BuiltInService.named(name) != nil || Service.builtIn.contains { $0.name == name } || name == "ifttt"
     }
 
+    /// Whether the server is given by `--issuer` and by nothing else.
+    var isIssuerAlone: Bool {
+        options.issuer != nil && BuiltInService.named(name) == nil && !Service.builtIn.contains { $0.name == name }
+            && name != "ifttt" && options.set.isEmpty && options.tenant == nil && table.set == nil
+            && settings.choose(options.baseURL, "BASE_URL", table.baseURL) == nil
+            && settings.choose(options.authorizeURL, "AUTHORIZE_URL", table.authorizeURL) == nil
+            && settings.choose(options.tokenURL, "TOKEN_URL", table.tokenURL) == nil
+    }
+
     /// Whether options, variables or settings say where the service is.
     private var isStated: Bool {
         let addresses = [
