@@ -80,6 +80,79 @@ def test_a_server_that_registers_no_apps_says_so(handshake: Handshake, closed_mc
     assert not closed_mcp.requests("/authorize")
 
 
+def test_a_narrower_sign_in_registers_no_other_client_and_is_asked_again(handshake: Handshake, mcp: Stranger) -> None:
+    first = begin(handshake, mcp, "sums")
+    complete(first)
+    registered = registrations(mcp)
+    assert complete(begin(handshake, mcp, "sums", "--scope", "tools:read")).json["scope"] == "tools:read"
+    assert complete(begin(handshake, mcp, "sums")).json["scope"] == "tools:read", "what is left out is as in the last sign-in"
+    again = begin(handshake, mcp, "sums", "--scope", "tools:read offline_access")
+    assert complete(again).json["scope"] == "tools:read offline_access"
+    assert again.parameters["client_id"] == first.parameters["client_id"]
+    assert registrations(mcp) == registered
+
+
+def test_another_redirect_is_registered_with_another_client(handshake: Handshake, mcp: Stranger) -> None:
+    first = begin(handshake, mcp, "sums")
+    complete(first)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    again = begin(handshake, mcp, "sums", "--redirect", f"loopback:{port}")
+    assert again.redirect_uri == f"http://127.0.0.1:{port}/callback"
+    assert again.parameters["client_id"] != first.parameters["client_id"]
+    complete(again)
+    same = begin(handshake, mcp, "sums", "--redirect", "loopback")
+    assert (same.parameters["client_id"], same.redirect_uri) == (again.parameters["client_id"], again.redirect_uri)
+    complete(same)
+    assert call(handshake, mcp, "sums") == "42"
+
+
+def test_a_purged_client_is_registered_again_once(handshake: Handshake, mcp: Stranger) -> None:
+    first = begin(handshake, mcp, "sums")
+    complete(first)
+    registered = registrations(mcp)
+    (mcp.state / "purge").touch()
+    login = begin(handshake, mcp, "sums")
+    assert login.parameters["client_id"] == first.parameters["client_id"]
+    redirect = http().get(login.url, allow_redirects=False, timeout=10).headers["location"]
+    assert login.deliver(urlencode(dict_of(urlsplit(redirect).query))).status_code == 200
+    url = login.line()
+    assert dict_of(urlsplit(url).query)["client_id"] != first.parameters["client_id"]
+    redirect = http().get(url, allow_redirects=False, timeout=10).headers["location"]
+    assert http().get(redirect, timeout=10).status_code == 200
+    done = login.finish().ok()
+    assert "no longer knows this app" in done.stderr
+    assert registrations(mcp) == registered + 1
+    assert call(handshake, mcp, "sums") == "42"
+
+
+def test_a_client_id_is_for_the_server_that_the_user_names(handshake: Handshake, mcp: Stranger) -> None:
+    before = len(mcp.requests("/authorize"))
+    refused = handshake.run("login", "sums", "--resource", mcp.facts["resource"], "--client-id", "mine", "--json")
+    assert refused.status == 64, refused
+    assert f"--issuer {mcp.issuer} --client-id mine" in refused.error["message"]
+    elsewhere = handshake.run(
+        "login", "sums", "--resource", mcp.facts["resource"], "--client-id", "mine", "--issuer", "https://id.example", "--json")
+    assert (elsewhere.status, elsewhere.error["code"]) == (5, "issuer_mismatch"), elsewhere
+    assert len(mcp.requests("/authorize")) == before
+    known = begin(handshake, mcp, "own")
+    complete(known)
+    paired = begin(
+        handshake, mcp, "sums", "--client-id", known.parameters["client_id"], "--issuer", mcp.issuer, "--redirect",
+        "loopback:" + str(urlsplit(known.redirect_uri).port))
+    assert paired.parameters["client_id"] == known.parameters["client_id"]
+    complete(paired)
+    assert call(handshake, mcp, "sums") == "42"
+
+
+def test_a_client_id_of_the_environment_goes_to_no_server_that_an_api_names(handshake: Handshake, mcp: Stranger) -> None:
+    handshake.environment["HANDSHAKE_CLIENT_ID"] = "canary-client"
+    login = begin(handshake, mcp, "sums")
+    assert login.parameters["client_id"] != "canary-client"
+    complete(login)
+    assert "canary-client" not in (mcp.state / "secrets.jsonl").read_text() and "canary-client" not in login.url
+
+
 def test_the_token_goes_to_no_neighbour_of_the_resource(handshake: Handshake, mcp: Stranger) -> None:
     complete(begin(handshake, mcp, "sums"))
     before = len(mcp.requests())

@@ -1,7 +1,8 @@
 """A server of the Model Context Protocol (the Python SDK) that protects its tools and is its own authorization server.
 
 The SDK's handlers speak on the wire; who may sign in, and what for, is decided here: everybody, without a page. `--setting` takes
-`registration`: whether apps may register themselves.
+`registration`: whether apps may register themselves. While the file `purge` exists in the state's folder, the next request to the
+token endpoint removes it and finds no client known.
 """
 
 import io
@@ -105,6 +106,10 @@ class Recorded:
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
+        purge = options.state / "purge"
+        if scope["path"] == "/token" and purge.exists():
+            purge.unlink()
+            everybody.clients.clear()
         fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         body, answer, status = b"", b"", [0]
         headers: list[tuple[str, str]] = []
