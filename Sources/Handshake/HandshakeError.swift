@@ -112,7 +112,7 @@ extension HandshakeError: CustomStringConvertible {
         case .refreshUncertain(let account, let error):
             "The response to the refresh of \(account) was lost. Try again: the session continues, or a sign-in is required."
                 + (error.map { " \($0)" } ?? "")
-        case .demanded(let demand, let status): "\(demand.text) (status \(status))"
+        case .demanded(let demand, let status): "\(demand.problem) (status \(status)). \(demand.cure)"
         case .tooManyRedirects(let limit):
             "The service redirected the request more than \(limit) times. Check the address."
         case .contentNotReplayable:
@@ -146,20 +146,28 @@ extension HandshakeError.SignInReason {
 }
 
 extension ResourceDemand {
-    /// What the API requires and what to do.
-    var text: String {
+    /// What the API requires.
+    fileprivate var problem: String {
         switch self {
-        case .freshToken: "The service rejected the token. Sign in again"
+        case .freshToken: "The service rejected the token"
         case .scopes(let scopes):
             scopes.isEmpty
-                ? "The token lacks a scope. Sign in again with the scope that the API requires"
-                : "The token lacks the scope “\(scopes.joined(separator: " "))”. Sign in again with that scope"
-        case .boundToken:
-            "The API takes only tokens that are bound to a key (DPoP). Sign in again with DPoP"
+                ? "The token lacks a scope that the API requires"
+                : "The token lacks the scope “\(scopes.joined(separator: " "))”"
+        case .boundToken: "The API takes only tokens that are bound to a key (DPoP)"
         case .stepUp(let values, let age):
             "The service requires the user to authenticate again"
                 + (values.isEmpty ? "" : " by \(values.joined(separator: " "))")
                 + (age.map { ", at most \($0) seconds before the request" } ?? "")
+        }
+    }
+
+    /// What to do.
+    fileprivate var cure: String {
+        switch self {
+        case .freshToken, .stepUp: "Sign in again."
+        case .scopes(let scopes): "Sign in again with \(scopes.count == 1 ? "that scope" : "the scopes of that API")."
+        case .boundToken: "Sign in again with DPoP."
         }
     }
 }

@@ -57,6 +57,15 @@ public enum OAuthError: Error, Sendable, Hashable {
             default: rawValue.replacing("_", with: " ")
             }
         }
+
+        /// What to do about a response that does not have the form of the standard.
+        fileprivate var cureOfMalformedResponse: String {
+            switch self {
+            case .resource: "Check the address and the type that the response is decoded into."
+            case .idToken, .authorization: "Sign in again. If it happens again, report it to the service."
+            default: "Check the URLs of the service. If they are right, report it to the service."
+            }
+        }
     }
 }
 
@@ -151,13 +160,14 @@ extension OAuthError: CustomStringConvertible {
         case .configuration(let member, let problem):
             "The configuration of “\(member)” is wrong: \(problem)."
         case .unmatchedRedirect(let problem):
-            "Ignored a redirect that belongs to no sign-in in progress: \(problem)."
+            "The callback belongs to no sign-in in progress: \(problem). Sign in again."
         case .refused(let refusal):
             refusal.description
         case .server(let error):
             error.description
         case .malformed(let step, let member, let expected, let found):
-            "The service's \(step.words) response is not valid: expected \(member) to be \(expected), found \(found)."
+            "The service's \(step.words) response is not valid: expected \(member) to be \(expected), found \(found). "
+                + step.cureOfMalformedResponse
         case .redirected(let step, let status):
             "The service answered the \(step.words) request with a redirect (status \(status)), which is never followed. "
                 + "Check the endpoint's URL."
@@ -176,7 +186,7 @@ extension Refusal: CustomStringConvertible {
         case .foreignOrigin:
             "The token was not sent to \(found), because "
                 + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
-        default: "\(check.problem) Expected \(expected), found \(found)."
+        default: "\(check.problem) Expected \(expected), found \(found). \(check.cure)"
         }
     }
 
@@ -195,7 +205,7 @@ extension Refusal.Check {
         case .issuerMissing: "The response does not name its issuer."
         case .redirect: "The response arrived at another redirect URI."
         case .repeatedParameter: "The response repeats a parameter."
-        case .expired: "The sign-in has expired. Sign in again."
+        case .expired: "The sign-in has expired."
         case .insecureTransport: "The connection would not be secure."
         case .foreignOrigin: "The token must not be sent to this origin."
         case .challengeMethod: "The server does not support PKCE."
@@ -209,9 +219,30 @@ extension Refusal.Check {
         case .tokenTime: "The time of the ID token is not valid."
         case .tokenHash: "The ID token belongs to another access token."
         case .tokenForm: "The ID token is not valid."
-        case .authentication: "The user's authentication is not the one that was asked for. Sign in again."
+        case .authentication: "The user's authentication is not the one that was asked for."
         case .key: "The server publishes no key for the ID token."
         case .unknownKey: "The server does not publish the key of the ID token."
+        }
+    }
+
+    /// What to do about it.
+    fileprivate var cure: String {
+        switch self {
+        case .state, .nonce, .expired, .authentication: "Sign in again."
+        case .subject: "Sign in again as the same user, or sign out first."
+        case .issuer, .resource:
+            "Check that the URL is written exactly as the service states it. If it is, report it to the service."
+        case .redirect: "Check that the app passes the callback on unchanged."
+        case .insecureTransport: "Use https."
+        case .foreignOrigin: "Check the address."
+        case .challengeMethod: "Ask the service to support PKCE with S256."
+        case .sharedRedirect: "Give each server a redirect URI of its own."
+        case .algorithm: "Ask the service to sign the ID tokens of this client with an expected algorithm."
+        case .audience, .authorizedParty: "Check the client ID. If it is right, report it to the service."
+        case .tokenTime: "Check the clock of this machine, and sign in again."
+        case .key, .unknownKey: "Try again in a few minutes. If it happens again, report it to the service."
+        case .issuerMissing, .repeatedParameter, .signature, .tokenHash, .tokenForm:
+            "Sign in again. If it happens again, report it to the service."
         }
     }
 }

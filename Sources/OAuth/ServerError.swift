@@ -99,7 +99,42 @@ extension ServerError: CustomStringConvertible {
         }
         if let text, !text.isEmpty { words += ": “\(text)”" }
         if let retryAfter { return words + ". Retry in \(retryAfter) seconds." }
-        return words + (failed ? ". Try again in a few minutes." : ".")
+        return words + "." + ((failed ? "Try again in a few minutes." : cure).map { " \($0)" } ?? "")
+    }
+
+    /// What to do about an error that the server did not cause; nil where only its own text can say that.
+    private var cure: String? {
+        switch code {
+        case "invalid_client":
+            "Check the client ID, the secret or key, and how the client authenticates."
+        case "unauthorized_client", "unsupported_grant_type", "unsupported_response_type":
+            "Check that the client's registration at the service allows this kind of sign-in."
+        case "invalid_scope": "Request only scopes that the client's registration at the service allows."
+        case "invalid_target": "Check the address of the API that the token is for."
+        case "invalid_redirect_uri", "invalid_client_metadata": "Check the redirect URI and the name of the client."
+        case "invalid_grant", "invalid_token", "expired_token", "login_required", "interaction_required",
+            "consent_required", "account_selection_required", "insufficient_user_authentication":
+            "Sign in again."
+        case "insufficient_scope": "Sign in again with the scope that the API requires."
+        case "temporarily_unavailable", "server_error", "slow_down": "Try again in a few minutes."
+        case "invalid_dpop_proof": "Check the clock of this machine."
+        default: cureByStep
+        }
+    }
+
+    /// What to do about an error without a code that says it.
+    private var cureByStep: String? {
+        switch (step, status) {
+        case (.pushedAuthorization, _):
+            "Check the client ID, the redirect URI and the scopes against the client's registration at the service."
+        case (.authorization, _) where code == "invalid_request":
+            "Check the redirect URI, the scopes and the parameters of the request."
+        case (.resource, 404), (.resource, 405): "Check the address and the method."
+        case (.resource, _): nil
+        case (_, 404), (_, 405): "Check the endpoint's URL."
+        case (_, 429): "Try again in a few minutes."
+        default: nil
+        }
     }
 }
 

@@ -29,29 +29,68 @@ struct ErrorTextTests {
                 names: ["scope"]),
             Row(
                 error: .exchange(.server(rejected)), code: "invalid_client",
-                names: ["token", "invalid_client", "401", "unknown client"]),
+                names: ["token", "invalid_client", "401", "unknown client", "Check the client ID, the secret or key"]),
+            Row(
+                error: .exchange(
+                    .server(ServerError(step: .pushedAuthorization, code: "invalid_request", status: 400))),
+                code: "invalid_request",
+                names: ["pushed authorization", "Check the client ID, the redirect URI and the scopes"]),
+            Row(
+                error: .exchange(.server(ServerError(step: .token, code: "invalid_scope", status: 400))),
+                code: "invalid_scope", names: ["Request only scopes"]),
+            Row(
+                error: .exchange(.server(ServerError(step: .token, code: "unauthorized_client", status: 400))),
+                code: "unauthorized_client", names: ["registration"]),
+            Row(
+                error: .exchange(.server(ServerError(step: .token, code: "invalid_grant", status: 400))),
+                code: "invalid_grant", names: ["Sign in again"]),
+            Row(
+                error: .exchange(.server(ServerError(step: .token, code: nil, status: 404))), code: "http_404",
+                names: ["Check the endpoint's URL"]),
+            Row(
+                error: .exchange(.server(ServerError(step: .resource, code: nil, status: 404))), code: "http_404",
+                names: ["Check the address"]),
             Row(error: .exchange(.server(busy)), code: "http_503", names: ["revocation", "503", "7 seconds"]),
             Row(
                 error: .exchange(.malformed(step: .keys, member: "keys", expected: "a list", found: "nothing")),
-                code: "malformed_response", names: ["keys", "a list", "nothing"]),
+                code: "malformed_response", names: ["keys", "a list", "nothing", "Check the URLs"]),
             Row(
                 error: .exchange(.redirected(step: .userInfo, status: 302)), code: "unexpected_redirect",
                 names: ["userinfo", "302", "Check"]),
             Row(
                 error: .exchange(.refused(Refusal(.issuer, expected: "https://a", found: "https://b"))),
-                code: "issuer_mismatch", names: ["issuer", "https://a", "https://b"]),
+                code: "issuer_mismatch",
+                names: ["issuer", "https://a", "https://b", "Check that the URL is written exactly"]),
+            Row(
+                error: .exchange(.refused(Refusal(.tokenTime, expected: "exp after 2", found: "1"))),
+                code: "id_token_time", names: ["exp after 2", "Check the clock"]),
+            Row(
+                error: .exchange(.refused(Refusal(.unknownKey, expected: "a", found: "b"))), code: "key_unknown",
+                names: ["Try again"]),
+            Row(
+                error: .exchange(.refused(Refusal(.signature, expected: "valid", found: "invalid"))),
+                code: "signature_invalid", names: ["Sign in again", "report"]),
             Row(
                 error: .exchange(.refused(Refusal(.foreignOrigin, expected: "https://a", found: "https://b"))),
                 code: "foreign_origin", names: ["https://a", "https://b", "not sent"]),
             Row(
                 error: .exchange(.unmatchedRedirect(problem: "it has no state")), code: "state_mismatch",
-                names: ["it has no state"]),
+                names: ["callback", "it has no state", "Sign in again"]),
             Row(
                 error: .network(.unreachable(host: "op.example", reason: "refused")), code: "unreachable",
                 names: ["op.example", "Check"]),
             Row(
                 error: .network(.insecure(host: "op.example", reason: "expired")), code: "tls_failed",
-                names: ["op.example", "expired"]),
+                names: ["op.example", "expired", "Check"]),
+            Row(
+                error: .network(.cut(host: "op.example", reason: "it ended")), code: "connection_cut",
+                names: ["op.example", "it ended", "Try again"]),
+            Row(
+                error: .network(.invalid(host: "op.example", reason: "status 099")), code: "invalid_response",
+                names: ["op.example", "status 099", "Check"]),
+            Row(
+                error: .network(.tooLarge(host: "op.example", limit: 9)), code: "response_too_large",
+                names: ["op.example", "9 bytes", "allow more"]),
             Row(
                 error: .undiscovered(
                     issuer: issuer,
@@ -60,7 +99,7 @@ struct ErrorTextTests {
             Row(error: .vault(.locked("no key")), code: "vault_locked", names: ["vault", "no key"]),
             Row(
                 error: .vault(.damaged(what: "the account x", reason: "r")), code: "vault_damaged",
-                names: ["the account x", "not changed"]),
+                names: ["the account x", "not changed", "Restore it"]),
             Row(error: .signInRequired(account, .answerLost), code: "sign_in_required", names: ["mine", "again"]),
             Row(error: .refreshUncertain(account, nil), code: "refresh_uncertain", names: ["mine", "Try again"]),
             Row(

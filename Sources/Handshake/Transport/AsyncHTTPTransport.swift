@@ -138,7 +138,7 @@ public final class AsyncHTTPTransport: Transport {
         case let error as HTTPParserError: .invalid(host: host, reason: String(reflecting: error))
         case let error as HTTPClientError:
             switch error {
-            case .connectTimeout: .unreachable(host: host, reason: "no connection came about in time")
+            case .connectTimeout: .unreachable(host: host, reason: "no connection was made in time")
             case .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout:
                 .timedOut(host: host)
             case .tlsHandshakeTimeout: .insecure(host: host, reason: "the TLS handshake did not finish in time")

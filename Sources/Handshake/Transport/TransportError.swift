@@ -47,11 +47,14 @@ extension TransportError: CustomStringConvertible {
             "\(host) cannot be reached: the name is unknown. Check the network and the spelling of the host name."
         case .unreachable(let host, let reason):
             "\(host) cannot be reached: \(reason). Check the address and that the server runs."
-        case .insecure(let host, let reason): "The TLS connection to \(host) is not secure: \(reason)."
-        case .timedOut(let host): "\(host) did not respond in time."
-        case .cut(let host, let reason): "The connection to \(host) was lost: \(reason)."
-        case .invalid(let host, let reason): "The response of \(host) is not valid HTTP: \(reason)."
-        case .tooLarge(let host, let limit): "The response of \(host) is longer than \(limit) bytes."
+        case .insecure(let host, let reason):
+            "The TLS connection to \(host) is not secure: \(reason). Nothing was sent. "
+                + "Check the address, the server's certificate and the clock of this machine."
+        case .timedOut(let host): "\(host) did not respond in time. Check the network, or try again later."
+        case .cut(let host, let reason): "The connection to \(host) was lost: \(reason). Try again."
+        case .invalid(let host, let reason): "The response of \(host) is not valid HTTP: \(reason). Check the address."
+        case .tooLarge(let host, let limit):
+            "The response of \(host) is longer than \(limit) bytes. Request less, or allow more."
         case .missingTransport: "There is no transport: \(Self.missingTransportCure)."
         }
     }

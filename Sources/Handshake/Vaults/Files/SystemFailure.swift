@@ -20,7 +20,7 @@ struct SystemFailure: Error, Hashable {
         case EACCES, EPERM:
             .denied(what: path, reason: "the operating system refuses access; check owner and mode, there and above")
         case EROFS:
-            .denied(what: path, reason: "the file system is mounted read-only")
+            .denied(what: path, reason: "the file system is mounted read-only; use another folder")
         case ELOOP:
             .denied(
                 what: path, reason: "it is a symbolic link, which a vault never follows; put the thing itself there")
@@ -29,13 +29,13 @@ struct SystemFailure: Error, Hashable {
         case EISDIR, ENXIO, ENODEV:
             .denied(what: path, reason: "it is not a regular file; move it away")
         case ENAMETOOLONG:
-            .denied(what: path, reason: "its name is too long for the file system")
+            .denied(what: path, reason: "its name is too long for the file system; choose a shorter one")
         case ENOENT:
-            .unavailable("\(path) is gone, or a folder above it")
+            .unavailable("\(path) or a folder above it was removed; put it back")
         case ENOSPC, EDQUOT:
-            .unavailable("no space is left to write \(path)")
+            .unavailable("no space is left to write \(path); free some")
         case EMFILE, ENFILE:
-            .unavailable("too many files are open to open \(path)")
+            .unavailable("too many files are open to open \(path); close some, or raise the limit")
         default:
             .unavailable("\(path): \(String(cString: strerror(code))) (errno \(code))")
         }
