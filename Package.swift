@@ -285,7 +285,7 @@ let package = Package(
         .target(
             name: "SandboxCore",
             dependencies: [
-                httpTypes, crypto, logging, hummingbird, mustache, serviceLifecycle,
+                httpTypes, crypto, logging, hummingbird, mustache, nio("NIOCore"), serviceLifecycle,
             ],
             swiftSettings: strict),
         .target(name: "SandboxStandard", dependencies: ["SandboxCore", httpTypes, crypto], swiftSettings: strict),

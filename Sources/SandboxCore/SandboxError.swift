@@ -16,12 +16,13 @@ public enum SandboxError: Error, Sendable, Equatable, CustomStringConvertible {
         case .cannotListen(let host, let port, let reason):
             "The sandbox cannot listen on \(host) port \(port): \(reason). Choose another port, or 0 for any free one."
         case .notOurs(let url):
-            "No service of this sandbox serves \(url.prefix { $0 != "?" }); "
-                + "expected an authorization URL of one of them."
+            "No service of this sandbox serves \(url.prefix { $0 != "?" }). "
+                + "Pass the authorization URL that the client opens."
         case .unknownUser(let name, let known):
-            "The service has no user \(name); it has \(known.joined(separator: ", "))."
+            "The service has no user “\(name)”. Choose one of: \(known.joined(separator: ", "))."
         case .pageInsteadOfRedirect(let status, let text):
-            "The service answered with a page (status \(status)) instead of a redirect: \(text)"
+            "The service answered with a page (status \(status)) instead of a redirect: “\(text)” "
+                + "Check the client ID and the redirect URI of the authorization request."
         }
     }
 }

@@ -54,6 +54,10 @@ struct SandboxLifeTests {
         for port in [base, base - 2, 65_534, 70_000, -1] {
             await #expect(throws: SandboxError.self) { _ = try await Sandbox.start(.init(port: port)) }
         }
+        let taken = await #expect(throws: SandboxError.self) { _ = try await Sandbox.start(.init(port: base)) }
+        #expect(
+            taken?.description == "The sandbox cannot listen on 127.0.0.1 port \(base): another program uses the port. "
+                + "Choose another port, or 0 for any free one.")
         #expect(throws: WireClient.Failure.self) { _ = try WireClient.connected(to: UInt16(base - 2)) }
         await sandbox.stop()
     }

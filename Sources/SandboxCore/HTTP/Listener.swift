@@ -1,6 +1,8 @@
 #if Sandbox
+import Foundation
 import Hummingbird
 import Logging
+import NIOCore
 import ServiceLifecycle
 
 /// One service listening on one port.
@@ -43,10 +45,21 @@ struct Listener: Sendable {
         for await result in outcome {
             switch result {
             case .success(let bound): return Listener(port: bound, task: task, group: group)
-            case .failure(let error): throw .cannotListen(host: host, port: port, reason: "\(error)")
+            case .failure(let error): throw .cannotListen(host: host, port: port, reason: reason(error))
             }
         }
         throw .cannotListen(host: host, port: port, reason: "the server ended before it listened")
+    }
+
+    /// Why the system refused, in words of its own or plainer ones.
+    private static func reason(_ error: any Error) -> String {
+        guard let error = error as? IOError else { return "the address does not exist" }
+        return switch error.errnoCode {
+        case EADDRINUSE: "another program uses the port"
+        case EACCES: "you may not use this port"
+        case EADDRNOTAVAIL: "the address is not one of this machine"
+        default: String(cString: strerror(error.errnoCode))
+        }
     }
 
     /// Stops the server: it accepts no new connections, finishes responses in progress, cancels waiting ones.
