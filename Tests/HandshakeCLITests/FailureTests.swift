@@ -87,5 +87,44 @@ struct FailureTests {
         #expect(
             KnownAccount.absent("sequencing").message
                 == "There is no account “sequencing”. Sign in with: handshake login sequencing")
+        #expect(
+            KnownAccount.absent("githb", among: ["mine", "github"]).message
+                == "There is no account “githb”. Did you mean “github”? List the accounts with: handshake accounts")
+    }
+
+    @Test("a mistyped name leads to the nearest one, and one that is like none to none")
+    func nearest() {
+        let known = ["github", "gitlab", "recurse-center", "ifttt", "\u{1B}[31mred"]
+        let rows: [(String, String?)] = [
+            ("githb", "github"), ("GitHub", "github"), ("gtihub", "github"), ("gitlabb", "gitlab"),
+            ("recurse-centre", "recurse-center"), ("recurse_center", "recurse-center"), ("ift", nil), ("google", nil),
+            ("", nil), (String(repeating: "github", count: 20), nil),
+        ]
+        for (typed, found) in rows { #expect(NearestName.find(typed, among: known) == found, "\(typed)") }
+        #expect(NearestName.question("[31mred", among: known).contains("\u{1B}") == false)
+    }
+
+    @Test("a word that is no command is named, with the nearest command or the one that was meant")
+    func unknownCommands() {
+        let rows: [([String], String?)] = [
+            (
+                ["logn", "github"],
+                "There is no command “handshake logn”. Did you mean “login”? List the commands with: handshake --help"
+            ),
+            (["frobnicate"], "There is no command “handshake frobnicate”. List the commands with: handshake --help"),
+            (
+                ["services", "github"],
+                "“github” is a service, not a command. See what is known of it with: handshake services show github"
+            ),
+            (
+                ["services", "chek", "github"],
+                "There is no command “handshake services chek”. Did you mean “check”? "
+                    + "List the commands with: handshake services --help"
+            ),
+            (["login", "githb"], nil), (["help", "logn"], nil), (["--quiet", "logn"], nil), ([], nil),
+        ]
+        for (arguments, message) in rows {
+            #expect(UnknownCommand(in: arguments)?.message == message, "\(arguments)")
+        }
     }
 }

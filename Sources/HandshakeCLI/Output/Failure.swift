@@ -58,6 +58,9 @@ enum Failure {
             return .done
         }
         let status = code == .validationFailure ? ExitStatus.usage : .defect
+        if status == .usage, let unknown = UnknownCommand(in: CommandLine.arguments.dropFirst()) {
+            return report(CommandError.usage(unknown.message))
+        }
         if Output.isJSON {
             let word = status == .usage ? "usage" : "defect"
             print(Report(status: status, code: word, message: HandshakeCommand.message(for: error)))

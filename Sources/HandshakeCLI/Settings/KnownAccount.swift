@@ -19,9 +19,11 @@ struct KnownAccount {
     ///
     /// - Throws: ``CommandError`` with status 3 when there is none; ``HandshakeError/vault(_:)``.
     static func find(_ name: String, in vault: any Vault) async throws -> KnownAccount {
-        guard let client = try await Registrations(in: vault).client(named: name) else { throw absent(name) }
+        guard let client = try await Registrations(in: vault).client(named: name) else {
+            throw try await absent(name, in: vault)
+        }
         let handshake = try Handshake(client, vault: vault)
-        guard let account = try await handshake.account(name) else { throw absent(name) }
+        guard let account = try await handshake.account(name) else { throw try await absent(name, in: vault) }
         return KnownAccount(account: account, client: client, handshake: handshake)
     }
 
@@ -40,7 +42,7 @@ struct KnownAccount {
         return CommandError(
             status: .vault, code: error.code,
             message:
-                "\(error) Remove the account with: handshake logout \(name) --local Then sign in again with: handshake login \(name)"
+                "\(error) To remove it: handshake logout \(name) --local Then sign in again with: handshake login \(name)"
         )
     }
 
@@ -114,11 +116,17 @@ struct KnownAccount {
         }
     }
 
-    /// There is no such account.
-    static func absent(_ name: String) -> CommandError {
+    /// There is no such account in the vault.
+    static func absent(_ name: String, in vault: any Vault) async throws -> CommandError {
+        absent(name, among: try await Registrations(in: vault).names().names)
+    }
+
+    /// There is no such account, but there may be one with a similar name.
+    static func absent(_ name: String, among accounts: [String] = []) -> CommandError {
         let cure =
             !Service.builtIn.contains { $0.name == name } && BuiltInService.named(name) == nil
-            ? "List the accounts with: handshake accounts" : "Sign in with: handshake login \(name)"
+            ? NearestName.question(name, among: accounts) + "List the accounts with: handshake accounts"
+            : "Sign in with: handshake login \(name)"
         return CommandError(
             status: .signInNeeded, code: "sign_in_required",
             message: "There is no account “\(quoted(name, limit: 80))”. \(cure)")

@@ -130,8 +130,8 @@ extension Settings.File {
     private static func check(_ table: TOMLTable, path: String) throws(CommandError) {
         func refuse(_ names: [String], known: [String], all: String, in place: String) throws(CommandError) {
             for name in names where !known.contains(name) {
-                let hyphenated = name.utf8.count <= 80 ? name.replacing("_", with: "-") : ""
-                let advice = known.contains(hyphenated) ? "Did you mean “\(hyphenated)”?" : "The settings are \(all)."
+                let advice =
+                    NearestName.find(name, among: known).map { "Did you mean “\($0)”?" } ?? "The settings are \(all)."
                 throw CommandError.usage(
                     "“\(path)”: \(place)“\(quoted(name, limit: 80))” is not a setting. \(advice)")
             }

@@ -60,7 +60,7 @@ struct Logout: BoundedCommand {
     private func forget(in vault: any Vault) async throws -> SignOutReport {
         do {
             guard let client = try await Registrations(in: vault).client(named: account) else {
-                throw KnownAccount.absent(account)
+                throw try await KnownAccount.absent(account, in: vault)
             }
             try await Handshake(client, vault: vault).forget(account)
         } catch HandshakeError.vault(.damaged) {

@@ -15,9 +15,7 @@ struct Services: ParsableCommand {
         @OptionGroup var common: CommonOptions
 
         func run() throws {
-            let own = (try Settings.load().file.services ?? [:]).filter {
-                $0.value.issuer != nil || $0.value.tokenURL != nil
-            }
+            let own = Services.own(try Settings.load())
             let built = Service.builtIn.map { ($0.name, $0.displayName, "") }
             let described = BuiltInService.all.filter { $0.unsupportedReason == nil }.map { service in
                 (service.name, service.title, service.placeholders.map(\.name).joined(separator: ", "))
@@ -141,9 +139,21 @@ struct Services: ParsableCommand {
         }
         guard let known = BuiltInService.named(name) else {
             throw CommandError.usage(
-                "There is no service “\(quoted(name, limit: 80))”. List them with: handshake services")
+                "There is no service “\(quoted(name, limit: 80))”. \(NearestName.question(name, among: names(settings)))"
+                    + "List them with: handshake services")
         }
         return known
+    }
+
+    /// The services that the settings describe.
+    private static func own(_ settings: Settings) -> [String: Settings.ServiceSettings] {
+        (settings.file.services ?? [:]).filter { $0.value.issuer != nil || $0.value.tokenURL != nil }
+    }
+
+    /// The names of all services that can be signed in to.
+    static func names(_ settings: Settings) -> [String] {
+        Service.builtIn.map(\.name) + BuiltInService.all.filter { $0.unsupportedReason == nil }.map(\.name)
+            + own(settings).keys
     }
 
     /// The members of a service that a library of this package describes.

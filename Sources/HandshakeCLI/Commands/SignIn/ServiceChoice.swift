@@ -131,7 +131,9 @@ struct ServiceChoice {
     ) throws -> Service {
         guard token != nil || (issuer != nil && authorize == nil) else {
             throw CommandError.usage(
-                "“\(quoted(name, limit: 80))” is not a built-in service. Give its server with --issuer URL, or with --authorize-url URL and --token-url URL."
+                "“\(quoted(name, limit: 80))” is not a built-in service. "
+                    + NearestName.question(name, among: Services.names(settings))
+                    + "Give its server with --issuer URL, or with --authorize-url URL and --token-url URL."
             )
         }
         _ = try issuer?.issuer()
