@@ -1,3 +1,4 @@
+import Foundation
 import Handshake
 import OAuth
 
@@ -6,15 +7,17 @@ struct Profile: Decodable {
 }
 
 // `swift run handshake sandbox --port 8080` serves the Recurse Center's pages at the second of its four ports.
-let address = CommandLine.arguments.dropFirst().first ?? "http://127.0.0.1:8081"
-let sandbox = try EndpointURL(address, security: .allowingInsecureLoopback)
-let client = Client(service: Service.recurseCenter.at(sandbox), id: "recurse-public")
-let vault = try FileVault(directory: "first-sign-in/vault", keyFile: "first-sign-in/key")
-let handshake = try Handshake(client, vault: vault)
+func connect(to address: String) throws -> Handshake {
+    let sandbox = try EndpointURL(address, security: .allowingInsecureLoopback)
+    let client = Client(service: Service.recurseCenter.at(sandbox), id: "recurse-public")
+    // The key lies apart from what it protects, so that no copy of one folder has both.
+    let key = URL.homeDirectory.appending(path: ".config/first-sign-in/key").path
+    return try Handshake(client, vault: FileVault(directory: "first-sign-in", keyFile: key))
+}
 
-func signIn() async throws -> Account {
+func signIn(to handshake: Handshake) async throws -> Account {
     let browser = PrintingBrowser {
-        print("Open this address in a browser: \($0.url)")
+        say("Open this address in a browser: \($0.url)")
     } readRedirect: { _ in
         nil
     }
@@ -23,20 +26,27 @@ func signIn() async throws -> Account {
 
 func greet(_ account: Account) async throws {
     let profile: Profile = try await account.send(.get, "profiles/me")
-    print("Signed in as \(profile.name)")
+    say("Signed in as \(profile.name)")
+}
+
+/// Writes a line immediately. `print` keeps lines back when its output goes to another program.
+func say(_ line: String, to output: FileHandle = .standardOutput) {
+    output.write(Data((line + "\n").utf8))
 }
 
 do {
+    let handshake = try connect(to: CommandLine.arguments.dropFirst().first ?? "http://127.0.0.1:8081")
     do {
         if let account = try await handshake.account() {
             try await greet(account)
         } else {
-            try await greet(signIn())
+            try await greet(signIn(to: handshake))
         }
     } catch HandshakeError.signInRequired {
         // The session has ended: the sandbox forgets everything when it stops.
-        try await greet(signIn())
+        try await greet(signIn(to: handshake))
     }
 } catch {
-    print(error)
+    say("\(error)", to: .standardError)
+    exit(1)
 }

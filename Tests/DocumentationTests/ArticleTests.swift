@@ -11,11 +11,42 @@ import Testing
 
 /// The articles' code, compiled; `CodeTests` compares.
 private enum FirstSignIn {
-    static func signIn(_ client: Client, folder: String) async throws -> Account {
-        let vault = try FileVault(directory: folder + "/vault", keyFile: folder + "/vault.key")
+    static func signIn(_ client: Client, data: String, config: String) async throws -> Account {
+        let vault = try FileVault(directory: "\(data)/my-app/vault", keyFile: "\(config)/my-app/vault.key")
         let handshake = try Handshake(client, vault: vault)
         let account = try await handshake.signIn(through: .systemBrowser)
         return account
+    }
+
+    static func signInByName(_ handshake: Handshake) async throws -> Account {
+        let account = try await handshake.signIn(as: "work", through: .systemBrowser, timeout: .seconds(120))
+        return account
+    }
+
+    static func post(_ account: Account) async throws -> Int {
+        struct NewPost: Encodable {
+            let title: String
+            let text: String
+        }
+        struct Post: Decodable {
+            let id: Int
+        }
+        let body = try JSONEncoder().encode(NewPost(title: "Hello", text: "First post"))
+        let post: Post = try await account.send(
+            .post, "posts", headers: [.contentType: "application/json"], content: .bytes(Array(body)))
+        return post.id
+    }
+
+    static func user(_ account: Account) -> String? {
+        if let claims = account.status.identity {
+            return claims.claims["email"]?.string ?? claims.subject
+        }
+        return nil
+    }
+
+    static func token(_ account: Account) async throws -> String {
+        let token = try await account.accessToken().reveal()
+        return token
     }
 
     static func onAnotherDevice(_ handshake: Handshake) async throws -> Account {

@@ -4,6 +4,7 @@ sign-in when the sandbox has forgotten it."""
 import os
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ PROGRAM = REPOSITORY / ".build/debug/FirstSignIn"
 
 
 def start(folder: Path, origin: str) -> Terminal:
-    command = f"cd {shlex.quote(str(folder))} && exec {shlex.quote(str(PROGRAM))} {origin}"
+    command = f"cd {shlex.quote(str(folder))} && HOME=$PWD/home exec {shlex.quote(str(PROGRAM))} {origin}"
     return Terminal(["/bin/sh", "-c", command], os.environ, columns=2000)
 
 
@@ -44,7 +45,26 @@ def test_a_user_who_declines_is_told_so(genome: StandIn, tmp_path: Path) -> None
     running = start(tmp_path, genome.other["origin"])
     answer(running, ada(genome), consent=False)
     running.expect("The user declined access at the service.\n")
-    assert running.finish() == 0
+    assert running.finish() == 1
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="FirstSignIn is not built: run `swift build`")
+def test_a_wrong_address_is_one_line_that_says_so(tmp_path: Path) -> None:
+    done = subprocess.run([PROGRAM, "not an address"], cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1 and "OAuthError" not in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="FirstSignIn is not built: run `swift build`")
+def test_the_address_is_printed_while_the_program_waits_also_into_a_pipe(genome: StandIn, tmp_path: Path) -> None:
+    environment = os.environ | {"HOME": str(tmp_path / "home")}
+    with subprocess.Popen(
+        [PROGRAM, genome.other["origin"]], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout and running.stdout.readline().startswith("Open this address in a browser: http")
+        running.terminate()
+    key = tmp_path / "home/.config/first-sign-in/key"
+    assert key.exists() and not list((tmp_path / "first-sign-in").rglob("key"))
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="FirstSignIn is not built: run `swift build`")
