@@ -42,12 +42,7 @@ struct SignInTests {
         user: @escaping @Sendable (Request) throws -> String? = { World.user($0)?.id }
     ) async throws -> Scene {
         let sandbox = try await Sandbox.start()
-        let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
-        let service = try Service(
-            name: "standard", authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
-            defaultScopes: ["openid", "offline_access"])
-        let client = Client(
-            service: service, id: "sandbox-public", redirect: .uri(try RedirectURI("\(Self.address)/callback")))
+        let client = try World.standardClient(of: sandbox, at: Self.address)
         let handshake = try Handshake(client, vault: vault, transport: transport, time: time ?? .system)
         let router = Router()
         let routes = try SignInRoutes<BasicRequestContext>(

@@ -14,12 +14,7 @@ struct TokenPlaceTests {
     func answers() async throws {
         let address = "https://app.example.test"
         let sandbox = try await Sandbox.start()
-        let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
-        let service = try Service(
-            name: "standard", authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
-            defaultScopes: ["openid", "offline_access"])
-        let client = Client(
-            service: service, id: "sandbox-public", redirect: .uri(try RedirectURI("\(address)/callback")))
+        let client = try World.standardClient(of: sandbox, at: address)
         let handshake = try Handshake(client, vault: MemoryVault())
         let router = Router()
         try SignInRoutes<BasicRequestContext>(handshake, at: try PublicAddress(address)) { request, _ in

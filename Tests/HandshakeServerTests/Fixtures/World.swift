@@ -32,6 +32,16 @@ struct World {
         Hosts(allAt: try EndpointURL(sandbox.ifttt.origin, security: .allowingInsecureLoopback))
     }
 
+    /// The public client of a sandbox's standard server, whose callback is `callback` below an address.
+    static func standardClient(of sandbox: Sandbox, at address: String) throws -> Client {
+        let issuer = try Issuer(sandbox.standard.origin, security: .allowingInsecureLoopback)
+        let service = try Service(
+            name: "standard", authorizationServer: .discovered(issuer, security: .allowingInsecureLoopback),
+            defaultScopes: ["openid", "offline_access"])
+        return Client(
+            service: service, id: "sandbox-public", redirect: .uri(try RedirectURI("\(address)/callback")))
+    }
+
     /// The signed-in user of a request: `user=NAME` in its cookie.
     static func user(_ request: Request, _: BasicRequestContext? = nil) -> ConnectButtonUser? {
         let cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }

@@ -6,35 +6,29 @@ import Testing
 
 @Suite("The ID token of a refresh")
 struct RefreshedIdentityTests {
-    /// A change of the refreshed ID token, and the check that it has to fail.
-    struct Row: Sendable, CustomTestStringConvertible {
-        let name: String
-        let change: @Sendable (inout ScriptedProvider.State) -> Void
-        let code: String
-        var testDescription: String { name }
-    }
-
     @Test(
         "D9: an ID token that speaks of another sign-in is refused; its grant is neither stored nor shown, and the identity stays",
         arguments: [
-            Row(name: "another user", change: { $0.claims["sub"] = "mallory" }, code: "subject_mismatch"),
-            Row(name: "another issuer", change: { $0.claims["iss"] = "https://evil.example" }, code: "issuer_mismatch"),
-            Row(name: "another client", change: { $0.claims["aud"] = "other" }, code: "audience_mismatch"),
-            Row(
+            ProviderChange(name: "another user", change: { $0.claims["sub"] = "mallory" }, code: "subject_mismatch"),
+            ProviderChange(
+                name: "another issuer", change: { $0.claims["iss"] = "https://evil.example" }, code: "issuer_mismatch"),
+            ProviderChange(name: "another client", change: { $0.claims["aud"] = "other" }, code: "audience_mismatch"),
+            ProviderChange(
                 name: "another authorized party", change: { $0.claims["azp"] = "other" },
                 code: "authorized_party_mismatch"),
-            Row(
+            ProviderChange(
                 name: "another sign-in time", change: { $0.claims["auth_time"] = 1_700_000_001 }, code: "id_token_time"),
-            Row(name: "an expired token", change: { $0.claims["exp"] = 1_700_000_000 }, code: "id_token_time"),
-            Row(
+            ProviderChange(
+                name: "an expired token", change: { $0.claims["exp"] = 1_700_000_000 }, code: "id_token_time"),
+            ProviderChange(
                 name: "another access token's hash", change: { $0.claims["at_hash"] = "AAAA" }, code: "at_hash_mismatch"
             ),
-            Row(name: "no subject", change: { $0.claims["sub"] = .some(nil) }, code: "id_token_malformed"),
-            Row(name: "garbage", change: { $0.idToken = "garbage" }, code: "id_token_malformed"),
-            Row(
+            ProviderChange(name: "no subject", change: { $0.claims["sub"] = .some(nil) }, code: "id_token_malformed"),
+            ProviderChange(name: "garbage", change: { $0.idToken = "garbage" }, code: "id_token_malformed"),
+            ProviderChange(
                 name: "no signature", change: { $0.idToken = "eyJhbGciOiJub25lIn0.e30." }, code: "algorithm_refused"),
         ])
-    func refused(_ row: Row) async throws {
+    func refused(_ row: ProviderChange) async throws {
         let provider = ScriptedProvider()
         let vault = MemoryVault()
         let app = try provider.app(vault: vault)

@@ -7,28 +7,21 @@ import Testing
 
 @Suite("Sign-in: what has to be true before there is an account")
 struct SignInGuaranteeTests {
-    /// A change of the ID token that the token endpoint answers with, and the error that has to come of it.
-    struct Row: Sendable, CustomTestStringConvertible {
-        let name: String
-        let change: @Sendable (inout ScriptedProvider.State) -> Void
-        let code: String
-        var testDescription: String { name }
-    }
-
     @Test(
         "B13: no token can be used or is stored before the ID token of the token endpoint was checked",
         arguments: [
-            Row(name: "another nonce", change: { $0.claims["nonce"] = "injected" }, code: "nonce_mismatch"),
-            Row(name: "no nonce", change: { $0.claims["nonce"] = .some(nil) }, code: "nonce_mismatch"),
-            Row(name: "another client", change: { $0.claims["aud"] = "other" }, code: "audience_mismatch"),
-            Row(name: "no ID token", change: { $0.idToken = "" }, code: "malformed_response"),
-            Row(name: "no signature", change: { $0.idToken = "eyJhbGciOiJub25lIn0.e30." }, code: "algorithm_refused"),
-            Row(
+            ProviderChange(name: "another nonce", change: { $0.claims["nonce"] = "injected" }, code: "nonce_mismatch"),
+            ProviderChange(name: "no nonce", change: { $0.claims["nonce"] = .some(nil) }, code: "nonce_mismatch"),
+            ProviderChange(name: "another client", change: { $0.claims["aud"] = "other" }, code: "audience_mismatch"),
+            ProviderChange(name: "no ID token", change: { $0.idToken = "" }, code: "malformed_response"),
+            ProviderChange(
+                name: "no signature", change: { $0.idToken = "eyJhbGciOiJub25lIn0.e30." }, code: "algorithm_refused"),
+            ProviderChange(
                 name: "no keys",
                 change: { $0.overrides["/jwks"] = { _ in throw TransportError.timedOut(host: "op.example") } },
                 code: "timed_out"),
         ])
-    func identityFirst(_ row: Row) async throws {
+    func identityFirst(_ row: ProviderChange) async throws {
         let provider = ScriptedProvider()
         let vault = MemoryVault()
         provider.change(row.change)
