@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What no source may have, whoever writes it.
+/// What no source may have.
 @Suite("The sources")
 struct SourceRuleTests {
     private static func sources(_ modules: [String], ending: [String] = ["swift"]) throws -> [(

@@ -141,7 +141,7 @@ struct EncounterTrackerTests {
         #expect(tracker.people.count == EncounterTracker.capacity)
         #expect(tracker.encounter(with: ada)?.duration == 899)
         #expect(tracker.encounter(with: bob)?.duration == 299)
-        #expect(tracker.encounter(with: friend) != nil, "nobody whom a key verifies gives way")
+        #expect(tracker.encounter(with: friend) != nil, "a person whom a key verifies does not give way")
     }
 
     @Test("of one transmitter three people are tracked, and any number whom keys verify; the rest is told")
@@ -158,7 +158,7 @@ struct EncounterTrackerTests {
         #expect(tracker.note(sighting(401, from: address, of: person(4))).leftOut == nil)
     }
 
-    @Test("when everybody who is tracked is being heard, nobody gives way, and that is told")
+    @Test("when every tracked person is being heard, none gives way, and an update says so")
     func everybodyHeard() {
         var tracker = EncounterTracker()
         for number in 0..<EncounterTracker.capacity { _ = tracker.note(sighting(0, of: person(1000 + number))) }

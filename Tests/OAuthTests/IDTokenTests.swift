@@ -237,7 +237,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "D12: a token of another kind is no ID token, whoever signed it",
+        "D12: a token of another kind is no ID token, even with a valid signature",
         arguments: [
             "at+jwt", "application/at+jwt", "logout+jwt", "oauth-authz-req+jwt", "token-introspection+jwt", "dpop+jwt",
             "secevent+jwt", "JOSE", "",

@@ -150,7 +150,7 @@ struct ClientAssertionTests {
         }
     }
 
-    @Test("a reference that nobody opened in time counts no longer")
+    @Test("a reference that was not opened in time is no longer valid")
     func late() async throws {
         try await withSandbox { sandbox in
             let steps = try OAuthSteps(sandbox, sandbox.standard)

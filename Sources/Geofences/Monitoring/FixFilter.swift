@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Decides which fixes count: not the stale, not those of the future, none twice, no outliers.
+/// Decides which fixes count. It ignores stale fixes, those from the future, repeated ones and outliers.
 struct FixFilter: Sendable {
     enum Verdict: Hashable {
         case continuous
@@ -15,9 +15,9 @@ struct FixFilter: Sendable {
 
     private let configuration: GeofenceMonitor.Configuration
     private(set) var last: Fix?
-    /// A fix that the last one does not lead to; the next one decides.
+    /// A fix that is out of reach from the last one. The next fix decides whether it counts.
     private var suspect: Fix?
-    /// Fixes in order among themselves, but before the last one: after three the clock was set back.
+    /// Fixes that follow each other, but are older than the last one. Three of them mean that the clock was set back.
     private var earlier: (count: Int, time: Date)?
 
     init(_ configuration: GeofenceMonitor.Configuration, last: Fix?) {

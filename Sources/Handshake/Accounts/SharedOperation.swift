@@ -10,7 +10,7 @@ package final class SharedOperation<Value: Sendable>: Sendable {
 
     private struct State {
         var isRunning = false
-        /// In the order they came. Those that left are among them.
+        /// In order of arrival. Those that left are among them.
         var waiters: [Waiter] = []
     }
 
@@ -41,8 +41,8 @@ package final class SharedOperation<Value: Sendable>: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.wait(in: continuation)
-                // In one step with the question whether work is running: work that ends in between would leave this
-                // caller waiting forever.
+                // Registered in the same step that checks whether work is running: if the work ended between two steps,
+                // this caller would wait forever.
                 let starts = state.withLock { state in
                     defer { state.isRunning = true }
                     state.waiters.append(waiter)
@@ -81,8 +81,7 @@ package final class SharedOperation<Value: Sendable>: Sendable {
                 defer { state = State() }
                 return state.waiters
             }
-            // In the order they came: that is fair, and a task group takes its children off in that order without
-            // searching.
+            // In order of arrival: that is fair, and a task group finds its children in that order without searching.
             for waiter in waiters { waiter.resume(with: outcome) }
         }
     }

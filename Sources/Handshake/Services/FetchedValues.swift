@@ -107,7 +107,7 @@ final class FetchedValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return entry
             }
         } catch let error as HandshakeError {
-            // Only where there is a value to use meanwhile: a first fetch is repeated by whom it failed.
+            // Only where there is a cached value to use meanwhile. After a failed first fetch the next caller tries again.
             state.withLock { state in
                 if state.entries[key] != nil { state.failures[key] = Failure(error: error, time: now) }
             }

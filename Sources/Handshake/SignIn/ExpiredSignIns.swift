@@ -3,8 +3,8 @@ import OAuth
 extension Handshake {
     /// Removes the sign-ins that were begun and not finished in time.
     ///
-    /// An expired sign-in is refused anyway; its sealed record is only room taken. A server whose sign-in route anyone may
-    /// call does this now and then: it reads every record of the vault, so once an hour is often enough.
+    /// An expired sign-in is refused anyway; its sealed record only takes up space. A server whose sign-in route anyone may
+    /// call should do this regularly. It reads every record of the vault, so once an hour is enough.
     ///
     /// - Returns: how many were removed. A record that is damaged is left as it is.
     /// - Throws: ``HandshakeError/vault(_:)``, `CancellationError`.

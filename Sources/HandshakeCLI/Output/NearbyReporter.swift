@@ -88,7 +88,7 @@ private struct NearbyReport: ~Copyable, Sendable {
             trouble("one_transmitter", "One transmitter sends the numbers of several people. Some are left out.")
         case .leftOut(.tooMany):
             trouble(
-                "too_many", "More people are heard than can be near. Somebody may be inventing them. Some are left out."
+                "too_many", "More people are heard than can be near. A device may be inventing them. Some are left out."
             )
         case .logFailed(let error): trouble(error.code, error.description)
         }

@@ -59,7 +59,7 @@ struct DigitReader {
         return true
     }
 
-    /// Exactly so many digits.
+    /// A number of exactly this many digits.
     mutating func number(_ digits: Int) -> Int? {
         guard place + digits <= bytes.count else { return nil }
         var value = 0
@@ -71,7 +71,7 @@ struct DigitReader {
         return value
     }
 
-    /// The digits that follow, as a part of one.
+    /// The digits that follow, as a decimal fraction.
     mutating func fraction() -> Double {
         var value = 0.0
         var scale = 0.1

@@ -23,7 +23,7 @@ struct Access: Sendable {
         let authorization = request.headers[.authorization]
         switch (key, authorization) {
         case (nil, nil): return .anonymous
-        case (_?, _?): throw .unauthorized("Show a user token or a service key, not both")
+        case (_?, _?): throw .unauthorized("Send a user token or a service key, not both")
         case (let key?, nil):
             guard let partner = store.read({ $0.partners.values.first { $0.serviceKey == key } }) else {
                 throw .unauthorized("The service key is unknown")

@@ -242,7 +242,7 @@ struct DPoPSignInTests {
         #expect(await script.count == count)
     }
 
-    @Test("M406: a challenge with the nonce just sent is the server's error at once")
+    @Test("M406: a challenge with the nonce just sent is the server's error immediately")
     func sameNonce() async throws {
         let provider = ScriptedProvider()
         provider.bindTokens()

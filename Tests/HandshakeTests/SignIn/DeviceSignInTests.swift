@@ -196,7 +196,7 @@ struct DeviceSignInTests {
         #expect(try await device.app().account() == nil)
     }
 
-    @Test("M107, J4: cancelled while it waits, the sign-in ends at once and sends nothing more")
+    @Test("M107, J4: cancelled while it waits, the sign-in ends immediately and sends nothing more")
     func cancelledWaiting() async throws {
         let device = try Device([])
         let app = try device.app()
@@ -207,7 +207,7 @@ struct DeviceSignInTests {
         #expect(device.polls.withLock { $0 }.isEmpty)
     }
 
-    @Test("M107, J4: cancelled while it polls, the sign-in ends at once and stores nothing")
+    @Test("M107, J4: cancelled while it polls, the sign-in ends immediately and stores nothing")
     func cancelledPolling() async throws {
         let polled = Gate()
         let device = try Device([

@@ -15,7 +15,7 @@ import Glibc
 /// does.
 ///
 /// The same commands exist on Linux since 3.15 and in Darwin's kernel since 2015. glibc hides their names from Swift,
-/// and older SDKs of Apple's from everyone, hence the numbers.
+/// and older Apple SDKs do not have them, hence the numbers.
 final class FileLocks: Sendable {
     /// The byte that is held while a vault is set up: beyond all that stand for records, which have 62 bits.
     static let setup: Int64 = 1 << 62
@@ -56,13 +56,13 @@ final class FileLocks: Sendable {
         }
     }
 
-    /// Gives a byte back.
+    /// Releases a byte.
     func giveBack(_ byte: Int64) {
         // It cannot fail for a byte that is held; and if it did, closing the file would release it.
         try? change(byte, to: Int32(F_UNLCK))
     }
 
-    /// Refuses to go on when others no longer meet us at this lock, because the file was removed or replaced.
+    /// Throws when the lock file was removed or replaced: other processes would then lock another file.
     func requireShared(in folder: borrowing Folder) throws(VaultError) {
         do throws(SystemFailure) {
             guard try folder.descriptor.status(of: Self.fileName)?.identity != identity else { return }

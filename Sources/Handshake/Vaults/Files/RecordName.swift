@@ -1,5 +1,6 @@
-/// What a record's file is called: the keyed digest of its ``VaultKey``, which tells nothing of the key to those
-/// without the vault's.
+/// The name of a record's file: the keyed digest of its ``VaultKey``.
+///
+/// Without the vault's master key it tells nothing about the record.
 struct RecordName: Hashable, Sendable {
     /// 64 hexadecimal digits, lower case.
     let text: String
@@ -20,7 +21,7 @@ struct RecordName: Hashable, Sendable {
 
     /// The byte of the lock file that stands for the record: the digest's first 62 bits.
     ///
-    /// Two records that share them, one in four billion billions, wait for each other and come to no harm.
+    /// Two records with the same bits, one pair in four billion billion, only wait for each other.
     var lock: Int64 {
         text.utf8.prefix(16).reduce(0) { $0 << 4 | Int64(Hexadecimal.value(of: $1) ?? 0) & 0xF } >> 2 & (1 << 62 - 1)
     }
