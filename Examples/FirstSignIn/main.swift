@@ -11,8 +11,9 @@ func connect(to address: String) throws -> Handshake {
     let sandbox = try EndpointURL(address, security: .allowingInsecureLoopback)
     let client = Client(service: Service.recurseCenter.at(sandbox), id: "recurse-public")
     // The key lies apart from what it protects, so that no copy of one folder has both.
-    let key = URL.homeDirectory.appending(path: ".config/first-sign-in/key").path
-    return try Handshake(client, vault: FileVault(directory: "first-sign-in", keyFile: key))
+    let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+    let vault = try FileVault(directory: "first-sign-in", keyFile: "\(home)/.config/first-sign-in/key")
+    return try Handshake(client, vault: vault)
 }
 
 func signIn(to handshake: Handshake) async throws -> Account {

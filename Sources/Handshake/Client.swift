@@ -279,7 +279,7 @@ public struct Client: Sendable {
         if let methods = server.tokenEndpointAuthMethods, !methods.contains(method) {
             throw .configuration(
                 member: "key",
-                problem: "the server does not take one: it accepts only "
+                problem: "the server accepts no key, only "
                     + "\(quoted(methods.joined(separator: ", "), limit: 200)) at its token endpoint")
         }
         return try assertion(by: .key(key), at: server, in: environment)

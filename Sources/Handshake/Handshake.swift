@@ -45,7 +45,7 @@ public final class Handshake: Sendable {
         log: Logger = Logger(label: "handshake")
     ) throws(HandshakeError) {
         guard !clients.isEmpty else {
-            throw .configuration(member: "clients", problem: "at least one client is needed")
+            throw .configuration(member: "clients", problem: "the list is empty; pass at least one client")
         }
         for (index, client) in clients.enumerated() {
             for other in clients[..<index] { try Self.check(client, beside: other) }
@@ -65,7 +65,8 @@ public final class Handshake: Sendable {
     /// nothing, because servers take any (RFC 8252, section 7.3); its path does.
     private static func check(_ client: Client, beside other: Client) throws(HandshakeError) {
         guard client.service.name != other.service.name || client.id != other.id else {
-            throw .configuration(member: "clients", problem: "\(client.id) at \(client.service.name) is given twice")
+            throw .configuration(
+                member: "clients", problem: "\(client.id) at \(client.service.name) is given twice; remove one")
         }
         do {
             guard let one = try client.redirect.comparable, let two = try other.redirect.comparable else { return }
@@ -144,7 +145,10 @@ public final class Handshake: Sendable {
         if let service {
             guard let client = clients.first(where: { $0.service.name == service }) else {
                 throw .configuration(
-                    member: "service", problem: "no client of “\(quoted(service, limit: 80))” was given")
+                    member: "service",
+                    problem:
+                        "no client of “\(quoted(service, limit: 80))” was given; pass one when you create the Handshake"
+                )
             }
             return client
         }

@@ -192,8 +192,9 @@ def test_the_doctor_prints_a_whole_cure(handshake: Handshake) -> None:
     key = next((handshake.home.parent / ".config/handshake/keys").glob("*.key"))
     key.write_bytes(b"short")
     done = handshake.run("doctor")
-    says(done, 7, "Restore it from a backup. Without it the accounts cannot be read: move "
-                  f"“{handshake.home}/vault” away and sign in again. It was not changed. No account was deleted.")
+    says(done, 7, "Without the right key the accounts cannot be read: if you have no copy, move "
+                  f"“{handshake.home}/vault” away and sign in again. It was not changed. Restore it from a backup. "
+                  "No account was deleted.")
     assert "vault_" not in done.stdout + done.stderr and "…" not in done.stdout + done.stderr
 
 

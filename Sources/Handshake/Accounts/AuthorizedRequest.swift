@@ -93,7 +93,8 @@ extension Account {
         } catch let error as OAuthError {
             throw .exchange(error)
         } catch {
-            throw .configuration(member: "url", problem: "the address cannot be read")
+            throw .configuration(
+                member: "url", problem: "the address cannot be read; write an absolute URL, or a path below the API")
         }
     }
 

@@ -24,7 +24,7 @@ extension Account {
         guard let endpoint = identityEndpoint else {
             throw HandshakeError.configuration(
                 member: "userinfo_endpoint",
-                problem: "\(client.service.displayName) does not say where it tells who the user is")
+                problem: "\(client.service.displayName) has no UserInfo endpoint; give the service an identityEndpoint")
         }
         let accept = requiredHeaders[.accept] ?? "application/json"
         let response = try await send(

@@ -4,7 +4,7 @@ import OAuth
 extension Environment {
     /// Sends a request to an authorization server, with a proof where there is a key.
     ///
-    /// When the server wants a nonce, the request is built and sent once more: it was not processed (RFC 9449, section 8), so
+    /// When the server wants a nonce, the request is built and sent again: it was not processed (RFC 9449, section 8), so
     /// this is no second use of a code or a refresh token. The second answer is final.
     ///
     /// - Parameters:

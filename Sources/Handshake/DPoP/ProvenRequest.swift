@@ -15,7 +15,7 @@ struct ProofAttempts {
 extension Environment {
     /// Sends a request whose token is bound to a key to an API, with a proof (RFC 9449, section 7).
     ///
-    /// When the API wants a nonce, the request is sent once more, with a new proof. Content that exists only once is not: the
+    /// When the API wants a nonce, the request is sent again, with a new proof. Content that exists only once is not: the
     /// challenge is then the answer, and its nonce serves the next request.
     ///
     /// - Parameters:

@@ -75,7 +75,7 @@ public struct DiscoveredResource: Sendable {
         guard Service.isName(name) else {
             throw HandshakeError.configuration(
                 member: "service",
-                problem: "“\(quoted(name, limit: 80))” is no name; give one of lower-case letters and digits")
+                problem: "“\(quoted(name, limit: 80))” is not a valid name; use lower-case letters and digits")
         }
         var scopes = demanded ?? resource.scopes ?? []
         if server.scopes?.contains("offline_access") == true, !scopes.contains("offline_access") {

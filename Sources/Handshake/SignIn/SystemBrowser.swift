@@ -48,7 +48,8 @@ public struct SystemBrowser: Browser {
         do {
             try process.run()
         } catch {
-            throw HandshakeError.configuration(member: "browser", problem: "\(opener) could not be started")
+            throw HandshakeError.configuration(
+                member: "browser", problem: "\(opener) could not be started; show the address with PrintingBrowser")
         }
     }
 

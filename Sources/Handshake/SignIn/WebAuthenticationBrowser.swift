@@ -46,7 +46,9 @@ private final class Presentation: NSObject, ASWebAuthenticationPresentationConte
         guard let url = URL(string: page.url), let callback = Self.callback(for: page) else {
             throw HandshakeError.configuration(
                 member: "redirect",
-                problem: "this browser catches private schemes and https, not \(page.redirectURI)")
+                problem:
+                    "this browser receives private schemes and https, not \(page.redirectURI); give the client such a redirect URI"
+            )
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -92,7 +94,9 @@ private final class Presentation: NSObject, ASWebAuthenticationPresentationConte
     }
 
     private nonisolated static var notShown: HandshakeError {
-        .configuration(member: "browser", problem: "the browser session could not be shown")
+        .configuration(
+            member: "browser",
+            problem: "the browser session could not be shown; call signIn while the app is in the foreground")
     }
 
     private nonisolated static func outcome(_ redirect: URL?, _ error: (any Error)?) -> Result<String, any Error> {

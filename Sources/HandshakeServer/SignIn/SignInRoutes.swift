@@ -159,9 +159,9 @@ public struct SignInRoutes<Context: RequestContext>: Sendable {
         let known = cookies.browser(of: request)
         let new = known == nil ? cookies.newBrowser() : nil
         guard let browser = known ?? new?.browser else { throw RequestRefusal.internalError }
-        let begun = try await handshake.beginSignIn(
+        let attempt = try await handshake.beginSignIn(
             as: visitor.user, to: visitor.service.name, noting: SignInNote(browser: browser, page: page).text)
-        var response = Response.seeOther(begun.page.url)
+        var response = Response.seeOther(attempt.page.url)
         if let new { response.setCookie(new.cookie) }
         return response
     }

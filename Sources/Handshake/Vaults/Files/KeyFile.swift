@@ -56,7 +56,7 @@ struct KeyFile: Sendable {
             throw .damaged(
                 what: path,
                 reason:
-                    "a key has \(Self.length) bytes and this file has \(bytes.count). Restore it from a backup. Without it the accounts cannot be read: move “\(vault.path)” away and sign in again"
+                    "a key has \(Self.length) bytes and this file has \(bytes.count). Without the right key the accounts cannot be read: if you have no copy, move “\(vault.path)” away and sign in again"
             )
         }
         return SymmetricKey(data: bytes)

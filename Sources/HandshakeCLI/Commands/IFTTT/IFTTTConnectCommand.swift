@@ -159,7 +159,7 @@ struct ActivationRun {
             case .outcome(.connected(let connection, _, let isPending), _): return (connection, isPending)
             case .outcome(.failed(let failure), _): throw IFTTTFailure.commandError(failure)
             case .outcome(.cancelled, _): throw HandshakeError.signInAbandoned(.closed)
-            case .refused: Output.note("A redirect that does not belong to this attempt was ignored.")
+            case .refused: Output.note("A callback of another sign-in attempt was ignored.")
             case .problem(let error): Output.note("The token could not be stored: \(error)")
             case .activation, .outcome: break
             }

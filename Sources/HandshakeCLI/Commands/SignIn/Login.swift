@@ -96,7 +96,7 @@ struct Login: AsyncParsableCommand {
         await report(account, plan)
         if let earlierSubject, let subject = account.status.identity?.subject, subject != earlierSubject {
             Output.note(
-                "Another user was signed in as “\(plan.account)” before, and is no longer. To keep both, give each a name with "
+                "Another user was signed in as “\(plan.account)” and has been signed out. To keep both, give each account a name with "
                     + "--account NAME")
         }
     }

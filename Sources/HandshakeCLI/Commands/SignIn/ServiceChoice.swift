@@ -133,7 +133,7 @@ struct ServiceChoice {
             throw CommandError.usage(
                 "“\(quoted(name, limit: 80))” is not a built-in service. "
                     + NearestName.question(name, among: Services.names(settings))
-                    + "Give its server with --issuer URL, or with --authorize-url URL and --token-url URL."
+                    + "For a server of your own, use --issuer URL, or --authorize-url URL and --token-url URL."
             )
         }
         _ = try issuer?.issuer()
