@@ -67,7 +67,7 @@ extension GeofencesError: CustomStringConvertible {
             "region \(number)" + (id.map { " (" + $0.quoted + ")" } ?? "") + ": \(reason)"
         case .member(let name, let expected): "\(name.quoted) is missing or of another type; it must be \(expected)"
         case .value(let expected): "expected \(expected)"
-        case .notJSON(let line): "line \(line) is not valid JSON"
+        case .notJSON(let line): "line \(line) is not valid JSON; correct it"
         case .tooMany(let what, let limit): "there are more than \(limit) \(what); split the file"
         }
     }

@@ -98,7 +98,7 @@ extension HandshakeError: CustomStringConvertible {
     /// What happened, why, and what to do.
     public var description: String {
         switch self {
-        case .configuration(let member, let problem): "\(member): \(problem)."
+        case .configuration(let member, let problem): "\(member): \(problem.clause)."
         case .exchange(let error): "\(error)"
         case .network(let error): "\(error)"
         case .undiscovered(let issuer, let failures):

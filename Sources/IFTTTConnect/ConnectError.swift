@@ -127,7 +127,8 @@ extension ConnectError: CustomStringConvertible {
         case .account(let error): "\(error)"
         case .service(let problem): "\(problem)"
         case .malformed(let answer, let member, let expected, let found):
-            "IFTTT's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)"
+            "IFTTT's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found). "
+                + "Try again later. If it happens again, report it to IFTTT."
         }
     }
 }
@@ -160,7 +161,7 @@ extension ConnectError.Problem.Kind {
     /// What to do.
     var advice: String {
         switch self {
-        case .malformedRequest: "The app's request is wrong."
+        case .malformedRequest: "The app's developer has to correct the request."
         case .unauthorized: "Check the user token or the service key."
         case .forbidden: "These credentials are not sufficient, or the connection must be configured first."
         case .notFound: "Check the identifier, and that these credentials have access."
@@ -168,7 +169,7 @@ extension ConnectError.Problem.Kind {
         case .tooManyRequests: "Send fewer requests."
         case .downstreamFailed: "A service behind IFTTT failed. Try again later."
         case .internalError: "IFTTT failed. Try again later."
-        case .other: "The answer is unexpected."
+        case .other: "The answer is unexpected. Try again later."
         }
     }
 }

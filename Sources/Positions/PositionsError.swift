@@ -50,12 +50,13 @@ extension PositionsError: CustomStringConvertible {
         case .lost(let source, let reason): "the connection to \(source) ended (\(reason)); trying again"
         case .noReceiver: "gpsd has no receiver; connect one, or start gpsd with its device"
         case .noFix: "the receiver has no position yet; give it a view of the sky"
-        case .protocolVersion(let major): "gpsd speaks version \(major) of its protocol; version 3 is supported"
+        case .protocolVersion(let major):
+            "gpsd speaks version \(major) of its protocol; install one that speaks version 3"
         case .address(let text): "\(text.quoted) is not an address; use HOST or HOST:PORT"
         case .file(let kind, let line, let problem):
             "line \(line) of the \(kind) file cannot be read: \(problem); repair or remove it"
         case .noPositions(let kind, let reason): "the \(kind) file has no usable position: \(reason)"
-        case .unknownFormat: "the file is neither GPX nor NMEA"
+        case .unknownFormat: "the file is neither GPX nor NMEA; record the track in one of these formats"
         case .unreadable(let path, let reason):
             "\(path == "-" ? "standard input" : path.quoted) cannot be read (\(reason)); check that it exists and that you may read it"
         case .notAuthorized(let reason): "positions are not allowed: \(reason)"

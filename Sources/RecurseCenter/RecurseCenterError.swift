@@ -81,9 +81,11 @@ extension RecurseCenterError: CustomStringConvertible {
         case .unknownBatch(let id): "The Recurse Center has no batch \(id). List the batches and choose one."
         case .forbidden(let message):
             "The Recurse Center does not permit this for this account" + (message.map { ": “\($0)”." } ?? ".")
+                + " Sign in with an account that may do it."
         case .malformed(let answer, let member, let expected, let found):
-            "The Recurse Center's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)."
-        case .photo(.address(let problem)): "The photo's URL cannot be used: \(problem)."
+            "The Recurse Center's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found). "
+                + "Try again later. If it happens again, report it to the Recurse Center."
+        case .photo(.address(let problem)): "The photo's URL cannot be used: \(problem.clause)."
         case .photo(.notAnImage(let found)):
             "The photo's URL returned \(found) instead of an image. Nothing was stored."
         case .photo(.tooManyRedirects): "The photo's URL redirects too often. Nothing was stored."

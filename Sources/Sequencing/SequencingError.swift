@@ -73,11 +73,13 @@ extension SequencingError: CustomStringConvertible {
         case .unknownChain(let code): "Sequencing.com has no app chain “\(code)”. Check its number."
         case .unknownFile(let id): "Sequencing.com has no file \(id) for this account. List the files and choose one."
         case .malformed(let answer, let member, let expected, let found):
-            "Sequencing.com's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found)."
+            "Sequencing.com's answer to \(answer) is malformed: \(member) should be \(expected) but is \(found). "
+                + "Try again later. If it happens again, report it to Sequencing.com."
         case .unsuccessful(let report):
             "Job \(report.job) ended without success: the app chain cannot use this file. Choose another."
         case .failed(let job): "Job \(job) failed at Sequencing.com. Run the app chain again."
-        case .cancelled(let job): "Job \(job) was cancelled at Sequencing.com."
+        case .cancelled(let job):
+            "Job \(job) was cancelled at Sequencing.com. Run the app chain again if you need its report."
         case .deadline(let job):
             "Job \(job) had not ended by the deadline. It continues at Sequencing.com: ask for its result later."
         case .answerMissing(let chain, let property):

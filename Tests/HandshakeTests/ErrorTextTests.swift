@@ -115,6 +115,17 @@ struct ErrorTextTests {
         ]
     }
 
+    @Test("a reason that is a whole sentence ends with one full stop")
+    func fullStops() {
+        let reason = "\(OAuthError.configuration(member: "url", problem: "p"))"
+        #expect(reason.hasSuffix("."))
+        let errors: [HandshakeError] = [
+            .vault(.locked(reason)), .vault(.damaged(what: "w", reason: reason)), .vault(.unavailable(reason)),
+            .configuration(member: "m", problem: reason),
+        ]
+        for error in errors { #expect(!"\(error)".contains("..") && "\(error)".hasSuffix(".")) }
+    }
+
     @Test(
         "L3: an error has a code for programs, and a text that names the step, the host or account, the member and the cure"
     )

@@ -54,7 +54,7 @@ def test_a_file_without_a_readable_line_is_no_recording(handshake: Handshake, tm
 
 
 @pytest.mark.parametrize(("content", "reason"), [
-    ("garbage\n", "line 1 is not valid JSON."), ("[1]", "expected an object"), ("{}", '"type" is missing'),
+    ("garbage\n", "line 1 is not valid JSON; correct it."), ("[1]", "expected an object"), ("{}", '"type" is missing'),
     ('{"type": "FeatureCollection", "features": [1]}', "region 1: expected an object."),
 ])
 def test_areas_that_are_no_geojson_are_named(handshake: Handshake, tmp_path: Path, content: str, reason: str) -> None:

@@ -26,12 +26,17 @@ extension VaultError: CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .locked(let reason): "The vault is locked: \(reason)."
+        case .locked(let reason): "The vault is locked: \(reason.clause)."
         case .damaged(let what, let reason):
-            "In the vault, \(what) is damaged: \(reason). It was not changed. Restore it from a backup."
+            "In the vault, \(what) is damaged: \(reason.clause). It was not changed. Restore it from a backup."
         case .denied(let what, let reason): "The vault cannot use “\(what)”: \(reason)"
         case .busy(let what): "Another process has locked \(what) for too long. Try again."
-        case .unavailable(let reason): "The vault's storage failed: \(reason)."
+        case .unavailable(let reason): "The vault's storage failed: \(reason.clause)."
         }
     }
+}
+
+extension String {
+    /// The text without the full stop at its end: an error's whole text may be the reason of another one.
+    package var clause: String { hasSuffix(".") ? String(dropLast()) : self }
 }
