@@ -37,6 +37,8 @@ let serviceLifecycle: Target.Dependency = .product(
     condition: .when(traits: [everything, "Server", "Sandbox"]))
 let sandboxClient: Target.Dependency = .product(
     name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: [everything, "Sandbox"]))
+// GRDB and the system's SQLite.
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
 func nio(_ name: String) -> Target.Dependency {
     .product(name: name, package: "swift-nio", condition: .when(traits: [everything, "Server", "Sandbox"]))
 }
@@ -73,6 +75,7 @@ let package = Package(
         .library(name: "Handshake", targets: ["Handshake"]),
         .library(name: "Sequencing", targets: ["Sequencing"]),
         .library(name: "SecretServiceVault", targets: ["SecretServiceVault"]),
+        .library(name: "SQLiteVault", targets: ["SQLiteVault"]),
         .library(name: "RecurseCenter", targets: ["RecurseCenter"]),
         .library(name: "Nearby", targets: ["Nearby"]),
         .library(name: "IFTTTConnect", targets: ["IFTTTConnect"]),
@@ -90,6 +93,7 @@ let package = Package(
             name: "CommandLine", description: "The command handshake.",
             enabledTraits: ["AsyncHTTPClient", "Sandbox", "Desktop"]),
         .trait(name: "Everything", description: "All of the above; on by default."),
+        .trait(name: "SQLite", description: "SQLiteVault: accounts in one SQLite file. Needs the system library sqlite3."),
         .default(enabledTraits: ["Everything"]),
     ],
     dependencies: [
@@ -105,6 +109,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // Floor 0: the protocol as values.
@@ -215,6 +220,9 @@ let package = Package(
                 "SecretServiceVault", "BusFixtures", "DBus", "DesktopServices", "Handshake", "TestFixtures",
             ],
             swiftSettings: strict),
+
+        // Floor 2: a vault in one SQLite file. Empty without its trait; Tests/Databases has its tests.
+        .target(name: "SQLiteVault", dependencies: ["Handshake", grdb], swiftSettings: strict),
 
         // Floor 2: one kit a service.
         .target(
@@ -343,7 +351,7 @@ let package = Package(
             dependencies: [
                 "AsyncSupport", "Beacons", "DBus", "Geofences", "Handshake", "IFTTTConnect", "Nearby", "OAuth",
                 "Positions", "Radio",
-                "RecurseCenter", "Sandbox", "SecretServiceVault", "Sequencing",
+                "RecurseCenter", "SQLiteVault", "Sandbox", "SecretServiceVault", "Sequencing",
                 argumentParser, httpTypes, logging, tomlKit,
             ],
             swiftSettings: strict),

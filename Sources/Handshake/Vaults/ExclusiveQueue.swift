@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Keys are independent. Waiting blocks no thread, can be cancelled, and ends at a deadline. A turn is given or given up
 /// exactly once: a caller that stops waiting does not take its turn along.
-final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
+package final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     /// One caller's turn: true when it came, false when the deadline did. Taking it out of its line and settling it go together.
     private typealias Turn = SingleResult<Bool>
 
@@ -19,8 +19,11 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     /// A line for each key that is held.
     private let lines = Mutex<[Key: Line]>([:])
 
+    /// Makes a queue in which every key is free.
+    package init() {}
+
     /// Takes a key if it is free.
-    func tryAcquire(_ key: Key) -> Bool {
+    package func tryAcquire(_ key: Key) -> Bool {
         lines.withLock { lines in
             guard lines[key] == nil else { return false }
             lines[key] = Line()
@@ -32,7 +35,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     ///
     /// - Returns: false when the deadline came first; the key is then not held.
     /// - Throws: `CancellationError`; the key is then not held.
-    func acquire<C: Clock>(_ key: Key, until deadline: C.Instant, on clock: C) async throws -> Bool {
+    package func acquire<C: Clock>(_ key: Key, until deadline: C.Instant, on clock: C) async throws -> Bool {
         guard let (ticket, turn) = join(key) else { return true }
         async let _ = expire(key, ticket, at: deadline, on: clock)
         return try await withTaskCancellationHandler {
@@ -43,7 +46,7 @@ final class ExclusiveQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Hands a key to the next in the line.
-    func release(_ key: Key) {
+    package func release(_ key: Key) {
         nextTurn(key)?.settle(.success(true))
     }
 

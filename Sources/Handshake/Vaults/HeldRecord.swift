@@ -1,34 +1,36 @@
-/// The record that a body of ``Vault/update(_:_:)`` holds, for vaults that write in one step without suspending.
+/// The record that a body of ``Vault/update(_:_:)`` holds, for every vault that writes through a closure.
 ///
-/// An actor, because a body may use it from several tasks concurrently: changes happen one after the other, and none after
-/// the hold ended.
-actor HeldRecord: LockedRecord {
-    private(set) var contents: [UInt8]?
+/// An actor, because a body may use it from several tasks concurrently: changes happen one after the other, also where storing
+/// suspends, and none after the hold ended.
+package actor HeldRecord: LockedRecord {
+    package private(set) var contents: [UInt8]?
     private var isHeld = true
+    private var isChanging = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
     private let name: String
-    private let store: @Sendable ([UInt8]?) throws(VaultError) -> Void
+    private let store: @Sendable ([UInt8]?) async throws(VaultError) -> Void
 
     /// - Parameters:
     ///   - name: what errors call the record; no secret.
     ///   - store: makes the given contents, or their absence, durable before it returns.
-    init(
-        _ name: String, contents: [UInt8]?, store: @escaping @Sendable ([UInt8]?) throws(VaultError) -> Void
+    package init(
+        _ name: String, contents: [UInt8]?, store: @escaping @Sendable ([UInt8]?) async throws(VaultError) -> Void
     ) {
         self.name = name
         self.contents = contents
         self.store = store
     }
 
-    func replace(with contents: [UInt8]) throws(VaultError) {
-        try change(to: contents)
+    package func replace(with contents: [UInt8]) async throws(VaultError) {
+        try await change(to: contents)
     }
 
-    func remove() throws(VaultError) {
-        try change(to: nil)
+    package func remove() async throws(VaultError) {
+        try await change(to: nil)
     }
 
     /// Runs a body with this record, which is of no use afterwards.
-    nonisolated(nonsending) func use<Result: Sendable>(
+    package nonisolated(nonsending) func use<Result: Sendable>(
         by body: @Sendable (any LockedRecord) async throws -> Result
     ) async throws -> Result {
         do {
@@ -41,15 +43,33 @@ actor HeldRecord: LockedRecord {
         }
     }
 
-    private func end() {
+    /// Waits for a change that is being stored: the key must not be released before.
+    private func end() async {
+        await enter()
         isHeld = false
+        leave()
     }
 
-    private func change(to contents: [UInt8]?) throws(VaultError) {
+    private func change(to contents: [UInt8]?) async throws(VaultError) {
+        await enter()
+        defer { leave() }
         guard isHeld else {
             throw .denied(what: name, reason: "the app used the record after its update had ended")
         }
-        try store(contents)
+        try await store(contents)
         self.contents = contents
+    }
+
+    private func enter() async {
+        guard isChanging else {
+            isChanging = true
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Hands the turn to the next, if there is one.
+    private func leave() {
+        if waiting.isEmpty { isChanging = false } else { waiting.removeFirst().resume() }
     }
 }

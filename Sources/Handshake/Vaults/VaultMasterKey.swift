@@ -1,6 +1,6 @@
 import Crypto
 
-/// The key that a ``FileVault`` is sealed with. For apps that keep it elsewhere than in a file, such as in a keyring or
+/// The key that a vault is sealed with. For apps that keep it elsewhere than in a file, such as in a keyring or
 /// a key management service. It does not print, reflect or encode by accident.
 public struct VaultMasterKey: Sendable {
     /// How many bytes a key has.
@@ -14,7 +14,7 @@ public struct VaultMasterKey: Sendable {
         key = SymmetricKey(data: bytes)
     }
 
-    private init(_ key: SymmetricKey) {
+    init(_ key: SymmetricKey) {
         self.key = key
     }
 
@@ -35,10 +35,20 @@ extension VaultMasterKey: CustomStringConvertible, CustomDebugStringConvertible,
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What distinguishes a ``FileVault`` from every other: 16 random bytes, no secret. A key store keeps the master key
+/// What distinguishes a vault from every other: 16 random bytes, no secret. A key store keeps the master key
 /// under it.
 public struct VaultIdentifier: Sendable, Hashable {
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Reads one back; nil for anything but 16 bytes.
+    package init?(stored bytes: [UInt8]) {
+        guard bytes.count == VaultDescription.idLength else { return nil }
+        self.bytes = bytes
+    }
 
     /// A new one.
     public static func random() -> VaultIdentifier {

@@ -72,10 +72,11 @@ struct FileVaultProcessTests {
     @Test("E1, E6: kill -9 at any moment tears and loses no record")
     func kills() async throws {
         let rounds = ProcessInfo.processInfo.environment["HANDSHAKE_KILL_ROUNDS"].flatMap(Int.init) ?? 20
-        let harness = KillHarness(folder: folder)
+        let harness = KillHarness(path: folder.place.journal)
         for round in 0..<rounds {
             await beKilledInAnotherProcess(folder.place, fromTheStart: round % 2 == 0)
-            try await harness.check(round: round)
+            try await harness.check(round: round, in: folder.open())
+            #expect(folder.files().allSatisfy { !$0.hasSuffix(".new") }, "round \(round): unfinished files remain")
         }
         let journal = try harness.journal()
         #expect(journal.done.values.reduce(0, +) >= UInt64(rounds / 2), "every other process replaces a record first")
@@ -106,7 +107,8 @@ private func beKilledInAnotherProcess(_ place: VaultPlace, fromTheStart: Bool) a
     await #expect(processExitsWith: .signal(SIGKILL)) {
         [place = place as VaultPlace, fromTheStart = fromTheStart as Bool] in
         if fromTheStart { killAtRandom(countingUpTo: 1_000_000) }
-        try await KillHarness.work(in: place) { if !fromTheStart { killAtRandom(countingUpTo: 1_000_000) } }
+        let harness = KillHarness(path: place.journal)
+        try await harness.work(in: place.open()) { if !fromTheStart { killAtRandom(countingUpTo: 1_000_000) } }
     }
 }
 

@@ -16,9 +16,9 @@ import Glibc
 ///
 /// The same commands exist on Linux since 3.15 and in Darwin's kernel since 2015. glibc hides their names from Swift,
 /// and older Apple SDKs do not have them, hence the numbers.
-final class FileLocks: Sendable {
+package final class FileLocks: Sendable {
     /// The byte that is held while a vault is set up: beyond all that stand for records, which have 62 bits.
-    static let setup: Int64 = 1 << 62
+    package static let setup: Int64 = 1 << 62
 
     static let fileName = "lock"
     #if canImport(Darwin)
@@ -30,13 +30,15 @@ final class FileLocks: Sendable {
     private let file: Descriptor
     private let identity: FileStatus.Identity
     private let path: String
+    private let name: String
 
     /// Opens the lock file of a folder; makes it when it is missing.
-    init(in folder: borrowing Folder) throws(VaultError) {
-        path = folder.path(of: Self.fileName)
+    init(in folder: borrowing Folder, named name: String = FileLocks.fileName) throws(VaultError) {
+        self.name = name
+        path = folder.path(of: name)
         let status: FileStatus
         do throws(SystemFailure) {
-            file = try Descriptor(Self.fileName, in: folder.descriptor, O_RDWR | O_CREAT, mode: 0o600)
+            file = try Descriptor(name, in: folder.descriptor, O_RDWR | O_CREAT, mode: 0o600)
             status = try file.status()
         } catch {
             throw error.vaultError(at: path)
@@ -46,7 +48,7 @@ final class FileLocks: Sendable {
     }
 
     /// Takes a byte if it is free, without waiting.
-    func take(_ byte: Int64) throws(VaultError) -> Bool {
+    package func take(_ byte: Int64) throws(VaultError) -> Bool {
         do throws(SystemFailure) {
             try change(byte, to: Int32(F_WRLCK))
             return true
@@ -57,7 +59,7 @@ final class FileLocks: Sendable {
     }
 
     /// Releases a byte.
-    func giveBack(_ byte: Int64) {
+    package func giveBack(_ byte: Int64) {
         // It cannot fail for a byte that is held; and if it did, closing the file would release it.
         try? change(byte, to: Int32(F_UNLCK))
     }
@@ -65,7 +67,7 @@ final class FileLocks: Sendable {
     /// Throws when the lock file was removed or replaced: other processes would then lock another file.
     func requireShared(in folder: borrowing Folder) throws(VaultError) {
         do throws(SystemFailure) {
-            guard try folder.descriptor.status(of: Self.fileName)?.identity != identity else { return }
+            guard try folder.descriptor.status(of: name)?.identity != identity else { return }
         } catch {
             throw error.vaultError(at: path)
         }

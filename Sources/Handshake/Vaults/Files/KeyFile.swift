@@ -99,7 +99,7 @@ extension Folder {
 ///
 /// Only for the making of a vault, which happens once in its life, cannot suspend, and whose rivals are done within
 /// milliseconds.
-func awaitBriefly(
+package func awaitBriefly(
     _ timeout: Duration, for what: String, _ attempt: () throws(VaultError) -> Bool
 ) throws(VaultError) {
     let deadline = ContinuousClock.now.advanced(by: timeout)

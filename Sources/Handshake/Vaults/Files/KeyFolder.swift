@@ -83,7 +83,7 @@ package struct KeyFolder: Sendable {
     }
 
     /// Other users may look into the folder, as into `~/.config`, but must not be able to replace what lies there.
-    private func openOrMake() throws(VaultError) -> Folder {
+    func openOrMake() throws(VaultError) -> Folder {
         let folder = try Folder.openOrMake(path, isOurs: false)
         try folder.describing(path) { () throws(SystemFailure) in try folder.descriptor.status() }
             .requireTrustedFolder(at: path)

@@ -1,12 +1,12 @@
 /// The name of a record's file: the keyed digest of its ``VaultKey``.
 ///
 /// Without the vault's master key it tells nothing about the record.
-struct RecordName: Hashable, Sendable {
+package struct RecordName: Hashable, Sendable {
     /// 64 hexadecimal digits, lower case.
-    let text: String
+    package let text: String
 
     /// Makes a name from a digest of 32 bytes.
-    init(digest: some Sequence<UInt8>) {
+    package init(digest: some Sequence<UInt8>) {
         text = Hexadecimal.text(of: digest)
     }
 
@@ -16,13 +16,16 @@ struct RecordName: Hashable, Sendable {
         self.text = text
     }
 
+    /// The digest's bytes.
+    package var bytes: [UInt8] { Hexadecimal.bytes(of: text) ?? [] }
+
     /// The folder that the record lies in, one of 256.
     var shard: String { String(text.prefix(2)) }
 
     /// The byte of the lock file that stands for the record: the digest's first 62 bits.
     ///
     /// Two records with the same bits, one pair in four billion billion, only wait for each other.
-    var lock: Int64 {
+    package var lock: Int64 {
         text.utf8.prefix(16).reduce(0) { $0 << 4 | Int64(Hexadecimal.value(of: $1) ?? 0) & 0xF } >> 2 & (1 << 62 - 1)
     }
 }

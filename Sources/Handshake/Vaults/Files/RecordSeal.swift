@@ -20,12 +20,12 @@ import Foundation
 /// vault.
 ///
 /// A sealed record is, in this order: four bytes `HSV1`, a nonce of 12 bytes, the ciphertext, a tag of 16 bytes.
-/// Authenticated with it are those four bytes, the vault's id and the record's name. The plaintext is the length of
-/// the canonical key in four bytes, the canonical key, and the contents. A record that was changed, renamed, swapped,
-/// or brought from another vault therefore does not open.
-struct RecordSeal: Sendable {
+/// Authenticated with it are those four bytes, the vault's id, the record's name, and what else a vault binds a record to, as a
+/// database does its version. The plaintext is the length of the canonical key in four bytes, the canonical key, and the contents. A
+/// record that was changed, renamed, swapped, or brought from another vault therefore does not open.
+package struct RecordSeal: Sendable {
     /// The largest contents of a record, in bytes.
-    static let contentsLimit = 1 << 20
+    package static let contentsLimit = 1 << 20
     /// The largest canonical key, in bytes.
     static let keyLimit = 1 << 16
     /// The largest sealed record, in bytes.
@@ -37,11 +37,15 @@ struct RecordSeal: Sendable {
     private static let tagLength = 16
 
     /// What tells whether a master key is this vault's, and nothing else about it: 16 bytes.
-    let check: [UInt8]
+    package let check: [UInt8]
 
     private let id: [UInt8]
     private let names: SymmetricKey
     private let extracted: SymmetricKey
+
+    package init(vault: VaultIdentifier, master: VaultMasterKey) {
+        self.init(vault: vault.bytes, master: master.key)
+    }
 
     init(vault id: [UInt8], master: SymmetricKey) {
         self.id = id
@@ -51,15 +55,16 @@ struct RecordSeal: Sendable {
     }
 
     /// The name of a key's record.
-    func name(of key: VaultKey) -> RecordName {
+    package func name(of key: VaultKey) -> RecordName {
         name(ofCanonical: key.canonical)
     }
 
     /// Seals contents as the record of a key, which has the given name.
     ///
+    /// - Parameter context: what the record is bound to beside its name; it opens only with the same.
     /// - Throws: ``VaultError/denied(what:reason:)`` when the contents or the key are too large.
-    func seal(
-        _ contents: [UInt8], of key: VaultKey, as name: RecordName, path: String
+    package func seal(
+        _ contents: [UInt8], of key: VaultKey, as name: RecordName, in context: [UInt8] = [], path: String
     ) throws(VaultError) -> [UInt8] {
         let canonical = key.canonical
         guard contents.count <= Self.contentsLimit, canonical.count <= Self.keyLimit else {
@@ -75,7 +80,7 @@ struct RecordSeal: Sendable {
         plaintext.append(contentsOf: contents)
         defer { plaintext.resetBytes() }
         do {
-            let box = try AES.GCM.seal(plaintext, using: recordKey(name), authenticating: associatedData(name))
+            let box = try AES.GCM.seal(plaintext, using: recordKey(name), authenticating: associatedData(name) + context)
             return Self.header + box.nonce + box.ciphertext + box.tag
         } catch {
             throw .unavailable("\(path) could not be encrypted: \(error)")
@@ -86,9 +91,9 @@ struct RecordSeal: Sendable {
     ///
     /// - Returns: the canonical key it was sealed for, which has this name, and the contents.
     /// - Throws: ``VaultError/damaged(what:reason:)``.
-    func open(_ sealed: [UInt8], as name: RecordName, path: String) throws(VaultError) -> (
-        canonical: [UInt8], contents: [UInt8]
-    ) {
+    package func open(
+        _ sealed: [UInt8], as name: RecordName, in context: [UInt8] = [], path: String
+    ) throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
         guard sealed.count >= Self.header.count + Self.nonceLength + Self.tagLength else {
             throw .damaged(what: path, reason: "it is too short for a record (\(sealed.count) bytes)")
         }
@@ -101,7 +106,7 @@ struct RecordSeal: Sendable {
             let box = try AES.GCM.SealedBox(
                 nonce: AES.GCM.Nonce(data: body.prefix(Self.nonceLength)),
                 ciphertext: body.dropFirst(Self.nonceLength).dropLast(Self.tagLength), tag: body.suffix(Self.tagLength))
-            plaintext = try AES.GCM.open(box, using: recordKey(name), authenticating: associatedData(name))
+            plaintext = try AES.GCM.open(box, using: recordKey(name), authenticating: associatedData(name) + context)
         } catch {
             throw .damaged(what: path, reason: "it was changed, or is not the record that was written under this name")
         }
@@ -140,7 +145,7 @@ struct RecordSeal: Sendable {
 
 extension VaultKey {
     /// Reads ``canonical`` back; nil when it is none, or of a kind that this version does not know.
-    init?(canonical: [UInt8]) {
+    package init?(canonical: [UInt8]) {
         var parts: [String] = []
         var rest = canonical[...]
         while !rest.isEmpty {

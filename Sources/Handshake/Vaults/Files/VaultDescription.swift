@@ -9,7 +9,7 @@ struct VaultDescription: Hashable {
     static let fileName = "vault.json"
     private static let format = 1
     private static let sizeLimit = 4096
-    private static let idLength = 16
+    static let idLength = 16
 
     /// Random bytes that no other vault has.
     let id: [UInt8]

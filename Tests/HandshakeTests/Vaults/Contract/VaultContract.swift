@@ -3,8 +3,8 @@ import Testing
 
 /// A kind of vault that must keep the promises of `Vault`; `VaultContractTests` runs all of them against each.
 ///
-/// To add a vault, add a value to ``all``. A vault under test measures its timeout of 60 seconds with the clock it
-/// is given, and every task that waits for a key sleeps on that clock.
+/// Each test target that compiles this folder says in an extension which are ``all``. A vault under test measures its timeout of 60
+/// seconds with the clock it is given, and every task that waits for a key sleeps on that clock.
 struct VaultContract: Sendable, CustomTestStringConvertible {
     /// One place where records rest. Each opening is another handle to it.
     struct Storage: Sendable {
@@ -16,40 +16,11 @@ struct VaultContract: Sendable, CustomTestStringConvertible {
     let storage: @Sendable (any Clock<Duration>) async throws -> Storage
 
     static let timeout = Duration.seconds(60)
-    static let all = [memory, files]
-
-    static let memory = VaultContract(testDescription: "memory") { clock in
-        let vault = MemoryVault(timeout: timeout, clock: clock)
-        return Storage { vault }
-    }
-
-    static let files = VaultContract(testDescription: "files") { clock in
-        let folder = try VaultFolder()
-        return Storage { KeptVault(vault: try folder.open(timeout: timeout, clock: clock), folder: folder) }
-    }
 
     /// A new vault on the machine's clock.
     func vault() async throws -> any Vault {
         try await storage(.continuous).open()
     }
-}
-
-/// A file vault that keeps its temporary folder.
-private struct KeptVault: Vault {
-    let vault: FileVault
-    let folder: VaultFolder
-
-    func record(_ key: VaultKey) async throws -> [UInt8]? { try await vault.record(key) }
-
-    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await vault.keys(of: kind) }
-
-    func update<Result: Sendable>(
-        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
-    ) async throws -> Result {
-        try await vault.update(key, body)
-    }
-
-    func remove(_ key: VaultKey) async throws -> Bool { try await vault.remove(key) }
 }
 
 extension Vault {

@@ -1,0 +1,334 @@
+#if SQLite
+import Foundation
+import GRDB
+import Handshake
+import Synchronization
+
+/// A record as it lies in the table, sealed.
+struct SQLiteRow: Sendable {
+    let kind: String
+    let key: Int64
+    let version: Int64
+    let label: [UInt8]
+    let body: [UInt8]
+}
+
+/// Who wrote a record last. It outlives the record, so that versions never start again.
+struct SQLiteLease: Sendable, Hashable {
+    let holder: [UInt8]
+    let fence: Int64
+    let version: Int64
+}
+
+/// One hold of a record: what its lease must be for the next write, or nil while there is none.
+///
+/// A class, because the writes of one body change it, one after the other.
+final class SQLiteHold: Sendable {
+    let holder = newHolder()
+    private let expected: Mutex<SQLiteLease?>
+
+    init(_ lease: SQLiteLease?) {
+        expected = Mutex(lease)
+    }
+
+    /// What no other hold is called: 16 random bytes.
+    static func newHolder() -> [UInt8] {
+        (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    }
+
+    /// The lease that follows the stored one; nil when this hold no longer knows the record.
+    ///
+    /// A write whose answer was lost may have been stored: then this holder wrote last.
+    func next(after stored: SQLiteLease?) -> SQLiteLease? {
+        let expected = expected.withLock { $0 }
+        guard stored == expected || stored?.holder == holder else { return nil }
+        let isFirst = stored?.holder != holder
+        let (fence, version) = (stored?.fence ?? 0, stored?.version ?? 0)
+        guard fence < .max - 1, version < .max - 1 else { return nil }
+        return SQLiteLease(holder: holder, fence: isFirst ? fence + 1 : fence, version: version + 1)
+    }
+
+    func wrote(_ lease: SQLiteLease) {
+        expected.withLock { $0 = lease }
+    }
+}
+
+/// The database of a vault: its statements, each group in a transaction of its own.
+///
+/// Nothing here blocks a thread of the concurrency runtime: statements run on GRDB's queues.
+final class SQLiteStore: Sendable {
+    /// Makes what a write stores, once its version is known.
+    typealias Sealing = @Sendable (_ version: Int64) throws(VaultError) -> SQLiteRow
+
+    /// A record's sealed name.
+    struct Label: Sendable {
+        let name: [UInt8]
+        let key: Int64
+        let version: Int64
+        let sealed: [UInt8]
+        let leased: Int64?
+    }
+
+    private static let pageSize = 1000
+    private static let leaseLife: Int64 = 30 * 24 * 3600 * 1000
+
+    let pool: DatabasePool
+    private let path: String
+
+    /// Opens a database that ``look(at:)`` has seen.
+    init(_ path: String) throws(VaultError) {
+        self.path = path
+        do {
+            pool = try DatabasePool(path: path, configuration: Self.configuration)
+            // GRDB lowers it to NORMAL where it turns on the write-ahead log.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.label = "handshake.vault"
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON")
+        }
+        return configuration
+    }
+
+    /// Reads whose database this is, without changing a byte of it, not even to turn on the write-ahead log.
+    ///
+    /// - Returns: nil for a database without any table.
+    static func look(at path: String) throws(VaultError) -> SQLiteSchema.Contents? {
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration).read { db in
+                try SQLiteSchema.read(db, path: path)
+            }
+        } catch {
+            throw failure(error, path)
+        }
+    }
+
+    /// Makes the tables of a new vault.
+    func make(_ contents: SQLiteSchema.Contents) throws(VaultError) {
+        do {
+            try pool.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try SQLiteSchema.make(db, contents, at: Self.now())
+                    return .commit
+                }
+            }
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// A record and its lease, as they were at one moment.
+    func row(_ name: [UInt8]) async throws(VaultError) -> (lease: SQLiteLease?, row: SQLiteRow?) {
+        try await read { db in
+            let lease = try Self.lease(name, db)
+            let statement = try db.cachedStatement(sql: "SELECT kind, key, version, body FROM record WHERE name = ?")
+            let row = try Row.fetchOne(statement, arguments: [name.data]).map { row in
+                SQLiteRow(
+                    kind: try row.stored("kind"), key: try row.stored("key"), version: try row.stored("version"), label: [],
+                    body: Array(try row.stored("body") as Data))
+            }
+            return (lease, row)
+        }
+    }
+
+    /// The next sealed names of a kind, in the order of their digests.
+    func labels(of kind: VaultKey.Kind, after last: [UInt8]) async throws(VaultError) -> [Label] {
+        try await read { db in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT r.name, r.key, r.version, r.label, l.version AS leased FROM record r LEFT JOIN lease l ON l.name = r.name
+                    WHERE r.kind = ? AND r.name > ? ORDER BY r.name LIMIT \(Self.pageSize)
+                    """)
+            return try Row.fetchAll(statement, arguments: [kind.rawValue, last.data]).map { row in
+                Label(
+                    name: Array(try row.stored("name") as Data), key: try row.stored("key"), version: try row.stored("version"),
+                    sealed: Array(try row.stored("label") as Data), leased: Int64.fromDatabaseValue(row["leased"]))
+            }
+        }
+    }
+
+    /// Replaces a record, or removes it, if its lease is still as the hold knows it.
+    func write(_ sealing: Sealing?, under name: [UInt8], with hold: SQLiteHold) async throws(VaultError) {
+        let path = path
+        let lease = try await change { db in
+            guard let lease = hold.next(after: try Self.lease(name, db)) else {
+                throw VaultError.unavailable(
+                    "\(path): another holder wrote the record meanwhile, so nothing was changed; was the file or its lock restored or removed?")
+            }
+            try Self.put(lease, under: name, isFreed: sealing == nil, db)
+            if let row = try sealing?(lease.version) {
+                let statement = try db.cachedStatement(
+                    sql: """
+                        INSERT INTO record (name, kind, key, version, label, body) VALUES (?, ?, ?, ?, ?, ?)
+                        ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
+                            label = excluded.label, body = excluded.body
+                        """)
+                try statement.execute(arguments: [name.data, row.kind, row.key, row.version, row.label.data, row.body.data])
+            } else {
+                try db.cachedStatement(sql: "DELETE FROM record WHERE name = ?").execute(arguments: [name.data])
+            }
+            return lease
+        }
+        hold.wrote(lease)
+    }
+
+    /// Removes a record whatever it holds. The caller holds its lock.
+    ///
+    /// - Returns: whether there was one.
+    func remove(_ name: [UInt8]) async throws(VaultError) -> Bool {
+        try await change { db in
+            let statement = try db.cachedStatement(sql: "SELECT version FROM record WHERE name = ?")
+            guard let row = try Row.fetchOne(statement, arguments: [name.data]) else { return false }
+            let stored = try Self.lease(name, db)
+            // Versions go on after both, whichever was written by hand.
+            let version = max(stored?.version ?? 0, Int64.fromDatabaseValue(row["version"]) ?? 0)
+            let lease = SQLiteLease(
+                holder: SQLiteHold.newHolder(), fence: (stored?.fence ?? 0) &+ 1, version: version &+ 1)
+            try Self.put(lease, under: name, isFreed: true, db)
+            try db.cachedStatement(sql: "DELETE FROM record WHERE name = ?").execute(arguments: [name.data])
+            return true
+        }
+    }
+
+    /// A few names whose records were removed long ago.
+    func oldLeases() async throws(VaultError) -> [[UInt8]] {
+        let before = Self.now() - Self.leaseLife
+        return try await read { db in
+            let statement = try db.cachedStatement(sql: "SELECT name FROM lease WHERE freed_at < ? LIMIT 4")
+            return try Data.fetchAll(statement, arguments: [before]).map { Array($0) }
+        }
+    }
+
+    /// Forgets a name without a record. The caller holds its lock.
+    func forgetLease(_ name: [UInt8]) async throws(VaultError) {
+        try await change { db in
+            try db.cachedStatement(sql: "DELETE FROM lease WHERE name = ? AND freed_at IS NOT NULL")
+                .execute(arguments: [name.data])
+        }
+    }
+
+    func checkIntegrity() async throws(VaultError) {
+        let path = path
+        try await read { db in
+            let finding = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
+            guard finding == "ok" else {
+                throw VaultError.damaged(what: path, reason: finding ?? "SQLite could not examine it")
+            }
+        }
+    }
+}
+
+extension SQLiteStore {
+    private static func lease(_ name: [UInt8], _ db: Database) throws -> SQLiteLease? {
+        let statement = try db.cachedStatement(sql: "SELECT holder, fence, version FROM lease WHERE name = ?")
+        return try Row.fetchOne(statement, arguments: [name.data]).map { row in
+            SQLiteLease(
+                holder: Array(try row.stored("holder") as Data), fence: try row.stored("fence"), version: try row.stored("version"))
+        }
+    }
+
+    private static func put(_ lease: SQLiteLease, under name: [UInt8], isFreed: Bool, _ db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO lease (name, holder, fence, version, freed_at) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, fence = excluded.fence, version = excluded.version,
+                    freed_at = excluded.freed_at
+                """)
+        try statement.execute(
+            arguments: [name.data, lease.holder.data, lease.fence, lease.version, isFreed ? now() : nil])
+    }
+
+    private func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(VaultError) -> Value {
+        let path = path
+        return try await withCheckedContinuation { continuation in
+            pool.asyncRead { db in
+                continuation.resume(returning: Self.outcome(path) { try body(db.get()) })
+            }
+        }.get()
+    }
+
+    /// A transaction that is finished whether or not the task is cancelled: a caller must know what was stored.
+    private func change<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(VaultError) -> Value {
+        let path = path
+        return try await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in
+                continuation.resume(
+                    returning: Self.outcome(path) {
+                        var value: Value?
+                        try db.inTransaction(.immediate) {
+                            value = try body(db)
+                            return .commit
+                        }
+                        guard let value else { throw VaultError.unavailable("\(path): SQLite committed nothing") }
+                        return value
+                    })
+            }
+        }.get()
+    }
+
+    private static func outcome<Value>(_ path: String, _ body: () throws -> Value) -> Result<Value, VaultError> {
+        do {
+            return .success(try body())
+        } catch {
+            return .failure(failure(error, path))
+        }
+    }
+
+    private static func now() -> Int64 {
+        Int64(Date().timeIntervalSince1970 * 1000)
+    }
+
+    /// What an error of SQLite means for a vault.
+    static func failure(_ error: any Error, _ path: String) -> VaultError {
+        if let error = error as? VaultError { return error }
+        guard let error = error as? DatabaseError else {
+            // A column has another type than this version wrote.
+            return .damaged(what: path, reason: "it holds what this version did not write")
+        }
+        let text = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: return .busy(path)
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_MISMATCH:
+            return .damaged(what: path, reason: "\(text). Restore it from a backup")
+        case .SQLITE_ERROR where text.hasPrefix("no such"):
+            return .damaged(what: path, reason: "\(text). Restore it from a backup")
+        case .SQLITE_READONLY:
+            return .denied(what: path, reason: "it cannot be written (\(text)); check its file system, owner and mode")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
+            return .denied(what: path, reason: "it cannot be opened (\(text)); check owner and mode, there and above")
+        case .SQLITE_FULL: return .unavailable("no space is left to write \(path)")
+        default: return .unavailable("\(path): \(text)")
+        }
+    }
+}
+
+extension Row {
+    /// A column's value. GRDB's own subscript traps where a hand edit put another type.
+    func stored<Value: DatabaseValueConvertible>(_ column: String) throws(VaultError) -> Value {
+        guard let value = Value.fromDatabaseValue(self[column] as DatabaseValue) else {
+            throw .damaged(what: "column \(column)", reason: "it holds what this version did not write")
+        }
+        return value
+    }
+}
+
+extension [UInt8] {
+    var data: Data { Data(self) }
+
+    /// The one value of a query that is a blob; nil when there is none.
+    static func blob(_ db: Database, _ sql: String) throws -> [UInt8]? {
+        try Data.fetchOne(db, sql: sql).map { Array($0) }
+    }
+}
+#endif

@@ -1,0 +1,294 @@
+#if SQLite
+public import Handshake
+
+/// A vault in one SQLite file. Any number of processes on one machine can use it concurrently.
+///
+/// ```swift
+/// try SQLiteVault.migrate("\(data)/accounts.sqlite", keyFile: "\(config)/accounts.key")   // once, at installation
+/// let vault = try SQLiteVault("\(data)/accounts.sqlite", keyFile: "\(config)/accounts.key")
+/// ```
+///
+/// ### Guarantees
+///
+/// * **Exclusive** across tasks, across several vaults of one process, and across processes on one machine: by a lock on one byte of the
+///   file with `-lock` behind its name. No transaction is open while a body runs. Tasks that wait for the same key of the same vault are
+///   served in the order they came; between processes there is no order. A holder that dies releases the key.
+/// * **Fenced**: each write looks, in its own transaction, whether the record is still as this holder knows it. When another holder wrote
+///   meanwhile, because the lock's file was removed or restored from a backup, the write is refused and changes nothing.
+/// * **Durable**: a replacement is committed in SQLite's write-ahead log with `synchronous=FULL` before it returns.
+///   **Atomic**: a reader sees the old record or the new one.
+/// * **Confidential and bound**: contents and names are sealed as in a ``FileVault`` (AES-256-GCM, a key for each record), and bound to the
+///   record's kind, version and the number of the key. A record that was changed, renamed, swapped with another, brought from another
+///   vault or put back as it once was is ``VaultError/damaged(what:reason:)``. The kinds and the sizes of records are readable. A whole
+///   file that was put back as it once was is not noticed.
+/// * **Careful**: the file has mode 0600, one name and belongs to the effective user, and its folder is one where others cannot replace
+///   it. What is otherwise is ``VaultError/denied(what:reason:)``, with the cure in the reason.
+/// * **Honest**: a database of another application, one of a newer version and one without tables are errors, and stay as they are. Only
+///   ``migrate(_:keyFile:timeout:)`` makes or upgrades tables.
+///
+/// The file must be on a local file system. Copying a file that is in use needs SQLite's own means, such as `VACUUM INTO`.
+public final class SQLiteVault: Vault {
+    let file: DatabaseFile
+    let store: SQLiteStore
+    private let seal: RecordSeal
+    private let queue = ExclusiveQueue<Int64>()
+    private let timeout: Duration
+    private let clock: any Clock<Duration>
+
+    /// Opens a vault that exists. It looks at no record, so its size does not matter.
+    ///
+    /// - Parameters:
+    ///   - path: the database's file.
+    ///   - keyFile: the file with the master key, in another folder than the database.
+    ///   - timeout: how long an update waits for those before it, until it fails as ``VaultError/busy(_:)``.
+    ///   - clock: what measures the timeout, and the pauses between two looks at a key that another process holds.
+    /// - Throws: ``VaultError/locked(_:)`` when the key is missing or is another vault's; ``VaultError/damaged(what:reason:)`` when the
+    ///   file is no database or is another application's; ``VaultError/denied(what:reason:)`` when there is no vault yet, when a newer
+    ///   version made it, and for what owner and modes forbid; ``VaultError/unavailable(_:)`` for what the storage says.
+    public convenience init(
+        _ path: String, keyFile: String, timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous
+    ) throws(VaultError) {
+        let (file, store, contents) = try Self.connect(path)
+        guard let key = try file.key(in: keyFile) else {
+            throw .locked(
+                "its key file \(keyFile) is missing; put it back. If it is lost, so are the records: move \(path) away and sign in again")
+        }
+        try self.init(file, store, contents, key, timeout, clock)
+    }
+
+    /// Opens a vault that exists, whose master key is in a key store.
+    ///
+    /// - Parameters:
+    ///   - path: the database's file.
+    ///   - keys: where the master key is kept, under the vault's identifier.
+    ///   - storeName: how errors call the key store, as in `keyring`.
+    ///   - timeout: as for the initialiser.
+    ///   - clock: as for the initialiser.
+    /// - Throws: as the initialiser, and what `keys` throws.
+    public static func open(
+        _ path: String, keyIn keys: some VaultKeyStore, called storeName: String, timeout: Duration = .seconds(60),
+        clock: any Clock<Duration> = .continuous
+    ) async throws -> SQLiteVault {
+        let (file, store, contents) = try connect(path)
+        guard let key = try await keys.key(of: contents.identifier) else {
+            throw VaultError.locked(
+                "the \(storeName) does not have the key of \(path). If it is lost, so are the records: move the file away and sign in again")
+        }
+        return try SQLiteVault(file, store, contents, key, timeout, clock)
+    }
+
+    private static func connect(_ path: String) throws(VaultError) -> (DatabaseFile, SQLiteStore, SQLiteSchema.Contents) {
+        guard let file = try DatabaseFile.open(path) else { throw SQLiteSchema.missing(path) }
+        guard let contents = try SQLiteStore.look(at: file.path) else { throw SQLiteSchema.missing(path) }
+        return (file, try SQLiteStore(file.path), contents)
+    }
+
+    private init(
+        _ file: DatabaseFile, _ store: SQLiteStore, _ contents: SQLiteSchema.Contents, _ key: VaultMasterKey,
+        _ timeout: Duration, _ clock: any Clock<Duration>
+    ) throws(VaultError) {
+        seal = RecordSeal(vault: contents.identifier, master: key)
+        guard seal.check == contents.proof else {
+            throw .locked("the key is not the one that \(file.path) was made with; put the right one back")
+        }
+        self.file = file
+        self.store = store
+        self.timeout = timeout
+        self.clock = clock
+    }
+
+    /// The record under a key as it is now. It does not wait for another task or process that is changing it.
+    ///
+    /// - Throws: ``VaultError/damaged(what:reason:)``, ``VaultError/locked(_:)``, ``VaultError/denied(what:reason:)``,
+    ///   ``VaultError/unavailable(_:)``.
+    @concurrent
+    public func record(_ key: VaultKey) async throws -> [UInt8]? {
+        try file.requireSame()
+        return try await read(seal.name(of: key)).contents
+    }
+
+    /// The keys of all records of a kind, in no order. It reads no contents.
+    ///
+    /// A record whose name does not open, or whose versions disagree, is left out and reported beside. One that is damaged elsewhere is
+    /// listed, and is an error when it is read.
+    ///
+    /// - Throws: `CancellationError`, and ``VaultError`` when the database cannot be read.
+    @concurrent
+    public func keys(of kind: VaultKey.Kind) async throws -> VaultListing {
+        try file.requireSame()
+        var keys: [VaultKey] = []
+        var damaged: [VaultError] = []
+        var last: [UInt8] = []
+        while true {
+            try Task.checkCancellation()
+            let page = try await store.labels(of: kind, after: last)
+            guard let end = page.last else { break }
+            last = end.name
+            for label in page {
+                do throws(VaultError) {
+                    if let key = try key(of: label, kind) { keys.append(key) }
+                } catch {
+                    damaged.append(error)
+                }
+            }
+        }
+        return VaultListing(keys: keys, damaged: damaged)
+    }
+
+    /// Runs `body` while holding this key. It is held against every task and every process that uses the vault.
+    ///
+    /// Waiting for another process means looking again after 1 to 10 ms, which one task a key does; the others queue behind it.
+    ///
+    /// - Throws: ``VaultError/busy(_:)`` when callers before took longer than the vault's timeout; `CancellationError` when the task was
+    ///   cancelled before it had the key; another ``VaultError`` when the record cannot be read, in which case `body` does not run; and
+    ///   whatever `body` throws. A replacement made before `body` throws stays.
+    @concurrent
+    public func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await holding(key) { name in
+            let (contents, lease) = try await read(name)
+            let hold = SQLiteHold(lease)
+            let record = HeldRecord(path(of: name), contents: contents) { [self] contents async throws(VaultError) in
+                try file.requireSame()
+                try await write(contents, of: key, as: name, with: hold)
+            }
+            return try await record.use(by: body)
+        }
+    }
+
+    /// Removes a record durably while holding its key, without reading it.
+    ///
+    /// - Returns: whether there was a record.
+    /// - Throws: as ``update(_:_:)``, but never ``VaultError/damaged(what:reason:)`` because of the record.
+    @concurrent @discardableResult
+    public func remove(_ key: VaultKey) async throws -> Bool {
+        try await holding(key) { name in
+            let existed = try await store.remove(name.bytes)
+            await forgetOldLeases()
+            return existed
+        }
+    }
+
+    /// Examines the database's own structure, which reading every record does not.
+    ///
+    /// - Throws: ``VaultError/damaged(what:reason:)`` with SQLite's first finding; another ``VaultError`` when it cannot be read.
+    @concurrent
+    public func checkIntegrity() async throws {
+        try file.requireSame()
+        try await store.checkIntegrity()
+    }
+}
+
+extension SQLiteVault {
+    private func path(of name: RecordName) -> String {
+        "\(file.path), record \(name.text.prefix(12))"
+    }
+
+    /// What a record is sealed in: it opens as no other kind, version or part.
+    private static func context(_ part: String, _ kind: String, key: Int64, version: Int64) -> [UInt8] {
+        Array("\(part) \(kind) \(key) \(version)".utf8)
+    }
+
+    private func read(_ name: RecordName) async throws(VaultError) -> (contents: [UInt8]?, lease: SQLiteLease?) {
+        let (lease, row) = try await store.row(name.bytes)
+        guard let row else { return (nil, lease) }
+        let path = path(of: name)
+        try requireKey(row.key, path)
+        guard lease?.version == row.version else { throw Self.versions(path) }
+        let context = Self.context("body", row.kind, key: row.key, version: row.version)
+        return (try seal.open(row.body, as: name, in: context, path: path).contents, lease)
+    }
+
+    private func key(of label: SQLiteStore.Label, _ kind: VaultKey.Kind) throws(VaultError) -> VaultKey? {
+        guard label.name.count == 32 else {
+            throw .damaged(what: "\(file.path), table record", reason: "a record's name has \(label.name.count) bytes, not 32")
+        }
+        let name = RecordName(digest: label.name)
+        let path = path(of: name)
+        try requireKey(label.key, path)
+        guard label.leased == label.version else { throw Self.versions(path) }
+        let context = Self.context("label", kind.rawValue, key: label.key, version: label.version)
+        return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path).canonical)
+    }
+
+    private func write(
+        _ contents: [UInt8]?, of key: VaultKey, as name: RecordName, with hold: SQLiteHold
+    ) async throws(VaultError) {
+        let (seal, path, kind) = (seal, path(of: name), key.kind.rawValue)
+        guard let contents else {
+            try await store.write(nil, under: name.bytes, with: hold)
+            return
+        }
+        // The version is known only within the transaction.
+        let sealed: SQLiteStore.Sealing = { version throws(VaultError) in
+            let number = SQLiteSchema.keyNumber
+            let label = Self.context("label", kind, key: number, version: version)
+            let body = Self.context("body", kind, key: number, version: version)
+            return SQLiteRow(
+                kind: kind, key: number, version: version, label: try seal.seal([], of: key, as: name, in: label, path: path),
+                body: try seal.seal(contents, of: key, as: name, in: body, path: path))
+        }
+        try await store.write(sealed, under: name.bytes, with: hold)
+    }
+
+    private func requireKey(_ number: Int64, _ path: String) throws(VaultError) {
+        guard number == SQLiteSchema.keyNumber else {
+            throw .locked("\(path) was sealed with key \(number), which this version does not have")
+        }
+    }
+
+    private static func versions(_ path: String) -> VaultError {
+        .damaged(what: path, reason: "its version is not the last one that was written, so it was changed or put back by hand")
+    }
+
+    /// Runs a body while holding a key.
+    private func holding<Result: Sendable>(
+        _ key: VaultKey, _ body: (RecordName) async throws -> Result
+    ) async throws -> Result {
+        try Task.checkCancellation()
+        let name = seal.name(of: key)
+        try await take(name, on: clock)
+        defer { giveBack(name.lock) }
+        try file.requireSame()
+        return try await body(name)
+    }
+
+    /// Takes a record's key: first in this vault, in order, then against the others who use the same file.
+    private func take<C: Clock<Duration>>(_ name: RecordName, on clock: C) async throws {
+        let deadline = clock.now.advanced(by: timeout)
+        guard try await queue.acquire(name.lock, until: deadline, on: clock) else { throw VaultError.busy(path(of: name)) }
+        do {
+            var pause = Duration.milliseconds(1)
+            while try !file.locks.take(name.lock) {
+                guard clock.now < deadline else { throw VaultError.busy(path(of: name)) }
+                try await clock.sleep(for: pause)
+                pause = min(pause * 2, .milliseconds(10))
+            }
+        } catch {
+            queue.release(name.lock)
+            throw error
+        }
+    }
+
+    private func giveBack(_ lock: Int64) {
+        file.locks.giveBack(lock)
+        queue.release(lock)
+    }
+
+    /// Forgets a few of the names whose records were removed long ago, if their keys are free. Versions of records start again only then.
+    private func forgetOldLeases() async {
+        // What remains does no harm, and the next removal comes back to it.
+        guard let names = try? await store.oldLeases() else { return }
+        for bytes in names where bytes.count == 32 {
+            let lock = RecordName(digest: bytes).lock
+            guard queue.tryAcquire(lock) else { continue }
+            if (try? file.locks.take(lock)) == true {
+                try? await store.forgetLease(bytes)
+                file.locks.giveBack(lock)
+            }
+            queue.release(lock)
+        }
+    }
+}
+#endif

@@ -1,0 +1,36 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// The tests of the vaults in databases, whose traits are off in the package's own build. The folders in Fixtures, and the contract of every
+// vault, are links to the same sources as there.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+let package = Package(
+    name: "databases",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "handshake", path: "../..", traits: ["SQLite"]),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .target(name: "ThreadSanitizerLock", path: "Fixtures/ThreadSanitizerLock"),
+        .target(name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Fixtures/TestFixtures",
+            swiftSettings: strict),
+        .testTarget(
+            name: "SQLiteVaultTests",
+            dependencies: [
+                "TestFixtures",
+                .product(name: "Handshake", package: "handshake"),
+                .product(name: "SQLiteVault", package: "handshake"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,76 @@
+import Foundation
+import GRDB
+import Handshake
+import SQLiteVault
+import TestFixtures
+
+/// Where a SQLite vault is, in a form that goes to another process.
+struct SQLitePlace: Codable, Sendable {
+    let parent: String
+    var database: String { parent + "/data/vault.sqlite" }
+    var keyFile: String { parent + "/key" }
+    var journal: String { parent + "/journal" }
+
+    func open(timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous) throws -> SQLiteVault {
+        try SQLiteVault(database, keyFile: keyFile, timeout: timeout, clock: clock)
+    }
+
+    func migrate() throws -> Bool {
+        try SQLiteVault.migrate(database, keyFile: keyFile)
+    }
+}
+
+/// A SQLite vault's place in a temporary folder, which is removed with this value.
+final class SQLiteFolder: Sendable {
+    private let temporary: TemporaryFolder
+    var place: SQLitePlace { SQLitePlace(parent: temporary.path) }
+    var database: String { place.database }
+
+    init() throws {
+        temporary = try TemporaryFolder()
+    }
+
+    /// A new vault.
+    func vault() throws -> SQLiteVault {
+        _ = try place.migrate()
+        return try place.open()
+    }
+
+    /// Changes the database behind the vault's back.
+    func edit(_ sql: String) throws {
+        try DatabaseQueue(path: database).inDatabase { try $0.execute(sql: sql) }
+    }
+
+    /// The first column of each row of a query.
+    func look<Value: DatabaseValueConvertible & Sendable>(_ sql: String, _: Value.Type = Value.self) throws -> [Value] {
+        try DatabaseQueue(path: database).inDatabase { try Value.fetchAll($0, sql: sql) }
+    }
+}
+
+extension VaultContract {
+    static let all = [sqlite]
+
+    static let sqlite = VaultContract(testDescription: "SQLite") { clock in
+        let folder = try SQLiteFolder()
+        _ = try folder.place.migrate()
+        return Storage { KeptVault(vault: try folder.place.open(timeout: timeout, clock: clock), folder: folder) }
+    }
+}
+
+/// A vault that keeps its temporary folder.
+private struct KeptVault: Vault {
+    let vault: SQLiteVault
+    let folder: SQLiteFolder
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? { try await vault.record(key) }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await vault.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await vault.update(key, body)
+    }
+
+    func remove(_ key: VaultKey) async throws -> Bool { try await vault.remove(key) }
+}
