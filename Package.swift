@@ -93,7 +93,8 @@ let package = Package(
             name: "CommandLine", description: "The command handshake.",
             enabledTraits: ["AsyncHTTPClient", "Sandbox", "Desktop"]),
         .trait(name: "Everything", description: "All of the above; on by default."),
-        .trait(name: "SQLite", description: "SQLiteVault: accounts in one SQLite file. Needs the system library sqlite3."),
+        .trait(
+            name: "SQLite", description: "SQLiteVault: accounts in one SQLite file. Needs the system library sqlite3."),
         .default(enabledTraits: ["Everything"]),
     ],
     dependencies: [

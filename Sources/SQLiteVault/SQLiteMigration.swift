@@ -58,7 +58,9 @@ extension SQLiteVault {
         }
     }
 
-    private static func takeSetup<C: Clock<Duration>>(of file: DatabaseFile, within timeout: Duration, on clock: C) async throws {
+    private static func takeSetup<C: Clock<Duration>>(of file: DatabaseFile, within timeout: Duration, on clock: C)
+        async throws
+    {
         let deadline = clock.now.advanced(by: timeout)
         while try !file.locks.take(FileLocks.setup) {
             guard clock.now < deadline else { throw VaultError.busy(file.path) }

@@ -20,7 +20,8 @@ enum SQLiteSchema {
     }
 
     static func missing(_ path: String) -> VaultError {
-        .denied(what: path, reason: "there is no vault yet. Create it with: handshake vault migrate --vault sqlite:\(path)")
+        .denied(
+            what: path, reason: "there is no vault yet. Create it with: handshake vault migrate --vault sqlite:\(path)")
     }
 
     /// Reads whose database this is, and changes nothing.
@@ -38,12 +39,16 @@ enum SQLiteSchema {
         // Before any column that a newer version may have changed.
         guard let row = try Row.fetchOne(db, sql: "SELECT reads, schema, application FROM meta WHERE one = 1"),
             try row.stored("application") == application
-        else { throw VaultError.damaged(what: "\(path), table meta", reason: "its one row is missing or not a vault's") }
+        else {
+            throw VaultError.damaged(what: "\(path), table meta", reason: "its one row is missing or not a vault's")
+        }
         let (reads, schema): (Int64, Int64) = (try row.stored("reads"), try row.stored("schema"))
         guard reads <= version else {
             throw VaultError.denied(
                 what: path,
-                reason: "a newer version of this program made it (tables \(schema), this version has \(version)). Update the program")
+                reason:
+                    "a newer version of this program made it (tables \(schema), this version has \(version)). Update the program"
+            )
         }
         guard schema >= 1, let vault = try [UInt8].blob(db, "SELECT vault FROM meta WHERE one = 1"),
             let identifier = VaultIdentifier(stored: vault)

@@ -131,7 +131,8 @@ final class SQLiteStore: Sendable {
             let statement = try db.cachedStatement(sql: "SELECT kind, key, version, body FROM record WHERE name = ?")
             let row = try Row.fetchOne(statement, arguments: [name.data]).map { row in
                 SQLiteRow(
-                    kind: try row.stored("kind"), key: try row.stored("key"), version: try row.stored("version"), label: [],
+                    kind: try row.stored("kind"), key: try row.stored("key"), version: try row.stored("version"),
+                    label: [],
                     body: Array(try row.stored("body") as Data))
             }
             return (lease, row)
@@ -148,7 +149,8 @@ final class SQLiteStore: Sendable {
                     """)
             return try Row.fetchAll(statement, arguments: [kind.rawValue, last.data]).map { row in
                 Label(
-                    name: Array(try row.stored("name") as Data), key: try row.stored("key"), version: try row.stored("version"),
+                    name: Array(try row.stored("name") as Data), key: try row.stored("key"),
+                    version: try row.stored("version"),
                     sealed: Array(try row.stored("label") as Data), leased: Int64.fromDatabaseValue(row["leased"]))
             }
         }
@@ -160,7 +162,8 @@ final class SQLiteStore: Sendable {
         let lease = try await change { db in
             guard let lease = hold.next(after: try Self.lease(name, db)) else {
                 throw VaultError.unavailable(
-                    "\(path): another holder wrote the record meanwhile, so nothing was changed; was the file or its lock restored or removed?")
+                    "\(path): another holder wrote the record meanwhile, so nothing was changed; was the file or its lock restored or removed?"
+                )
             }
             try Self.put(lease, under: name, isFreed: sealing == nil, db)
             if let row = try sealing?(lease.version) {
@@ -170,7 +173,9 @@ final class SQLiteStore: Sendable {
                         ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
                             label = excluded.label, body = excluded.body
                         """)
-                try statement.execute(arguments: [name.data, row.kind, row.key, row.version, row.label.data, row.body.data])
+                try statement.execute(arguments: [
+                    name.data, row.kind, row.key, row.version, row.label.data, row.body.data,
+                ])
             } else {
                 try db.cachedStatement(sql: "DELETE FROM record WHERE name = ?").execute(arguments: [name.data])
             }
@@ -230,7 +235,8 @@ extension SQLiteStore {
         let statement = try db.cachedStatement(sql: "SELECT holder, fence, version FROM lease WHERE name = ?")
         return try Row.fetchOne(statement, arguments: [name.data]).map { row in
             SQLiteLease(
-                holder: Array(try row.stored("holder") as Data), fence: try row.stored("fence"), version: try row.stored("version"))
+                holder: Array(try row.stored("holder") as Data), fence: try row.stored("fence"),
+                version: try row.stored("version"))
         }
     }
 

@@ -4,7 +4,7 @@ public import Handshake
 /// A vault in one SQLite file. Any number of processes on one machine can use it concurrently.
 ///
 /// ```swift
-/// try SQLiteVault.migrate("\(data)/accounts.sqlite", keyFile: "\(config)/accounts.key")   // once, at installation
+/// try SQLiteVault.migrate("\(data)/accounts.sqlite", keyFile: "\(config)/accounts.key")  // once, at installation
 /// let vault = try SQLiteVault("\(data)/accounts.sqlite", keyFile: "\(config)/accounts.key")
 /// ```
 ///
@@ -28,6 +28,9 @@ public import Handshake
 ///
 /// The file must be on a local file system. Copying a file that is in use needs SQLite's own means, such as `VACUUM INTO`.
 public final class SQLiteVault: Vault {
+    /// What distinguishes this vault from every other. A key store keeps the master key under it.
+    public let identifier: VaultIdentifier
+
     let file: DatabaseFile
     let store: SQLiteStore
     private let seal: RecordSeal
@@ -51,7 +54,8 @@ public final class SQLiteVault: Vault {
         let (file, store, contents) = try Self.connect(path)
         guard let key = try file.key(in: keyFile) else {
             throw .locked(
-                "its key file \(keyFile) is missing; put it back. If it is lost, so are the records: move \(path) away and sign in again")
+                "its key file \(keyFile) is missing; put it back. If it is lost, so are the records: move \(path) away and sign in again"
+            )
         }
         try self.init(file, store, contents, key, timeout, clock)
     }
@@ -72,12 +76,14 @@ public final class SQLiteVault: Vault {
         let (file, store, contents) = try connect(path)
         guard let key = try await keys.key(of: contents.identifier) else {
             throw VaultError.locked(
-                "the \(storeName) does not have the key of \(path). If it is lost, so are the records: move the file away and sign in again")
+                "the \(storeName) does not have the key of \(path). If it is lost, so are the records: move the file away and sign in again"
+            )
         }
         return try SQLiteVault(file, store, contents, key, timeout, clock)
     }
 
-    private static func connect(_ path: String) throws(VaultError) -> (DatabaseFile, SQLiteStore, SQLiteSchema.Contents) {
+    private static func connect(_ path: String) throws(VaultError) -> (DatabaseFile, SQLiteStore, SQLiteSchema.Contents)
+    {
         guard let file = try DatabaseFile.open(path) else { throw SQLiteSchema.missing(path) }
         guard let contents = try SQLiteStore.look(at: file.path) else { throw SQLiteSchema.missing(path) }
         return (file, try SQLiteStore(file.path), contents)
@@ -91,6 +97,7 @@ public final class SQLiteVault: Vault {
         guard seal.check == contents.proof else {
             throw .locked("the key is not the one that \(file.path) was made with; put the right one back")
         }
+        identifier = contents.identifier
         self.file = file
         self.store = store
         self.timeout = timeout
@@ -202,7 +209,8 @@ extension SQLiteVault {
 
     private func key(of label: SQLiteStore.Label, _ kind: VaultKey.Kind) throws(VaultError) -> VaultKey? {
         guard label.name.count == 32 else {
-            throw .damaged(what: "\(file.path), table record", reason: "a record's name has \(label.name.count) bytes, not 32")
+            throw .damaged(
+                what: "\(file.path), table record", reason: "a record's name has \(label.name.count) bytes, not 32")
         }
         let name = RecordName(digest: label.name)
         let path = path(of: name)
@@ -226,7 +234,8 @@ extension SQLiteVault {
             let label = Self.context("label", kind, key: number, version: version)
             let body = Self.context("body", kind, key: number, version: version)
             return SQLiteRow(
-                kind: kind, key: number, version: version, label: try seal.seal([], of: key, as: name, in: label, path: path),
+                kind: kind, key: number, version: version,
+                label: try seal.seal([], of: key, as: name, in: label, path: path),
                 body: try seal.seal(contents, of: key, as: name, in: body, path: path))
         }
         try await store.write(sealed, under: name.bytes, with: hold)
@@ -239,7 +248,9 @@ extension SQLiteVault {
     }
 
     private static func versions(_ path: String) -> VaultError {
-        .damaged(what: path, reason: "its version is not the last one that was written, so it was changed or put back by hand")
+        .damaged(
+            what: path,
+            reason: "its version is not the last one that was written, so it was changed or put back by hand")
     }
 
     /// Runs a body while holding a key.
@@ -257,7 +268,9 @@ extension SQLiteVault {
     /// Takes a record's key: first in this vault, in order, then against the others who use the same file.
     private func take<C: Clock<Duration>>(_ name: RecordName, on clock: C) async throws {
         let deadline = clock.now.advanced(by: timeout)
-        guard try await queue.acquire(name.lock, until: deadline, on: clock) else { throw VaultError.busy(path(of: name)) }
+        guard try await queue.acquire(name.lock, until: deadline, on: clock) else {
+            throw VaultError.busy(path(of: name))
+        }
         do {
             var pause = Duration.milliseconds(1)
             while try !file.locks.take(name.lock) {

@@ -20,7 +20,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "ThreadSanitizerLock", path: "Fixtures/ThreadSanitizerLock"),
-        .target(name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Fixtures/TestFixtures",
+        .target(
+            name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Fixtures/TestFixtures",
             swiftSettings: strict),
         .testTarget(
             name: "SQLiteVaultTests",

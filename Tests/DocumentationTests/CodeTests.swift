@@ -118,7 +118,7 @@ private struct CompiledFile {
 
     static func all() throws -> [CompiledFile] {
         try Repository.files(below: ["Tests", "Examples"], ending: ["swift"]).filter { path in
-            path.contains(/^Tests\/(?:\w+Tests|Consumers)\/|^Tests\/AppleDeclarations\/\w*Sample\.swift$|^Examples\//)
+            path.contains(/^Tests\/(?:\w+Tests|Consumers|Databases)\/|^Tests\/AppleDeclarations\/\w*Sample\.swift$|^Examples\//)
         }
         .map { CompiledFile(try Repository.text($0)) }
     }

@@ -37,6 +37,8 @@ struct ParsingTests {
         ["services", "check", "gitlab-self-managed", "--set", "host=gitlab.example.org"],
         ["request", "GET", "user", "--account", "github", "-H", "A: b"],
         ["inspect", "github"], ["logout", "github", "--local"], ["doctor"],
+        ["vault", "check", "--vault", "files:a"], ["vault", "stats", "--json"], ["vault", "migrate"],
+        ["vault", "copy", "files:a", "sqlite:b", "--replace"],
         ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
         ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
         ["sequencing", "beacon", "1", "10000", "A"], ["sequencing", "register", "ada@example.test"],
@@ -87,7 +89,8 @@ struct ParsingTests {
         let local = [
             "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
             "NearbyShow",
-            "NearbyBefriend", "NearbyUnfriend", "List", "Show", "PublicKey",
+            "NearbyBefriend", "NearbyUnfriend", "List", "Show", "PublicKey", "VaultCheck", "VaultStats", "VaultMigrate",
+            "VaultCopy",
         ]
         let endless = [
             "RunSandbox", "Demo", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",

@@ -7,7 +7,9 @@ extension KeyFolder: VaultKeyStore {
         guard let key = VaultMasterKey(revealed: bytes) else {
             throw VaultError.damaged(
                 what: file(of: identifier),
-                reason: "a key has \(VaultMasterKey.length) bytes and this file has \(bytes.count). Restore it from a backup")
+                reason:
+                    "a key has \(VaultMasterKey.length) bytes and this file has \(bytes.count). Restore it from a backup"
+            )
         }
         return key
     }

@@ -100,6 +100,19 @@ struct CommandError: Error, Sendable {
             status: .usage, code: "not_built", message: "This version does not have \(what). Nothing was done.")
     }
 
+    /// The command line asks for what another build of the command has.
+    ///
+    /// - Parameters:
+    ///   - trait: the package trait that brings it.
+    ///   - library: the Debian package that it needs beside.
+    static func withoutTrait(_ trait: String, _ what: String, library: String) -> CommandError {
+        CommandError(
+            status: .usage, code: "not_built",
+            message:
+                "This build of handshake does not have \(what). Install \(library), and in the source of handshake run: "
+                + "swift build -c release --product handshake --traits Everything,\(trait)")
+    }
+
     /// The time of `--timeout` is over.
     ///
     /// - Parameter retry: the option that allows more time.

@@ -10,7 +10,9 @@ struct CommonOptions: ParsableArguments {
     @Flag(help: "Print only results and errors.")
     var quiet = false
 
-    @Option(help: ArgumentHelp("Where accounts are stored: memory, files:DIR or secret-service.", valueName: "vault"))
+    @Option(
+        help: ArgumentHelp(
+            "Where accounts are stored: memory, files:DIR, secret-service or sqlite:FILE.", valueName: "vault"))
     var vault: String?
 
     /// The vault that the options, the environment or the settings name.

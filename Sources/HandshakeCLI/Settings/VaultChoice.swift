@@ -5,6 +5,10 @@ import Handshake
 import OAuth
 import SecretServiceVault
 
+#if SQLite
+import SQLiteVault
+#endif
+
 /// Which vault the options, the environment or the settings name, and where its key lies.
 struct VaultChoice {
     /// A vault that was opened, and where its key lies.
@@ -29,6 +33,7 @@ struct VaultChoice {
         case memory
         case files(String)
         case secretService(String)
+        case sqlite(String)
         /// Files, with the key in the keyring where there is one.
         case unstated(String)
     }
@@ -43,18 +48,38 @@ struct VaultChoice {
             kind = .unstated(settings.home + "/vault")
             return
         }
+        kind = try Self.kind(choice, settings: settings)
+    }
+
+    /// - Parameters:
+    ///   - value: a vault as `--vault` takes it.
+    ///   - name: what errors call the argument.
+    init(_ value: String, named name: String, settings: Settings) throws {
+        self.settings = settings
+        kind = try Self.kind(StatedValue(value: value, name: name), settings: settings)
+    }
+
+    private static func kind(_ choice: StatedValue, settings: Settings) throws -> Kind {
         let parts = choice.value.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first, parts.count) {
-        case ("memory", 1): kind = .memory
-        case ("files", 2): kind = .files(Settings.absolute(parts[1]))
+        case ("memory", 1): return .memory
+        case ("files", 2): return .files(Settings.absolute(parts[1]))
         case ("secret-service", _):
-            kind = .secretService(
+            return .secretService(
                 parts.count == 2 ? Settings.absolute(parts[1]) : settings.home + "/vault-secret-service")
-        case ("keychain", _), ("sqlite", _), ("postgres", _):
+        case ("sqlite", 2):
+            #if SQLite
+            return .sqlite(Settings.absolute(parts[1]))
+            #else
+            throw CommandError.withoutTrait(
+                "SQLite", "the vault “sqlite” (\(choice.name))", library: "libsqlite3-dev")
+            #endif
+        case ("keychain", _), ("postgres", _):
             throw CommandError.notBuilt("the vault “\(parts[0])” (\(choice.name))")
         default:
             throw CommandError.usage(
-                "\(choice.name) takes memory, files:DIR or secret-service, not “\(quoted(choice.value, limit: 80))”.")
+                "\(choice.name) takes memory, files:DIR, secret-service or sqlite:FILE, not “\(quoted(choice.value, limit: 80))”."
+            )
         }
     }
 
@@ -63,8 +88,66 @@ struct VaultChoice {
         switch kind {
         case .memory: return try await open()
         case .secretService where sessionBus == nil: throw Self.noSession
-        case .files(let directory), .secretService(let directory), .unstated(let directory):
+        case .files(let directory), .secretService(let directory), .unstated(let directory), .sqlite(let directory):
             return Self.isAbsent(directory) ? Opened(vault: MemoryVault(), key: .memory) : try await open()
+        }
+    }
+
+    /// Opens the vault if it exists.
+    ///
+    /// - Throws: ``CommandError`` when it does not; what ``open()`` throws.
+    func requireExisting() async throws -> Opened {
+        switch kind {
+        case .files(let path), .secretService(let path), .unstated(let path), .sqlite(let path):
+            guard !Self.isAbsent(path) else {
+                throw CommandError(
+                    status: .vault, code: "vault_missing",
+                    message: "There is no vault at “\(quoted(path, limit: 4096))”. Check its name.")
+            }
+        case .memory: break
+        }
+        return try await open()
+    }
+
+    /// Creates the vault, or upgrades it.
+    ///
+    /// - Returns: whether it is new.
+    func migrate() async throws -> Bool {
+        switch kind {
+        case .memory:
+            throw CommandError.usage("A vault in memory ends with the command. Name another one with --vault.")
+        case .files(let path), .secretService(let path), .unstated(let path):
+            let isNew = try VaultIdentifier.ofVault(in: path) == nil
+            _ = try await open()
+            return isNew
+        case .sqlite(let path):
+            #if SQLite
+            return try await SQLiteVault.migrate(path, keyIn: keys)
+            #else
+            return false
+            #endif
+        }
+    }
+
+    /// The vault as `--vault` takes it.
+    var location: String {
+        switch kind {
+        case .memory: "memory"
+        case .files(let path), .unstated(let path): "files:\(path)"
+        case .secretService(let path): "secret-service:\(path)"
+        case .sqlite(let path): "sqlite:\(path)"
+        }
+    }
+
+    /// Whether the records end with the command.
+    var isMemory: Bool { kind == .memory }
+
+    /// Where the records rest, whatever links lead there: two choices with the same storage are one vault.
+    var storage: String {
+        switch kind {
+        case .memory: "memory"
+        case .files(let path), .unstated(let path), .secretService(let path), .sqlite(let path):
+            URL(filePath: path).resolvingSymlinksInPath().path
         }
     }
 
@@ -87,7 +170,17 @@ struct VaultChoice {
             guard let addresses = sessionBus else { throw Self.noSession }
             return try await openWithKeyring(directory, on: addresses, prompts: true)
         case .unstated(let directory): return try await openUnstated(directory)
+        case .sqlite(let path): return try await openSQLite(path)
         }
+    }
+
+    private func openSQLite(_ path: String) async throws -> Opened {
+        #if SQLite
+        let vault = try await SQLiteVault.open(path, keyIn: keys, called: "folder \(keys.path)")
+        return Opened(vault: vault, key: .file(keys.file(of: vault.identifier)))
+        #else
+        throw CommandError.withoutTrait("SQLite", "the vault “sqlite”", library: "libsqlite3-dev")
+        #endif
     }
 
     /// An existing vault is opened with the key it has, wherever that lies. A new one gets its key in the keyring; where there is

@@ -94,12 +94,18 @@ package final class DatabaseFile: Sendable {
 
     private static func requireLocal(_ folder: borrowing Folder) throws(VaultError) {
         #if os(Linux)
-        guard let mounts = try? Descriptor(path: "/proc/self/mountinfo", O_RDONLY).readAll(capacity: 1 << 20) else { return }
+        guard let mounts = try? Descriptor(path: "/proc/self/mountinfo", O_RDONLY).readAll(capacity: 1 << 20) else {
+            return
+        }
         let device = try folder.identity().device
-        guard let name = NetworkFileSystem.name(ofDevice: device, in: String(decoding: mounts, as: UTF8.self)) else { return }
+        guard let name = NetworkFileSystem.name(ofDevice: device, in: String(decoding: mounts, as: UTF8.self)) else {
+            return
+        }
         throw .denied(
             what: folder.path,
-            reason: "it is on a network file system (\(name)), where locks do not exclude other machines. Use a local folder")
+            reason:
+                "it is on a network file system (\(name)), where locks do not exclude other machines. Use a local folder"
+        )
         #endif
     }
 }
@@ -117,7 +123,8 @@ extension FileStatus {
 /// The file systems that several machines may share.
 package enum NetworkFileSystem {
     private static let names: Set<Substring> = [
-        "9p", "afs", "beegfs", "ceph", "cifs", "coda", "fuse.ceph", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs", "fuse.sshfs", "gfs2",
+        "9p", "afs", "beegfs", "ceph", "cifs", "coda", "fuse.ceph", "fuse.glusterfs", "fuse.rclone", "fuse.s3fs",
+        "fuse.sshfs", "gfs2",
         "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "smb3", "smbfs",
     ]
 
@@ -131,7 +138,8 @@ package enum NetworkFileSystem {
         let minor = device & 0xFF | device >> 12 & 0xFFFF_FF00
         for line in mounts.split(separator: "\n") {
             let fields = line.split(separator: " ")
-            guard fields.count > 2, fields[2] == "\(major):\(minor)", let dash = fields.dropFirst(6).firstIndex(of: "-"),
+            guard fields.count > 2, fields[2] == "\(major):\(minor)",
+                let dash = fields.dropFirst(6).firstIndex(of: "-"),
                 let type = fields[dash...].dropFirst().first
             else { continue }
             return names.contains(type) ? String(type) : nil

@@ -80,7 +80,8 @@ package struct RecordSeal: Sendable {
         plaintext.append(contentsOf: contents)
         defer { plaintext.resetBytes() }
         do {
-            let box = try AES.GCM.seal(plaintext, using: recordKey(name), authenticating: associatedData(name) + context)
+            let box = try AES.GCM.seal(
+                plaintext, using: recordKey(name), authenticating: associatedData(name) + context)
             return Self.header + box.nonce + box.ciphertext + box.tag
         } catch {
             throw .unavailable("\(path) could not be encrypted: \(error)")

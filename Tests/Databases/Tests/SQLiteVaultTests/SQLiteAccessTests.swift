@@ -20,7 +20,9 @@ struct SQLiteAccessTests {
         try await vault.put([1], under: .alice)
         for suffix in ["", "-wal", "-shm", "-lock"] { #expect(try mode(folder.database + suffix) == 0o600) }
         #expect(try folder.look("PRAGMA journal_mode") == ["wal"])
-        let synchronous = try await vault.store.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        let synchronous = try await vault.store.pool.writeWithoutTransaction {
+            try Int.fetchOne($0, sql: "PRAGMA synchronous")
+        }
         #expect(synchronous == 2)
         try await vault.checkIntegrity()
     }
@@ -40,9 +42,12 @@ struct SQLiteAccessTests {
         try await folder.place.open().put([1], under: .alice)
     }
 
-    @Test("another application's database is refused and stays as it is", arguments: [
-        "CREATE TABLE meta (one, application, vault, schema, reads)", "PRAGMA application_id = 7", "CREATE VIEW v AS SELECT 1",
-    ])
+    @Test(
+        "another application's database is refused and stays as it is",
+        arguments: [
+            "CREATE TABLE meta (one, application, vault, schema, reads)", "PRAGMA application_id = 7",
+            "CREATE VIEW v AS SELECT 1",
+        ])
     func foreign(sql: String) throws {
         try makeFile([])
         try folder.edit(sql)
@@ -104,9 +109,11 @@ struct SQLiteAccessTests {
         #expect(error.code == "vault_denied")
     }
 
-    @Test("modes, links and folders that give others access are refused with the cure", arguments: [
-        (0o644, "chmod 600"), (0o660, "chmod 600"), (0o400, "chmod 600"),
-    ])
+    @Test(
+        "modes, links and folders that give others access are refused with the cure",
+        arguments: [
+            (0o644, "chmod 600"), (0o660, "chmod 600"), (0o400, "chmod 600"),
+        ])
     func modes(mode: Int, cure: String) throws {
         _ = try folder.vault()
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.database)
@@ -159,7 +166,8 @@ struct SQLiteAccessTests {
     private func makeFile(_ bytes: [UInt8], at path: String? = nil) throws {
         let path = path ?? folder.database
         try FileManager.default.createDirectory(
-            atPath: folder.place.parent + "/data", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            atPath: folder.place.parent + "/data", withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
         try #require(
             FileManager.default.createFile(atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600]))
     }

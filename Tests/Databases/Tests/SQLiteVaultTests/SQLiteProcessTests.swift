@@ -97,7 +97,9 @@ struct SQLiteProcessTests {
             #expect(try await vault.record(.alice) == [1])
             // Within one hold too: what failed does not end it.
             try await vault.update(.alice) { record in
-                await #expect(throws: VaultError.self) { try await record.replace(with: [UInt8](repeating: 3, count: 500_000)) }
+                await #expect(throws: VaultError.self) {
+                    try await record.replace(with: [UInt8](repeating: 3, count: 500_000))
+                }
                 limitFileSize(to: rlim_t.max)
                 try await record.replace(with: [4])
             }
@@ -150,7 +152,9 @@ struct SQLiteProcessTests {
             }
         }()
         for _ in 0..<5 {
-            let listed = try await vault.keys(of: .delivery).keys.map { $0.components[0] }.filter { !$0.hasPrefix("passing") }
+            let listed = try await vault.keys(of: .delivery).keys.map { $0.components[0] }.filter {
+                !$0.hasPrefix("passing")
+            }
             #expect(listed.count == names.count && Set(listed) == Set(names))
         }
         try await churn
@@ -161,7 +165,9 @@ struct SQLiteProcessTests {
         let vault = try folder.vault()
         for name in ["old", "new", "kept", "removed now"] { try await vault.put([1], under: VaultKey(.signIn, [name])) }
         for name in ["old", "new"] { try await vault.remove(VaultKey(.signIn, [name])) }
-        try folder.edit("UPDATE lease SET freed_at = freed_at - 31 * 86400000 WHERE name = (SELECT name FROM lease WHERE freed_at IS NOT NULL LIMIT 1)")
+        try folder.edit(
+            "UPDATE lease SET freed_at = freed_at - 31 * 86400000 WHERE name = (SELECT name FROM lease WHERE freed_at IS NOT NULL LIMIT 1)"
+        )
         try await vault.remove(VaultKey(.signIn, ["removed now"]))
         #expect(try folder.look("SELECT count(*) FROM lease") == [3])
         #expect(try await vault.record(VaultKey(.signIn, ["kept"])) == [1])

@@ -15,7 +15,9 @@ struct SQLiteTamperTests {
         vault = try folder.vault()
     }
 
-    @Test("VL10: a holder whose fence was changed fails, and the record is whole", arguments: ["fence = fence + 1", "version = version + 1"])
+    @Test(
+        "VL10: a holder whose fence was changed fails, and the record is whole",
+        arguments: ["fence = fence + 1", "version = version + 1"])
     func fence(change: String) async throws {
         try await vault.put([1], under: .alice)
         let error = await #expect(throws: VaultError.self) {
@@ -94,7 +96,8 @@ struct SQLiteTamperTests {
     @Test(
         "a record that was changed, moved or relabelled does not open",
         arguments: [
-            "UPDATE record SET body = zeroblob(length(body)) WHERE rowid = 1", "UPDATE record SET body = x'' WHERE rowid = 1",
+            "UPDATE record SET body = zeroblob(length(body)) WHERE rowid = 1",
+            "UPDATE record SET body = x'' WHERE rowid = 1",
             "UPDATE record SET body = (SELECT body FROM record WHERE rowid = 2) WHERE rowid = 1",
             "UPDATE record SET body = label WHERE rowid = 1", "UPDATE record SET kind = 'sign_in' WHERE rowid = 1",
             "DELETE FROM lease", "DELETE FROM lease; UPDATE record SET version = 0",
@@ -137,14 +140,21 @@ struct SQLiteTamperTests {
         "tables of other types end in an error, not in a trap",
         arguments: [
             ("record", "kind, key, version, label, body, name", "1, 'x', 'y', NULL, 2.5, (SELECT name FROM lease)"),
-            ("record", "name, kind, key, version, label, body", "(SELECT name FROM lease), NULL, NULL, NULL, NULL, NULL"),
+            (
+                "record", "name, kind, key, version, label, body",
+                "(SELECT name FROM lease), NULL, NULL, NULL, NULL, NULL"
+            ),
             ("lease", "name, holder, fence, version, freed_at", "(SELECT name FROM record), 'x', 1e300, x'ff', 'now'"),
-            ("lease", "name, holder, fence, version, freed_at", "(SELECT name FROM record), x'', 9223372036854775807, 1, NULL"),
+            (
+                "lease", "name, holder, fence, version, freed_at",
+                "(SELECT name FROM record), x'', 9223372036854775807, 1, NULL"
+            ),
         ])
     func types(table: String, columns: String, values: String) async throws {
         try await vault.put([1], under: .alice)
         try folder.edit(
-            "CREATE TABLE new (\(columns)); INSERT INTO new VALUES (\(values)); DROP TABLE \(table); ALTER TABLE new RENAME TO \(table)")
+            "CREATE TABLE new (\(columns)); INSERT INTO new VALUES (\(values)); DROP TABLE \(table); ALTER TABLE new RENAME TO \(table)"
+        )
         // What the vault makes of it differs; that it comes back is what counts.
         _ = try? await vault.record(.alice)
         _ = try? await vault.keys(of: .account)
@@ -157,7 +167,9 @@ struct SQLiteTamperTests {
         try await vault.put(Array("a secret token".utf8), under: .alice)
         for suffix in ["", "-wal", "-lock"] {
             let bytes = try Data(contentsOf: URL(filePath: folder.database + suffix))
-            for text in ["a secret token", "service.example", "alice"] { #expect(bytes.range(of: Data(text.utf8)) == nil) }
+            for text in ["a secret token", "service.example", "alice"] {
+                #expect(bytes.range(of: Data(text.utf8)) == nil)
+            }
         }
     }
 

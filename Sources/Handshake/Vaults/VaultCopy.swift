@@ -1,0 +1,83 @@
+/// What a copy from one vault to another did.
+public struct VaultCopyReport: Sendable {
+    /// How many records were written and read back.
+    public internal(set) var copied = 0
+    /// How many were there already with the same contents, as after a copy that was interrupted.
+    public internal(set) var present = 0
+    /// The records that the other vault has with other contents. They were left as they are.
+    public internal(set) var different: [VaultKey] = []
+    /// What could not be read, written or read back, each once. Those records were not copied.
+    public internal(set) var failures: [VaultError] = []
+
+    /// Whether the other vault has every record as this one has it.
+    public var isComplete: Bool { different.isEmpty && failures.isEmpty }
+}
+
+extension Vault {
+    /// Copies every record to another vault, which seals it with its own key.
+    ///
+    /// Each record is held in both vaults while it is copied, and read back from the other one. So a copy may be interrupted at any point
+    /// and repeated: what is there already is only compared. Nothing is removed from either vault.
+    ///
+    /// Use one of the two vaults afterwards and no longer the other. Two copies of an account would refresh with the same refresh token,
+    /// which a server that detects reuse answers by ending the session.
+    ///
+    /// - Parameters:
+    ///   - target: another vault; the same one would wait for itself.
+    ///   - replacing: whether a record that the target has with other contents is replaced. Without it, such a record is reported: only the
+    ///     caller knows which of the two is newer.
+    /// - Returns: what was done. A record that failed does not stop the others.
+    /// - Throws: `CancellationError`, and ``VaultError`` when one of the vaults as a whole cannot be used.
+    @concurrent
+    public func copyRecords(to target: any Vault, replacing: Bool = false) async throws -> VaultCopyReport {
+        var report = VaultCopyReport()
+        var failures = Failures()
+        for kind in VaultKey.Kind.allCases {
+            let listing = try await keys(of: kind)
+            failures.addListed(listing.damaged)
+            for key in listing.keys {
+                try Task.checkCancellation()
+                do {
+                    switch try await copy(key, to: target, replacing: replacing) {
+                    case .copied: report.copied += 1
+                    case .present: report.present += 1
+                    case .different: report.different.append(key)
+                    case .absent: break
+                    }
+                } catch let error as VaultError {
+                    failures.add(error)
+                }
+            }
+        }
+        report.failures = failures.all
+        return report
+    }
+
+    @concurrent
+    private func copy(_ key: VaultKey, to target: any Vault, replacing: Bool) async throws -> CopyOutcome {
+        // Held here too: a refresh between reading and writing would leave the copy with a token that was used.
+        try await update(key) { source in
+            guard let contents = await source.contents else { return .absent }
+            let outcome: CopyOutcome = try await target.update(key) { record in
+                let present = await record.contents
+                if present == contents { return .present }
+                if present != nil, !replacing { return .different }
+                try await record.replace(with: contents)
+                return .copied
+            }
+            guard outcome == .copied else { return outcome }
+            guard try await target.record(key) == contents else {
+                throw VaultError.unavailable(
+                    "a record of kind \(key.kind.rawValue) was not read back as it was written")
+            }
+            return .copied
+        }
+    }
+}
+
+/// What became of one record.
+private enum CopyOutcome: Sendable {
+    case copied, present, different
+    /// It was removed since it was listed.
+    case absent
+}

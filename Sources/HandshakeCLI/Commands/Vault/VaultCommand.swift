@@ -1,0 +1,190 @@
+#if CommandLine
+import ArgumentParser
+import Foundation
+import Handshake
+import OAuth
+#if SQLite
+import SQLiteVault
+#endif
+
+/// What looks after the vault itself.
+struct VaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vault", abstract: "Check, count, create and copy vaults.",
+        subcommands: [VaultCheck.self, VaultStats.self, VaultMigrate.self, VaultCopy.self])
+
+    /// The error of a command that could not read or write some records. Each was shown before.
+    static func failed(_ count: Int, of what: String) -> CommandError {
+        CommandError(
+            status: .vault, code: "vault_incomplete",
+            message: "\(count) \(count == 1 ? "record" : "records") could not be \(what). See the reasons above.")
+    }
+
+    static func json(_ errors: [VaultError]) -> JSONText {
+        .array(
+            errors.map {
+                .object([("code", .string($0.code)), ("message", .string(quoted($0.description, limit: 4096)))])
+            })
+    }
+}
+
+struct VaultCheck: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Read every record, and say which are damaged.",
+        discussion: "Nothing is changed. The exit status is 7 when something is damaged.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let vault = try await VaultChoice(common.vault, settings: try Settings.load()).requireExisting().vault
+        var failures: [VaultError] = []
+        #if SQLite
+        do {
+            try await (vault as? SQLiteVault)?.checkIntegrity()
+        } catch let error as VaultError {
+            failures.append(error)
+        }
+        #endif
+        let inventory = try await vault.inventory()
+        failures += inventory.failures
+        if common.json {
+            Output.result(
+                JSONText.object([
+                    ("healthy", .bool(failures.isEmpty)), ("records", .integer(Int64(inventory.records))),
+                    ("failures", VaultCommand.json(failures)),
+                ]).text)
+        } else {
+            Output.result("\(inventory.records) records can be read, \(failures.count) cannot.")
+        }
+        for failure in failures { _ = Failure.report(failure) }
+        if !failures.isEmpty { throw VaultCommand.failed(failures.count, of: "read") }
+    }
+}
+
+struct VaultStats: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats", abstract: "Count the records of each kind and their bytes.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let choice = try VaultChoice(common.vault, settings: try Settings.load())
+        let inventory = try await choice.requireExisting().vault.inventory()
+        print(inventory, at: choice.location)
+        for failure in inventory.failures { _ = Failure.report(failure) }
+        if !inventory.failures.isEmpty { throw VaultCommand.failed(inventory.failures.count, of: "read") }
+    }
+
+    private func print(_ inventory: VaultInventory, at location: String) {
+        if common.json {
+            let kinds = inventory.counts.map { count in
+                JSONText.object([
+                    ("kind", .string(count.kind.rawValue)), ("records", .integer(Int64(count.records))),
+                    ("bytes", .integer(Int64(count.bytes))), ("largest", .integer(Int64(count.largest))),
+                ])
+            }
+            return Output.result(
+                JSONText.object([
+                    ("vault", .string(location)), ("records", .integer(Int64(inventory.records))),
+                    ("bytes", .integer(Int64(inventory.bytes))),
+                    ("unreadable", .integer(Int64(inventory.failures.count))),
+                    ("kinds", .array(kinds)),
+                ]).text)
+        }
+        let rows = inventory.counts.map { ["\($0.kind.rawValue)", "\($0.records)", "\($0.bytes)", "\($0.largest)"] }
+        let total = [
+            "total", "\(inventory.records)", "\(inventory.bytes)", "\(inventory.counts.map(\.largest).max() ?? 0)",
+        ]
+        for line in Table.lines([["KIND", "RECORDS", "BYTES", "LARGEST"]] + rows + [total]) { Output.result(line) }
+    }
+}
+
+struct VaultMigrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Create the vault, or upgrade one that an older version made.",
+        discussion:
+            "Idempotent. A vault in a database is created by this command alone; one of files also by the first sign-in."
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let choice = try VaultChoice(common.vault, settings: try Settings.load())
+        let isNew = try await choice.migrate()
+        if common.json {
+            Output.result(JSONText.object([("vault", .string(choice.location)), ("created", .bool(isNew))]).text)
+        } else {
+            Output.note(isNew ? "Created the vault \(choice.location)." : "The vault \(choice.location) is up to date.")
+        }
+    }
+}
+
+struct VaultCopy: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy", abstract: "Copy every record to another vault, and compare each with what is read back.",
+        discussion: """
+            FROM and TO are written as for --vault, such as files:DIR or sqlite:FILE. A copy that was interrupted is completed by the same command. \
+            Use only one of the two vaults afterwards: if both refresh an account, services that detect reuse end its session.
+            """)
+
+    @Argument(help: "The vault to read.")
+    var from: String
+
+    @Argument(help: "The vault to write.")
+    var to: String
+
+    @Flag(help: "Replace records that TO has with other contents.")
+    var replace = false
+
+    @Flag(help: "Print the result as one JSON object, and errors as JSON too.")
+    var json = false
+
+    @Flag(help: "Print only results and errors.")
+    var quiet = false
+
+    func run() async throws {
+        let settings = try Settings.load()
+        let (source, target) = (
+            try VaultChoice(from, named: "FROM", settings: settings),
+            try VaultChoice(to, named: "TO", settings: settings)
+        )
+        guard !source.isMemory, !target.isMemory else {
+            throw CommandError.usage("A vault in memory ends with the command. Name two vaults that stay.")
+        }
+        guard source.storage != target.storage else {
+            throw CommandError.usage("FROM and TO are the same vault, “\(quoted(from, limit: 200))”.")
+        }
+        let report = try await source.requireExisting().vault.copyRecords(to: target.open().vault, replacing: replace)
+        print(report)
+        for failure in report.failures { _ = Failure.report(failure) }
+        for key in report.different {
+            Output.note(
+                "handshake: the \(key.kind.rawValue) “\(quoted(key.components.last ?? "", limit: 200))” differs and was left as it is"
+            )
+        }
+        if !report.failures.isEmpty { throw VaultCommand.failed(report.failures.count, of: "copied") }
+        guard report.different.isEmpty else {
+            throw CommandError(
+                status: .vault, code: "vault_different",
+                message:
+                    "\(report.different.count) records are in both vaults with different contents, and were left as they are. "
+                    + "If FROM has the newer ones, run the command again with --replace")
+        }
+        Output.note("Every record of FROM is in TO. Use TO from now on, and remove FROM when you no longer need it.")
+    }
+
+    private func print(_ report: VaultCopyReport) {
+        if json {
+            return Output.result(
+                JSONText.object([
+                    ("copied", .integer(Int64(report.copied))), ("present", .integer(Int64(report.present))),
+                    ("different", .integer(Int64(report.different.count))),
+                    ("failures", VaultCommand.json(report.failures)),
+                ]).text)
+        }
+        Output.result(
+            "\(report.copied) records copied, \(report.present) there already, \(report.different.count) different, "
+                + "\(report.failures.count) failed")
+    }
+}
+#endif

@@ -1,0 +1,100 @@
+import Foundation
+import Handshake
+import Testing
+
+extension CommandTests {
+    @Suite("Looking after the vault")
+    struct VaultCommandTests {
+        private let command: Command
+        private var files: String { "files:\(command.folder)/first" }
+
+        init() throws { command = try Command() }
+
+        /// A vault with three records that the command can open.
+        private func fill() async throws {
+            _ = try await command.run("vault", "migrate", "--vault", files)
+            for name in ["a", "b", "c"] { try await put(Array(name.utf8), under: name) }
+        }
+
+        private func put(_ contents: [UInt8], under name: String) async throws {
+            let folder = command.folder + "/first"
+            let identifier = try #require(try VaultIdentifier.ofVault(in: folder))
+            let vault = try FileVault(
+                directory: folder, keyFile: "\(command.folder)/.config/handshake/keys/\(identifier).key")
+            try await vault.update(VaultKey(.delivery, [name])) { try await $0.replace(with: contents) }
+        }
+
+        private func record() throws -> String {
+            let names = try FileManager.default.subpathsOfDirectory(atPath: command.folder + "/first")
+            return "\(command.folder)/first/" + (try #require(names.first { $0.utf8.count == 67 }))
+        }
+
+        @Test("migrate creates a vault once; check and stats read it, and refuse one that is not there")
+        func created() async throws {
+            for line in ["check", "stats"] {
+                let done = try await command.run("vault", line, "--vault", files, "--json")
+                #expect(done.ending == .status(7) && done.stderr.contains("vault_missing"), "\(done)")
+            }
+            for isNew in [true, false] {
+                let done = try await command.run("vault", "migrate", "--vault", files, "--json")
+                #expect(done.json["created"] as? Bool == isNew)
+                #expect(done.json["vault"] as? String == files)
+            }
+            try await fill()
+            let check = try await command.run("vault", "check", "--vault", files, "--json")
+            #expect(check.json["healthy"] as? Bool == true && check.json["records"] as? Int == 3)
+            let stats = try await command.run("vault", "stats", "--vault", files, "--json")
+            let kinds = stats.json["kinds"] as? [[String: Any]]
+            #expect(kinds?.first?["kind"] as? String == "delivery" && kinds?.first?["bytes"] as? Int == 3)
+        }
+
+        @Test("a copy is complete and can be repeated; a record that differs is left, or replaced with --replace")
+        func copied() async throws {
+            try await fill()
+            let target = "files:\(command.folder)/second"
+            for (copied, present) in [(3, 0), (0, 3)] {
+                let done = try await command.run("vault", "copy", files, target, "--json")
+                #expect(done.ending == .status(0), "\(done)")
+                #expect(done.json["copied"] as? Int == copied && done.json["present"] as? Int == present)
+            }
+            try await put([9], under: "a")
+            let different = try await command.run("vault", "copy", files, target)
+            #expect(different.ending == .status(7) && different.stderr.contains("--replace"), "\(different)")
+            let replaced = try await command.run("vault", "copy", files, target, "--replace", "--json")
+            #expect(replaced.ending == .status(0) && replaced.json["copied"] as? Int == 1, "\(replaced)")
+        }
+
+        @Test("damage is status 7 with each reason, and what is whole is copied")
+        func damaged() async throws {
+            try await fill()
+            try Data(repeating: 0, count: 80).write(to: URL(filePath: record()))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: record())
+            let check = try await command.run("vault", "check", "--vault", files, "--json")
+            #expect(check.ending == .status(7) && check.json["healthy"] as? Bool == false, "\(check)")
+            #expect(check.stderr.contains("vault_damaged"))
+            let copy = try await command.run("vault", "copy", files, "files:\(command.folder)/second", "--json")
+            #expect(copy.ending == .status(7) && copy.json["copied"] as? Int == 2, "\(copy)")
+        }
+
+        @Test(
+            "a vault that cannot be copied is a wrong command line",
+            arguments: ["memory", "files:FOLDER/first", "files:FOLDER/link"])
+        func same(target: String) async throws {
+            try await fill()
+            try FileManager.default.createSymbolicLink(
+                atPath: command.folder + "/link", withDestinationPath: command.folder + "/first")
+            let done = try await command.run("vault", "copy", files, target.replacing("FOLDER", with: command.folder))
+            #expect(done.ending == .status(64), "\(done)")
+        }
+
+        @Test("a build without SQLite says how to build it in")
+        func withoutTrait() async throws {
+            let done = try await command.run("accounts", "--vault", "sqlite:\(command.folder)/a.sqlite")
+            // A build with the trait lists the accounts of a vault that is not there: none.
+            guard done.ending != .status(0) else { return }
+            #expect(done.ending == .status(64), "\(done)")
+            #expect(done.stderr.contains("swift build -c release --product handshake --traits Everything,SQLite"))
+            #expect(done.stderr.contains("libsqlite3-dev"))
+        }
+    }
+}

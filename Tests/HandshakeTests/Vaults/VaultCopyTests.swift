@@ -1,0 +1,142 @@
+import Foundation
+import Handshake
+import TestFixtures
+import Testing
+
+@Suite("Copying and counting vaults", .heavy)
+struct VaultCopyTests {
+    private let folder: VaultFolder
+    private let files: FileVault
+
+    init() async throws {
+        folder = try VaultFolder()
+        files = try folder.open()
+        for (kind, name, size) in [(.account, "a", 10), (.account, "b", 20), (.signIn, "c", 5)]
+            as [(VaultKey.Kind, String, Int)]
+        {
+            try await files.put([UInt8](repeating: 1, count: size), under: VaultKey(kind, [name]))
+        }
+    }
+
+    @Test("a copy has every record, and a second one finds all of them there")
+    func whole() async throws {
+        let target = MemoryVault()
+        let first = try await files.copyRecords(to: target)
+        #expect(first.copied == 3 && first.present == 0 && first.isComplete)
+        let second = try await files.copyRecords(to: target)
+        #expect(second.copied == 0 && second.present == 3 && second.isComplete)
+        for kind in VaultKey.Kind.allCases {
+            for key in try await files.keys(of: kind).keys {
+                #expect(try await target.record(key) == files.record(key))
+            }
+        }
+        #expect(try await files.inventory().records == 3)
+    }
+
+    @Test("a copy that failed or was cancelled on the way is completed by the next", arguments: [true, false])
+    func resumed(isCancelled: Bool) async throws {
+        let target = FailingVault(after: 1, isCancelled: isCancelled)
+        if isCancelled {
+            await #expect(throws: CancellationError.self) { try await files.copyRecords(to: target) }
+        } else {
+            let report = try await files.copyRecords(to: target)
+            #expect(report.copied == 1 && !report.isComplete && !report.failures.isEmpty)
+        }
+        let report = try await files.copyRecords(to: target.vault)
+        #expect(report.copied == 2 && report.present == 1 && report.isComplete)
+    }
+
+    @Test("a record that differs is reported and left, and replaced only when the caller says so")
+    func different() async throws {
+        let target = MemoryVault()
+        let key = VaultKey(.account, ["a"])
+        try await target.put([9], under: key)
+        let report = try await files.copyRecords(to: target)
+        #expect(report.different == [key] && report.copied == 2 && !report.isComplete)
+        #expect(try await target.record(key) == [9])
+        #expect(try await files.copyRecords(to: target, replacing: true).isComplete)
+        #expect(try await target.record(key)?.count == 10)
+    }
+
+    @Test("a record that is not read back as it was written is a failure")
+    func readBack() async throws {
+        let report = try await files.copyRecords(to: ForgetfulVault())
+        #expect(
+            report.copied == 0
+                && report.failures.map(\.code) == ["vault_unavailable", "vault_unavailable", "vault_unavailable"])
+    }
+
+    @Test("a record is held while it is copied, so a refresh before it is copied too and one after it waits")
+    func held() async throws {
+        let key = VaultKey(.account, ["a"])
+        let target = MemoryVault()
+        let copying = try await files.update(key) { record in
+            let copying = Task { try await files.copyRecords(to: target) }
+            #expect(try await target.record(key) == nil)
+            try await record.replace(with: [7])
+            return copying
+        }
+        #expect(try await copying.value.isComplete)
+        #expect(try await target.record(key) == [7])
+    }
+
+    @Test("a damaged record is reported once, by count and copy, and the others are there")
+    func damaged() async throws {
+        let path = try await folder.put([3], under: .alice)
+        try Files.write([UInt8](repeating: 0, count: 60), to: path)
+        let inventory = try await files.inventory()
+        #expect(inventory.records == 3 && inventory.bytes == 35 && inventory.failures.map(\.code) == ["vault_damaged"])
+        let report = try await files.copyRecords(to: MemoryVault())
+        #expect(report.copied == 3 && report.failures.map(\.code) == ["vault_damaged"])
+    }
+
+    @Test("a count tells records, bytes and the largest of each kind that there is")
+    func counted() async throws {
+        let counts = try await files.inventory().counts
+        #expect(counts.map(\.kind) == [.account, .signIn])
+        #expect(
+            counts.map(\.records) == [2, 1] && counts.map(\.bytes) == [30, 5] && counts.map(\.largest) == [20, 5])
+    }
+}
+
+/// A vault that fails, or whose task is cancelled, after some updates.
+private struct FailingVault: Vault {
+    let vault = MemoryVault()
+    private let left: Shared<Int>
+    private let isCancelled: Bool
+
+    init(after count: Int, isCancelled: Bool) {
+        left = Shared(count)
+        self.isCancelled = isCancelled
+    }
+
+    func record(_ key: VaultKey) async throws -> [UInt8]? { try await vault.record(key) }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { try await vault.keys(of: kind) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        let isOver = left.change { left in
+            left -= 1
+            return left < 0
+        }
+        guard !isOver else {
+            throw isCancelled ? CancellationError() : VaultError.unavailable("\(key.components)") as any Error
+        }
+        return try await vault.update(key, body)
+    }
+}
+
+/// A vault that says it wrote, and did not.
+private struct ForgetfulVault: Vault {
+    func record(_ key: VaultKey) async throws -> [UInt8]? { nil }
+
+    func keys(of kind: VaultKey.Kind) async throws -> VaultListing { VaultListing(keys: []) }
+
+    func update<Result: Sendable>(
+        _ key: VaultKey, _ body: @Sendable (any LockedRecord) async throws -> Result
+    ) async throws -> Result {
+        try await MemoryVault().update(key, body)
+    }
+}
