@@ -113,4 +113,35 @@ struct JSONValueTests {
         let value = try JSONValue(parsing: Array(text.utf8))
         #expect(try JSONValue(parsing: Array(value.json.utf8)) == value)
     }
+
+    @Test("an object finds, replaces and removes its members however many there are", arguments: [1, 16, 17, 40])
+    func members(count: Int) throws {
+        let names = (0..<count).map { "name \($0)" }
+        let text = "{" + names.map { "\"\($0)\":\"\($0)\"" }.joined(separator: ",") + "}"
+        var object = try #require(try JSONValue(parsing: Array(text.utf8)).object)
+        #expect(object.count == count && object.keys == names.sorted())
+        for name in names { #expect(object[name] == .string(name)) }
+        #expect(object["name"] == nil)
+
+        let reversed = JSONObject(names.reversed().map { (key: $0, value: .string($0)) })
+        #expect(reversed == object && reversed.hashValue == object.hashValue)
+        object["name 0"] = .null
+        #expect(object != reversed && object.count == count && object["name 0"] == .null)
+        for name in names {
+            object[name] = nil
+            #expect(object[name] == nil)
+        }
+        #expect(object.isEmpty && object == JSONObject())
+        object["again"] = .null
+        #expect(object.keys == ["again"])
+    }
+
+    @Test("a name that occurs twice is refused however many members there are", arguments: [1, 16, 17, 40])
+    func repeatedName(count: Int) {
+        let names = (0..<count).map { "name \($0)" }
+        for name in [names[0], names[count - 1]] {
+            let text = "{" + (names + [name]).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+            #expect(throws: JSONValue.SyntaxError.self) { try JSONValue(parsing: Array(text.utf8)) }
+        }
+    }
 }
