@@ -23,7 +23,7 @@ struct DPoPRefreshTests {
             let refused = account.record.grant.accessToken
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<1_000 {
-                    group.addTask { try await account.record(after: refused).grant.accessToken.reveal() }
+                    group.addTask { try await account.credential(after: refused).token.reveal() }
                 }
                 var tokens: Set<String> = []
                 for try await token in group { tokens.insert(token) }
