@@ -62,7 +62,7 @@ final class Command: Sendable {
         let inputFile = folder + "/input-\(UUID().uuidString)"
         try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
         return try RunningCommand(
-            try Self.binary(), arguments, input: inputFile, environment: all.filter { !$0.value.isEmpty })
+            try Self.binary(), arguments, input: inputFile, environment: all.filter { !$0.value.isEmpty }, of: self)
     }
 
     /// Runs the command to its end.
@@ -109,12 +109,17 @@ struct FinishedCommand: Sendable, CustomStringConvertible {
 /// A command at work. A class, because it ends the process when it is dropped.
 final class RunningCommand: Sendable {
     let process: pid_t
+    /// Keeps the home until the process has ended: it would make the folder again.
+    private let command: Command
     private let output: Int32
     private let errors: Int32
     private let hasEnded = Flag()
 
     /// Signals have their default meaning in the process, however these tests were started.
-    fileprivate init(_ path: String, _ arguments: [String], input: String, environment: [String: String]) throws {
+    fileprivate init(
+        _ path: String, _ arguments: [String], input: String, environment: [String: String], of command: Command
+    ) throws {
+        self.command = command
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pipe(&out) == 0, pipe(&err) == 0 else { throw Command.Failure(description: "no pipe") }
         for end in [out[0], err[0]] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
