@@ -38,7 +38,7 @@ extension PlacesSynchronizer {
     }
 
     /// Confirms what only waits for time to pass. For sources that fall silent when the user stands still. Call it
-    /// about once a second; the last fix holds for ``GeofenceMonitor/Configuration/maximumAge``.
+    /// about once a second; the last fix holds for `GeofenceMonitor.Configuration.maximumAge`.
     ///
     /// - Parameter now: the present.
     /// - Returns: what happened, and the crossings that were recorded.

@@ -10,7 +10,7 @@ public import OAuth
 ///
 /// **Guarantee.** The process may end between any two steps, as by `kill -9`:
 ///
-/// 1. A crossing that ``record(_:)`` or ``receive(_:now:)`` returned reaches the service, or ends with
+/// 1. A crossing that `record` or ``receive(_:now:)`` returned reaches the service, or ends with
 ///    ``PlaceEvent/discarded(_:_:)``. Where the user is and the crossings found by that are one record of the vault, written before
 ///    the queue; the next launch, or the next synchronization of any process, moves them to the queue.
 /// 2. A crossing stays in the queue until the service has answered its upload, so it may be sent again, always under the same
