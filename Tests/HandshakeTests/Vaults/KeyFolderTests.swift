@@ -86,6 +86,19 @@ struct KeyFolderTests {
         #expect("\(error.map { "\($0)" } ?? "")".contains("chmod go-w \(place.keys.path)"))
     }
 
+    @Test("E5: no key is read out of a folder that other users can write to", arguments: [0o777, 0o770, 0o702])
+    func openFolderOnRead(_ mode: Int) async throws {
+        let vault = try #require(try place.keys.make(folder.directory))
+        try await vault.put([1], under: .alice)
+        let identifier = try #require(try VaultIdentifier.ofVault(in: folder.directory))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: place.keys.path)
+        let error = #expect(throws: VaultError.self) { try place.keys.open(folder.directory, identifier) }
+        #expect(error?.code == "vault_denied")
+        #expect("\(error.map { "\($0)" } ?? "")".contains("chmod go-w \(place.keys.path)"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.keys.path)
+        #expect(try await place.keys.open(folder.directory, identifier).record(.alice) == [1])
+    }
+
     #if os(Linux) || os(macOS)
     /// 20 rounds, or as many as `HANDSHAKE_KILL_ROUNDS` says.
     @Test("E1, E6: kill -9 at any moment of the move loses no key")

@@ -34,9 +34,11 @@ package struct KeyFolder: Sendable {
 
     /// Opens a vault whose key lies here.
     ///
-    /// - Throws: as `FileVault`'s initializer; ``VaultError/locked(_:)`` when the key is missing.
+    /// - Throws: as `FileVault`'s initializer; ``VaultError/locked(_:)`` when the key is missing;
+    ///   ``VaultError/denied(what:reason:)`` for a folder in which other users can replace the key.
     package func open(_ directory: String, _ identifier: VaultIdentifier) throws(VaultError) -> FileVault {
-        try FileVault(directory: directory, keyFile: file(of: identifier))
+        if let folder = try Folder.open(path, isOurs: false) { try requireTrusted(folder) }
+        return try FileVault(directory: directory, keyFile: file(of: identifier))
     }
 
     /// Makes a vault in an empty or missing folder, its key first, so that no vault exists without its key.
@@ -85,8 +87,12 @@ package struct KeyFolder: Sendable {
     /// Other users may look into the folder, as into `~/.config`, but must not be able to replace what lies there.
     func openOrMake() throws(VaultError) -> Folder {
         let folder = try Folder.openOrMake(path, isOurs: false)
+        try requireTrusted(folder)
+        return folder
+    }
+
+    private func requireTrusted(_ folder: borrowing Folder) throws(VaultError) {
         try folder.describing(path) { () throws(SystemFailure) in try folder.descriptor.status() }
             .requireTrustedFolder(at: path)
-        return folder
     }
 }
