@@ -3,7 +3,7 @@
 /// Every error of an exchange passes its text through here. Some servers quote in their explanations what they
 /// received or what they meant to send.
 struct Redaction: Sendable {
-    /// The secrets as bytes; the longest first.
+    /// The secrets as bytes, plain and in Base64; the longest first.
     private let secrets: [[UInt8]]
 
     /// The most that is read of one text, in bytes.
@@ -15,10 +15,31 @@ struct Redaction: Sendable {
 
     /// A redaction of these secrets. Without any it still removes what looks like a token.
     init(_ secrets: [Secret] = []) {
-        self.secrets =
-            Set(secrets.map { Array($0.reveal().utf8) }).filter { $0.count >= Self.minimumLength }
-            .sorted { $0.count > $1.count }
+        let plain = secrets.map { Array($0.reveal().utf8) }.filter { $0.count >= Self.minimumLength }
+        self.secrets = Set(plain.flatMap { [$0] + Self.encodings(of: $0) }).sorted { $0.count > $1.count }
     }
+
+    /// What stands of a secret in the Base64 of any text with the secret in it, such as Basic credentials: it depends on
+    /// the number of bytes before it, and on its neighbours only at its two ends. In both alphabets.
+    private static func encodings(of secret: [UInt8]) -> [[UInt8]] {
+        (0..<3).flatMap { shift -> [[UInt8]] in
+            let bytes = [UInt8](repeating: 0, count: shift) + secret
+            let whole = Array(Base64.encode(bytes).utf8.prefix { $0 != UInt8(ascii: "=") })
+            let inner = Array(whole.dropFirst(shift == 0 ? 0 : shift + 1).dropLast(bytes.count.isMultiple(of: 3) ? 0 : 1))
+            guard inner.count >= shortestEncoding else { return [] }
+            let forURLs = inner.map { byte in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                default: byte
+                }
+            }
+            return forURLs == inner ? [inner] : [inner, forURLs]
+        }
+    }
+
+    /// Fewer characters of Base64 say little of a secret, and stand in ordinary words.
+    private static let shortestEncoding = 5
 
     /// The text, cut, without secrets, without words that look like a token, and fit for a message.
     func callAsFunction(_ text: String, limit: Int = 500) -> String {
@@ -71,6 +92,11 @@ struct Redaction: Sendable {
         output.reserveCapacity(bytes.count)
         var offset = 0
         while offset < bytes.count {
+            guard mayBegin(secret[0], with: bytes[offset]) else {
+                output.append(bytes[offset])
+                offset += 1
+                continue
+            }
             var same = agreement(of: secret, with: bytes, at: offset, readsEscapes: false)
             if same.count < wanted { same = agreement(of: secret, with: bytes, at: offset, readsEscapes: true) }
             if same.count >= wanted {
@@ -82,6 +108,14 @@ struct Redaction: Sendable {
             }
         }
         return output
+    }
+
+    /// Whether a character may be the first of a secret: it is that, or an escape begins with it.
+    private static func mayBegin(_ first: UInt8, with byte: UInt8) -> Bool {
+        switch byte {
+        case first, UInt8(ascii: "%"), UInt8(ascii: "\\"), UInt8(ascii: "&"), UInt8(ascii: "+"): true
+        default: false
+        }
     }
 
     /// How many bytes of a secret stand in a text from `offset` on, and where they end.

@@ -51,7 +51,7 @@ public enum ResourceDemand: Sendable, Hashable {
     private static func words(
         _ name: String, of challenge: AuthenticationChallenge?, hiding secrets: [Secret]
     ) -> [String] {
-        let redaction = Redaction(secrets + secrets.map(\.encoded))
+        let redaction = Redaction(secrets)
         return (challenge?.parameters[name] ?? "").split(separator: " ").map(String.init)
             .filter { $0.utf8.count <= Redaction.maximumLength && redaction.hidingSecrets(in: $0).isIdentical(to: $0) }
             .filter { $0.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C } && $0.first != "-" }

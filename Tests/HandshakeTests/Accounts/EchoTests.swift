@@ -21,8 +21,11 @@ struct EchoTests {
         var pieces: [String] {
             let bytes = rawValue.utf8.prefix(8).map { String($0, radix: 16) }
             let escaped = [bytes.map { "%" + $0 }.joined(), bytes.map { #"\u00"# + $0 }.joined()]
-            guard self == .long else { return escaped + ["cnry/zbr", #"cnry\/zbr"#, "cnry%2fzbr", "cnry%2Fzbr"] }
             let encoded = [rawValue, "app:\(rawValue)"].map { Data($0.utf8).base64EncodedString() }
+            guard self == .long else {
+                return escaped + ["cnry/zbr", #"cnry\/zbr"#, "cnry%2fzbr", "cnry%2Fzbr"]
+                    + encoded.map { String($0.dropFirst(6).prefix(8)) }
+            }
             return escaped + ["canary0123456789", "canary9876543210"]
                 + encoded.flatMap { [String($0.dropFirst(6).prefix(16)), String($0.dropFirst(28).prefix(16))] }
         }
@@ -67,8 +70,8 @@ struct EchoTests {
             switch spelling {
             case .plain, .upperPercent, .lowerPercent, .escapedSlash: canary == .long || knowsSecret
             case .allPercent, .escapedUnicode: knowsSecret
-            case .base64: canary == .long
-            case .credentials: canary == .long && !isAPI
+            case .base64: canary == .long || knowsSecret
+            case .credentials: (canary == .long || knowsSecret) && !isAPI
             }
         }
 
@@ -187,8 +190,22 @@ struct EchoTests {
         let echoed = spelling(Canary.long.rawValue)
         let query = PercentEncoding.query(echoed)
         let scene = try await Scene(.long)
-        for redirect in [
-            "error=\(query)&error_description=\(query)&error_uri=\(query)&state=STATE",
+        let issuer = "https%3A%2F%2Fop.example"
+        // The error of a redirect is quoted, and only the request knows that it repeats its state.
+        let browser = ScriptedBrowser { page in
+            let state = page.url.firstMatch(of: /state=([^&]+)/).map { String($0.1) } ?? ""
+            scene.hide(state)
+            let text = PercentEncoding.query("sorry " + spelling(state))
+            return ScriptedProvider.redirect + "?error=invalid_request&error_description=\(text)&state=\(state)&iss=\(issuer)"
+        }
+        scene.print(try #require(await handshakeError { try await scene.plainApp().signIn(through: browser) }))
+        let lines = scene.takeLines()
+        #expect(lines.contains { $0.contains("sorry") && $0.contains("(secret)") }, "the text is quoted")
+        for line in lines.filter(scene.isShown) { Issue.record("the state: \(line)") }
+        // A secret that the request does not know is recognized where it looks like a token.
+        let isRecognized = spelling != .allPercent && spelling != .escapedUnicode
+        for redirect in (isRecognized
+            ? ["error=\(query)&error_description=\(query)&error_uri=\(query)&state=STATE"] : []) + [
             "code=\(query)&state=\(query)", "code=\(query)&error=x&error_description=\(query)&state=STATE",
             "code=\(query)&iss=\(query)&state=STATE", "code=\(query)&code=\(query)&state=STATE",
             "code=\(query)&state=STATE&error_description=STATE&error=x",
@@ -197,6 +214,7 @@ struct EchoTests {
                 let state = page.url.firstMatch(of: /state=([^&]+)/).map { String($0.1) } ?? ""
                 scene.hide(state)
                 return ScriptedProvider.redirect + "?" + redirect.replacing("STATE", with: state)
+                    + (redirect.contains("iss=") ? "" : "&iss=\(issuer)")
             }
             let answer = Self.answer(400, Self.contents[0], echoed)
             scene.provider.change { $0.overrides["/token"] = { _ in answer } }
@@ -314,8 +332,16 @@ struct EchoTests {
             }
         }
 
-        /// Hides the state of a request too.
-        func hide(_ state: String) { states.change { $0.append(state) } }
+        /// Hides the state of a request too, in every spelling.
+        func hide(_ state: String) {
+            let bytes = state.utf8.prefix(8).map { String($0, radix: 16) }
+            let pieces = [
+                String(state.prefix(16)), bytes.map { "%" + $0 }.joined(), bytes.map { #"\u00"# + $0 }.joined(),
+                String(Data(state.utf8).base64EncodedString().dropFirst(6).prefix(12)),
+                String(Data("app:\(state)".utf8).base64EncodedString().dropFirst(10).prefix(12)),
+            ]
+            states.change { $0 += pieces }
+        }
 
         /// Whether a line shows a piece of a secret.
         func isShown(in line: String) -> Bool {
