@@ -11,7 +11,8 @@ import pytest
 
 import leaks
 from command import Handshake, Login
-from strangers import Stranger, wait_for
+from strangers import Stranger, http, wait_for
+from terminal import Terminal
 
 
 def test_the_search_itself_finds_what_it_looks_for(tmp_path: Path) -> None:
@@ -91,3 +92,21 @@ def test_a_link_in_place_of_a_record_is_refused(handshake: Handshake, django: St
         file.rename(elsewhere)
         file.symlink_to(elsewhere)
     assert handshake.run("token", "mine").status == 7
+
+
+@pytest.mark.parametrize("arguments", [["token", "mine"], ["token", "mine", "--json"], ["headers", "mine"]], ids=" ".join)
+def test_a_token_is_shown_on_a_terminal_after_a_yes_only(handshake: Handshake, mcp: Stranger, arguments: list[str]) -> None:
+    login = handshake.begin_login("mine", "--resource", mcp.facts["resource"])
+    redirect = http().get(login.url, allow_redirects=False, timeout=10).headers["location"]
+    assert http().get(redirect, timeout=10).status_code == 200
+    login.finish().ok()
+    token = handshake.token("mine")
+    for answer, shown, status in (("no", False, 2), ("", False, 2), ("yes", True, 0)):
+        terminal = Terminal([str(handshake.path), *arguments], handshake.environment, columns=2000)
+        terminal.expect("Show the access token on this terminal")
+        assert token not in terminal.text
+        terminal.type(answer + "\n")
+        assert terminal.finish() == status, terminal.text
+        assert (token in terminal.text) == shown, terminal.text
+    terminal = Terminal([str(handshake.path), *arguments, "--show"], handshake.environment, columns=2000)
+    assert terminal.finish() == 0 and token in terminal.text

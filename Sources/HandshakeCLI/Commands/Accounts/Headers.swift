@@ -27,6 +27,9 @@ struct Headers: BoundedCommand {
     @Option(help: "One JSON object, or one field a line.")
     var format: Format = .lines
 
+    @Flag(help: "Print them on a terminal too, without asking.")
+    var show = false
+
     @Option(help: .timeout)
     var timeout = 60
 
@@ -36,6 +39,7 @@ struct Headers: BoundedCommand {
         let vault = try await common.existingVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
         guard !known.account.status.isBound else { throw CommandError.usage(known.boundTokenNote) }
+        try await SecretDisplay.confirm("the access token", isWanted: show)
         let fields = try await known.use { try await $0.authorizationFields(for: address) }
         if common.json || format == .json {
             Output.result(JSONText.object(fields.map { ($0.name.rawName, .string($0.value)) }).text)

@@ -12,7 +12,7 @@ struct Token: BoundedCommand {
         abstract: "Print a valid access token, refreshed if necessary.",
         discussion:
             """
-            Pass it to a program through a pipe or a variable. Other processes can read arguments. A token that is bound to a key (DPoP) \
+            Pass it to a program through a pipe or a variable; on a terminal you are asked first. Other processes can read arguments. A token that is bound to a key (DPoP) \
             is of no use to a program without that key: send its requests with handshake request.
             """)
 
@@ -28,6 +28,9 @@ struct Token: BoundedCommand {
     @Option(help: "The access token, or the ID token that tells another program who signed in.")
     var kind: Kind = .access
 
+    @Flag(help: "Print it on a terminal too, without asking.")
+    var show = false
+
     @Option(help: .timeout)
     var timeout = 60
 
@@ -40,6 +43,7 @@ struct Token: BoundedCommand {
         }
         let vault = try await common.existingVault(try Settings.load())
         let known = try await KnownAccount.open(account, in: vault)
+        try await SecretDisplay.confirm(kind == .access ? "the access token" : "the ID token", isWanted: show)
         let token = try await known.use { account in
             switch kind {
             case .access where minimumValidity == nil: try await account.accessToken()
