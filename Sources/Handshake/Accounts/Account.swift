@@ -191,7 +191,7 @@ extension HandshakeError {
         switch self {
         case .network, .refreshUncertain: true
         case .exchange(.server(let error)): !error.isInvalidGrant
-        case .exchange(.refused(let refusal)): refusal.check.mayNeedNewKeys
+        case .exchange(.refused(let refusal)): refusal.check.mayNeedNewKeys || refusal.check == .movedEndpoint
         case .exchange(.malformed(let step, _, _, _)): step != .idToken
         case .exchange(.redirected), .undiscovered, .vault: true
         case .signInRequired(_, .notRefreshable): true

@@ -42,13 +42,15 @@ struct AccountRecord: Sendable {
     var refreshMethod: RefreshMethod
     /// Rises with each stored change of the grant, so that two holders can tell which is newer.
     var generation: Int
-    /// The discovered server's metadata as of the sign-in; nil for a service that is described by hand.
+    /// The discovered server's metadata, at most a week older than the last refresh; nil for a service that is described by hand.
     var server: AuthorizationServerMetadata? {
         get { boxedServer?.metadata }
         set { boxedServer = newValue.map(BoxedServer.init) }
     }
     /// In a box, because it is large, and every wait for a record would have a copy.
     private var boxedServer: BoxedServer?
+    /// When ``server`` was fetched, in seconds since 1970; nil in records of before it was noted.
+    var serverAt: Double?
     /// How the grant is bound to a key (RFC 9449); nil for bearer tokens.
     var binding: TokenBinding?
 
@@ -62,7 +64,8 @@ struct AccountRecord: Sendable {
 
     init(
         id: AccountID, grant: Grant, unchecked: Unchecked? = nil, state: State, refreshMethod: RefreshMethod,
-        generation: Int, server: AuthorizationServerMetadata? = nil, binding: TokenBinding? = nil
+        generation: Int, server: AuthorizationServerMetadata? = nil, serverAt: Double? = nil,
+        binding: TokenBinding? = nil
     ) {
         self.id = id
         self.grant = grant
@@ -71,6 +74,7 @@ struct AccountRecord: Sendable {
         self.refreshMethod = refreshMethod
         self.generation = generation
         boxedServer = server.map(BoxedServer.init)
+        self.serverAt = serverAt
         self.binding = binding
     }
 

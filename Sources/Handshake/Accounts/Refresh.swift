@@ -78,6 +78,7 @@ extension Account {
     }
 
     private func performRefresh(_ stored: AccountRecord, in locked: any LockedRecord) async throws -> AccountRecord {
+        let stored = try await withCurrentServer(stored)
         let key = try await proofKey(for: stored)
         guard let request = try await refreshRequest(for: stored, provingBy: key) else {
             // A token that lives may do elsewhere, or to its last second: only its expiry ends such a session.

@@ -27,6 +27,8 @@ private struct StoredAccount: Codable {
     let isBrought: Bool?
     let generation: Int
     let server: StoredServer?
+    /// Absent in records of before it was noted.
+    let serverAt: Double?
     /// A version before this member leaves it out, and tries the old refresh token again.
     let unchecked: StoredGrant?
     /// Whether the access token is bound to a key, and the key. Both absent for bearer tokens, and in older records.
@@ -92,7 +94,8 @@ extension AccountRecord {
                 isClientCredentials: refreshMethod == .clientCredentials,
                 isBrought: refreshMethod == .never ? true : nil,
                 generation: generation,
-                server: server.map(StoredServer.init), unchecked: unchecked.flatMap(StoredGrant.init),
+                server: server.map(StoredServer.init), serverAt: serverAt,
+                unchecked: unchecked.flatMap(StoredGrant.init),
                 isBound: binding?.bindsAccessToken, dpopKey: binding?.key.map(StoredKey.init)))
     }
 
@@ -135,7 +138,7 @@ extension AccountRecord {
             id: id, grant: grant, unchecked: stored.unchecked?.unchecked(of: grant.identity), state: state,
             refreshMethod:
                 stored.isBrought == true ? .never : stored.isClientCredentials ? .clientCredentials : .refreshToken,
-            generation: stored.generation, server: server,
+            generation: stored.generation, server: server, serverAt: stored.serverAt,
             binding: stored.isBound.map { TokenBinding(key: stored.dpopKey?.key, bindsAccessToken: $0) })
     }
 }

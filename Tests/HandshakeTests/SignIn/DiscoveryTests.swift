@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Handshake
+import Logging
 import OAuth
 import Testing
 
@@ -107,5 +108,66 @@ struct DiscoveryTests {
         #expect(provider.count(Self.second) == 1, "a session goes on with the metadata of its sign-in")
         _ = try await app.signIn(as: "carol", through: provider.browser)
         #expect(provider.count(Self.second) == 2)
+    }
+
+    @Test(
+        "M907, H6: metadata beside a grant are renewed after a week; a moved token endpoint stops clients with a secret",
+        arguments: [false, true])
+    func moved(_ isConfidential: Bool) async throws {
+        let provider = ScriptedProvider()
+        let lines = Shared<[String]>([])
+        var log = Logger(label: "test") { _ in CollectingLogHandler(lines: lines) }
+        log.logLevel = .notice
+        let service = try provider.client().service
+        let redirect = Client.Redirect.uri(try RedirectURI(ScriptedProvider.redirect))
+        let client =
+            isConfidential
+            ? Client.confidential(service: service, id: "app", secret: Secret("canary"), redirect: redirect)
+            : Client(service: service, id: "app", redirect: redirect)
+        let vault = MemoryVault()
+        let account = try await Handshake(client, vault: vault, transport: provider, time: provider.time.source, log: log)
+            .signIn(through: provider.browser)
+        provider.announce(["token_endpoint": "https://new.example/token", "authorization_response_iss_parameter_supported": false])
+        let hosts = { provider.requests.filter { $0.head.path == "/token" }.map { $0.head.authority } }
+        provider.time.advance(by: 604_000)
+        try await account.refresh()
+        #expect(hosts() == ["op.example", "op.example"], "within a week the stored metadata are used")
+        provider.time.advance(by: 1_000)
+        let error = await handshakeError { try await account.refresh() }
+        #expect(lines.value.contains { $0.contains("moved its token endpoint") && $0.contains("https://new.example") })
+        if isConfidential {
+            #expect(error?.code == "endpoint_moved")
+            #expect(hosts() == ["op.example", "op.example"], "nothing was sent to the new host")
+            #expect(account.status.state == .signedIn)
+            // The user's own sign-in takes the new address.
+            provider.change { $0.overrides["/token"] = { try provider.answer("/token", $0) } }
+        } else {
+            #expect(error == nil)
+            #expect(hosts().last == "new.example")
+            #expect(lines.value.contains { $0.contains("no longer announces") && $0.contains("iss") })
+            let count = provider.count(Self.second)
+            try await account.refresh()
+            #expect(provider.count(Self.second) == count)
+            #expect(hosts().last == "new.example")
+        }
+    }
+
+    @Test("H6: metadata that cannot be renewed, or are another issuer's, break no running session", arguments: [503, 200])
+    func notRenewed(_ status: Int) async throws {
+        let provider = ScriptedProvider()
+        let vault = MemoryVault()
+        _ = try await provider.app(vault: vault).signIn(through: provider.browser)
+        provider.time.advance(by: 700_000)
+        provider.change { state in
+            for path in [Self.first, Self.second] {
+                state.overrides[path] = { _ in
+                    .json(status, ["issuer": "https://evil.example", "token_endpoint": "https://evil.example/token"])
+                }
+            }
+        }
+        let account = try #require(try await provider.app(vault: vault).account())
+        try await account.refresh()
+        #expect(try await account.accessToken().reveal() == "access-2")
+        #expect(provider.requests.last { $0.head.path == "/token" }?.head.authority == "op.example")
     }
 }
