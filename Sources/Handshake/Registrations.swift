@@ -149,10 +149,15 @@ private struct StoredClient: Codable {
     /// The client again, with every address checked as if it had just been typed.
     func client() throws -> Client {
         func endpoint(_ text: String) throws -> EndpointURL { try EndpointURL(text, security: security) }
-        let server: Service.AuthorizationServer =
-            if let described { .described(try described.metadata()) } else {
-                .discovered(try Issuer(discovered ?? "", security: security), security: security)
-            }
+        let confined = try confinement.map(endpoint)
+        let server: Service.AuthorizationServer
+        if let described {
+            server = .described(try described.metadata())
+        } else {
+            let issuer = try Issuer(discovered ?? "", security: security)
+            // The API has named it, and not the user.
+            server = .discovered(confined.map { issuer.named(by: $0.origin) } ?? issuer, security: security)
+        }
         var identity: Service.IdentityEndpoint?
         if let identityURL, let identitySubject {
             identity = .init(
@@ -173,7 +178,7 @@ private struct StoredClient: Codable {
             scopes: scopes, resources: try resources.map(endpoint),
             parameters: parameters, credential: credential)
         client.options = options ?? Client.Options()
-        client.confinement = try confinement.map(endpoint)
+        client.confinement = confined
         client.registration = try registration?.registration(security: security)
         client.hasChosenScopes = hasChosenScopes ?? false
         return client

@@ -121,6 +121,28 @@ extension AuthorizationServerMetadata {
         acceptsClientDocuments = document["client_id_metadata_document_supported"] == .bool(true)
         source = .discovered
         try checkZones(document)
+        noteNamer()
+    }
+
+    /// Notes of the addresses in a document that the issuer has named them.
+    package mutating func noteNamer() {
+        let issuer = issuer.url
+        func named(_ endpoint: EndpointURL) -> EndpointURL {
+            guard endpoint.origin.host == issuer.origin.host else { return endpoint.named(by: issuer.origin) }
+            var named = endpoint
+            named.namedBy = issuer.namedBy
+            return named
+        }
+        tokenEndpoint = named(tokenEndpoint)
+        for path in Self.optionalEndpoints { self[keyPath: path] = self[keyPath: path].map(named) }
+    }
+
+    private static var optionalEndpoints: [WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>] {
+        [
+            \.authorizationEndpoint, \.refreshEndpoint, \.revocationEndpoint, \.deviceAuthorizationEndpoint,
+            \.introspectionEndpoint, \.pushedAuthorizationRequestEndpoint, \.registrationEndpoint, \.userInfoEndpoint,
+            \.keysEndpoint,
+        ]
     }
 
     /// Refuses a public issuer's addresses in a private network or on this machine, so that a hostile document cannot choose
@@ -148,12 +170,7 @@ extension AuthorizationServerMetadata {
         server.issuer = issuer.at(base)
         server.tokenEndpoint = tokenEndpoint.moved(to: base.origin)
         server.security = base.security
-        let others: [WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>] = [
-            \.authorizationEndpoint, \.refreshEndpoint, \.revocationEndpoint, \.deviceAuthorizationEndpoint,
-            \.introspectionEndpoint, \.pushedAuthorizationRequestEndpoint, \.registrationEndpoint, \.userInfoEndpoint,
-            \.keysEndpoint,
-        ]
-        for endpoint in others {
+        for endpoint in Self.optionalEndpoints {
             server[keyPath: endpoint] = server[keyPath: endpoint]?.moved(to: base.origin)
         }
         return server

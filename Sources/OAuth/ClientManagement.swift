@@ -26,7 +26,7 @@ public struct ClientManagement: Sendable {
                 "registration_client_uri", expected: "an address outside this machine and its local network",
                 found: endpoint.origin.authority)
         }
-        self.init(endpoint: endpoint, token: token)
+        self.init(endpoint: endpoint.named(by: registration.origin), token: token)
     }
 }
 

@@ -29,6 +29,12 @@ public struct EndpointURL: Sendable, Hashable {
     /// The query without its question mark, when there is one.
     public let query: String?
 
+    /// Who named the address in a document or a redirect, when that is another host; nil for what the user or the app has given.
+    ///
+    /// Such an address must not lead further into the network than where it comes from (`any-server.md` 9), whatever its name
+    /// resolves to. It has no part in comparisons.
+    package var namedBy: Origin?
+
     /// Path and query: what stands in the request line (RFC 9112, section 3.2.1).
     public var requestTarget: String {
         query.map { path + "?" + $0 } ?? path
@@ -70,8 +76,9 @@ public struct EndpointURL: Sendable, Hashable {
         query = mark.map { String(target[target.index(after: $0)...]) }
     }
 
-    private init(origin: Origin, path: String, query: String? = nil) {
+    private init(origin: Origin, path: String, query: String? = nil, namedBy: Origin? = nil) {
         string = origin.description + path + (query.map { "?" + $0 } ?? "")
+        self.namedBy = namedBy
         self.origin = origin
         self.path = path.isEmpty ? "/" : path
         self.query = query
@@ -85,12 +92,19 @@ public struct EndpointURL: Sendable, Hashable {
 
     /// The origin alone, spelled without a path.
     var originOnly: EndpointURL {
-        EndpointURL(origin: origin, path: "")
+        EndpointURL(origin: origin, path: "", namedBy: namedBy)
+    }
+
+    /// The same address as a document or a redirect of `origin` names it.
+    package func named(by origin: Origin) -> EndpointURL {
+        var named = self
+        if self.origin.host != origin.host { named.namedBy = origin }
+        return named
     }
 
     /// Another path at the same origin. `path` must begin with a slash.
     package func at(path: String) -> EndpointURL {
-        EndpointURL(origin: origin, path: path)
+        EndpointURL(origin: origin, path: path, namedBy: namedBy)
     }
 
     /// The same path and query at another origin.
@@ -107,7 +121,9 @@ public struct EndpointURL: Sendable, Hashable {
     ///
     /// - Throws: ``OAuthError/configuration(member:problem:)`` for a target that is not percent-encoded, or too long.
     package func at(target: String) throws(OAuthError) -> EndpointURL {
-        try EndpointURL(origin.description + target, security: security)
+        var address = try EndpointURL(origin.description + target, security: security)
+        address.namedBy = namedBy
+        return address
     }
 }
 

@@ -30,6 +30,9 @@ public struct Issuer: Sendable, Hashable {
         self.url = url
     }
 
+    /// The same identifier as a document of `origin` names it.
+    package func named(by origin: Origin) -> Issuer { Issuer(url: url.named(by: origin)) }
+
     /// The other spelling of an issuer that is a bare origin: with or without the slash. Nil for one with a path.
     package var withOtherSlash: Issuer? {
         guard url.path == "/" else { return nil }

@@ -8,6 +8,9 @@ public struct RequestMessage: Sendable {
     /// The content, and whether it can be sent a second time.
     public var content: Content
 
+    /// Who named the address, when that is neither the user nor the app (``EndpointURL/namedBy``).
+    package var namedBy: Origin?
+
     /// The content of a request.
     public enum Content: Sendable {
         /// No content.
@@ -37,6 +40,7 @@ public struct RequestMessage: Sendable {
             method: method, scheme: endpoint.origin.scheme.rawValue, authority: endpoint.origin.authority,
             path: endpoint.requestTarget, headerFields: headers)
         self.content = content
+        namedBy = endpoint.namedBy
     }
 }
 

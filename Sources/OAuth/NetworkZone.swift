@@ -9,6 +9,16 @@ package enum NetworkZone: Int, Comparable {
     /// Everywhere else, and every name but those of this machine.
     case `public`
 
+    /// The zone of an IPv4 or IPv6 address, as a resolver writes it.
+    package init(address: String) {
+        let text = address.prefix { $0 != "%" }
+        if text.contains(":") {
+            self = Self.words(of: text).map(Self.zone) ?? .local
+        } else {
+            self = Self.number(of: String(text)).map(Self.zone) ?? .local
+        }
+    }
+
     package init(_ origin: Origin) {
         let host = origin.host.hasSuffix(".") ? String(origin.host.dropLast()) : origin.host
         if host == "localhost" || host.hasSuffix(".localhost") {

@@ -212,7 +212,7 @@ extension Account {
                     step: .resource, member: "Location", expected: "an address to which a request may go",
                     found: "another"))
         }
-        return to
+        return to.named(by: origin)
     }
 
     /// The request that follows a redirect (RFC 9110, section 15.4).

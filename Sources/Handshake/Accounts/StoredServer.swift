@@ -75,6 +75,7 @@ struct StoredServer: Codable, Sendable {
         server.introspectionEndpointAuthSigningAlgorithms = introspectionAssertionAlgorithms
         server.dpopSigningAlgorithms = dpopAlgorithms
         server.source = source
+        if source == .discovered { server.noteNamer() }
         return server
     }
 }

@@ -110,7 +110,7 @@ extension TransportError {
     fileprivate var mayPass: Bool {
         switch self {
         case .unknownHost, .unreachable, .timedOut, .cut: true
-        case .insecure, .invalid, .tooLarge, .missingTransport: false
+        case .insecure, .invalid, .tooLarge, .inward, .missingTransport: false
         }
     }
 }

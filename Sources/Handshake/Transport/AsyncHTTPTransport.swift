@@ -22,11 +22,38 @@ public final class AsyncHTTPTransport: Transport {
     private let configuration: HTTPClient.Configuration
     /// Made for the first exchange: it starts threads, which a program that finds its token in the vault never needs.
     private let made = Mutex<HTTPClient?>(nil)
+    private let check: AddressCheck
+    /// The clients of hosts that documents have named, each with the address that was checked; the newest last.
+    private let pinned = Mutex<[PinnedClient]>([])
+    /// More hosts at once than this are not connected to without a new connection (`any-server.md` 9).
+    private static let maximumPinned = 64
+
+    /// A client that connects to one address for one host. It is closed with the last exchange that uses it.
+    private final class PinnedClient: Sendable {
+        let host: String
+        let address: String
+        let client: HTTPClient
+
+        init(_ host: String, at address: String, _ configuration: HTTPClient.Configuration) {
+            var configuration = configuration
+            configuration.dnsOverride = [host: address]
+            self.host = host
+            self.address = address
+            client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        }
+
+        deinit { client.shutdown { _ in } }
+    }
 
     /// Makes a transport of its own.
     ///
     /// - Parameter connectionTimeout: how long a connection may take to come about.
-    public init(connectionTimeout: Duration = .seconds(10)) {
+    public convenience init(connectionTimeout: Duration = .seconds(10)) {
+        self.init(connectionTimeout: connectionTimeout, resolver: .system)
+    }
+
+    package init(connectionTimeout: Duration = .seconds(10), resolver: HostResolver) {
+        check = AddressCheck(resolver: resolver)
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
@@ -89,9 +116,53 @@ public final class AsyncHTTPTransport: Transport {
         _ request: RequestMessage, limits: TransferLimits,
         _ read: @escaping @Sendable (HTTPTypes.HTTPResponse, Parts) async throws -> Result
     ) async throws -> Result {
+        guard request.namedBy != nil, let origin = Origin(of: request.head) else {
+            return try await exchange(request, by: client, limits: limits, read)
+        }
+        let found: [String]?
+        do {
+            found = try await withDeadline(limits.timeout, on: ContinuousClock()) { [check] in
+                try await check.addresses(for: request)
+            }
+        } catch is DeadlineExceeded {
+            throw TransportError.timedOut(host: origin.authority)
+        }
+        guard let found else { return try await exchange(request, by: client, limits: limits, read) }
+        for address in found.dropLast() {
+            do {
+                let pinned = pinned(origin.host, at: address)
+                defer { withExtendedLifetime(pinned) {} }
+                return try await exchange(request, by: pinned.client, limits: limits, read)
+            } catch TransportError.unreachable where request.content.isReplayable {
+                // Nothing was sent: another address of the host may answer.
+            }
+        }
+        let pinned = pinned(origin.host, at: found.last ?? "")
+        defer { withExtendedLifetime(pinned) {} }
+        return try await exchange(request, by: pinned.client, limits: limits, read)
+    }
+
+    private func pinned(_ host: String, at address: String) -> PinnedClient {
+        pinned.withLock { all in
+            if let index = all.firstIndex(where: { $0.host == host && $0.address == address }) {
+                let known = all.remove(at: index)
+                all.append(known)
+                return known
+            }
+            let new = PinnedClient(host, at: address, configuration)
+            if all.count >= Self.maximumPinned { all.removeFirst() }
+            all.append(new)
+            return new
+        }
+    }
+
+    private func exchange<Result: Sendable>(
+        _ request: RequestMessage, by client: HTTPClient, limits: TransferLimits,
+        _ read: @escaping @Sendable (HTTPTypes.HTTPResponse, Parts) async throws -> Result
+    ) async throws -> Result {
         let host = request.head.authority ?? ""
         do {
-            return try await withDeadline(limits.timeout, on: ContinuousClock()) { [client] in
+            return try await withDeadline(limits.timeout, on: ContinuousClock()) {
                 let response = try await client.execute(
                     HTTPClientRequest(request), deadline: .now() + .nanoseconds(limits.timeout.nanoseconds))
                 let length = Mutex(0)

@@ -14,13 +14,16 @@ public enum TransportError: Error, Sendable, Hashable {
     case invalid(host: String, reason: String)
     /// The response is longer than what was to be read.
     case tooLarge(host: String, limit: Int)
+    /// Only a document of another host names the address, and it leads into a network that the internet does not reach. The
+    /// request was not sent.
+    case inward(host: String)
     /// The package was built without a transport and was given none. The request was not sent.
     case missingTransport
 
     /// Whether the peer may have processed the request. True for everything that went wrong after sending.
     public var mayHaveArrived: Bool {
         switch self {
-        case .unknownHost, .unreachable, .insecure, .missingTransport: false
+        case .unknownHost, .unreachable, .insecure, .inward, .missingTransport: false
         case .timedOut, .cut, .invalid, .tooLarge: true
         }
     }
@@ -37,6 +40,7 @@ extension TransportError: CustomStringConvertible {
         case .cut: "connection_cut"
         case .invalid: "invalid_response"
         case .tooLarge: "response_too_large"
+        case .inward: "inward_address"
         case .missingTransport: "missing_transport"
         }
     }
@@ -55,6 +59,9 @@ extension TransportError: CustomStringConvertible {
         case .invalid(let host, let reason): "The response of \(host) is not valid HTTP: \(reason). Check the address."
         case .tooLarge(let host, let limit):
             "The response of \(host) is longer than \(limit) bytes. Request less, or allow more."
+        case .inward(let host):
+            "\(host) leads into a private network, and a server outside it has named the address, so nothing was sent. "
+                + "Check the server's address."
         case .missingTransport: "There is no transport: \(Self.missingTransportCure)."
         }
     }

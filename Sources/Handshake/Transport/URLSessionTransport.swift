@@ -11,6 +11,8 @@ import Synchronization
 /// A content stream is collected before it is sent, at most ``TransferLimits/maximumContentLength`` bytes of it.
 public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDelegate {
     private let session: URLSession
+    /// URLSession looks names up again: here they are checked before, and another answer between the two is not noticed.
+    private let check = AddressCheck(resolver: .system)
 
     public override init() {
         let configuration = URLSessionConfiguration.ephemeral
@@ -36,7 +38,8 @@ public final class URLSessionTransport: NSObject, Transport, URLSessionTaskDeleg
         let message = try await Self.urlRequest(request, host: host, limits: limits)
         do {
             return try await withDeadline(limits.timeout, on: ContinuousClock()) { [self] in
-                try await exchange(message, host: host, limits: limits, receive: receive)
+                _ = try await check.addresses(for: request)
+                return try await exchange(message, host: host, limits: limits, receive: receive)
             }
         } catch is DeadlineExceeded {
             throw TransportError.timedOut(host: host)

@@ -1,0 +1,90 @@
+import Dispatch
+package import OAuth
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Finds the addresses of a host.
+package struct HostResolver: Sendable {
+    /// The addresses as text, in the order in which to try them; none for a name that is not known.
+    package let addresses: @Sendable (_ host: String) async -> [String]
+
+    package init(addresses: @escaping @Sendable (_ host: String) async -> [String]) {
+        self.addresses = addresses
+    }
+
+    /// The system's resolver.
+    package static let system = HostResolver { host in
+        await withCheckedContinuation { continuation in
+            // It blocks its thread.
+            queue.async { continuation.resume(returning: lookUp(host)) }
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "handshake.resolver", attributes: .concurrent)
+
+    private static func lookUp(_ host: String) -> [String] {
+        var hints = addrinfo()
+        #if canImport(Glibc)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+        hints.ai_socktype = SOCK_STREAM
+        #endif
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var found: [String] = []
+        var next = list
+        while let entry = next {
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let status = getnameinfo(
+                entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+            let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            if status == 0, !found.contains(address) { found.append(address) }
+            next = entry.pointee.ai_next
+        }
+        return found
+    }
+}
+
+/// Resolves the addresses that documents and redirects name, and refuses those that lead further into the network than where
+/// they come from (`any-server.md` 9; `oauth-security.md` H4).
+///
+/// A name says nothing: whoever owns it decides what it resolves to, and may change that between two lookups. So the
+/// connection goes to an address that was checked.
+package struct AddressCheck: Sendable {
+    let resolver: HostResolver
+
+    /// The most addresses of one host that are tried.
+    static let maximumCount = 4
+
+    package init(resolver: HostResolver) {
+        self.resolver = resolver
+    }
+
+    /// The addresses to which a request may connect; nil for one whose address the user or the app has given.
+    ///
+    /// - Throws: ``TransportError/inward(host:)`` when any address of the host is refused; ``TransportError/unknownHost(host:)``.
+    package func addresses(for request: RequestMessage) async throws(TransportError) -> [String]? {
+        guard let namer = request.namedBy, let origin = Origin(of: request.head), origin.host != namer.host else {
+            return nil
+        }
+        let found = await resolver.addresses(Self.name(origin.host))
+        guard let innermost = found.map(NetworkZone.init(address:)).min() else { throw .unknownHost(host: origin.host) }
+        guard innermost < .public else { return Array(found.prefix(Self.maximumCount)) }
+        // What the user has given may itself be in the network, under whatever name. One that is not known is not.
+        let namers = await resolver.addresses(Self.name(namer.host)).map(NetworkZone.init(address:))
+        guard innermost >= namers.min() ?? .public else { throw .inward(host: origin.authority) }
+        return Array(found.prefix(Self.maximumCount))
+    }
+
+    /// A host without the brackets of an IPv6 address.
+    private static func name(_ host: String) -> String {
+        host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import HTTPTypes
+import OAuth
+import Synchronization
+import Testing
+
+@testable import Handshake
+
+#if os(Linux)
+import NIOCore
+import NIOPosix
+#endif
+
+@Suite("Addresses that documents name")
+struct AddressCheckTests {
+    private static func request(_ host: String, namedBy namer: String?) throws -> RequestMessage {
+        var url = try EndpointURL("https://\(host)/x")
+        if let namer { url = url.named(by: try EndpointURL("https://\(namer)/").origin) }
+        return RequestMessage(.get, url)
+    }
+
+    /// Each name with its addresses.
+    private static func resolver(_ names: [String: [String]]) -> HostResolver {
+        HostResolver { host in names[host] ?? [host] }
+    }
+
+    @Test(
+        "M902, M901: a name that any inward address stands for is refused, in whatever spelling",
+        arguments: [
+            ["93.184.216.34", "10.0.0.1"], ["127.0.0.1"], ["::1"], ["::ffff:10.0.0.1"], ["64:ff9b::a00:1"],
+            ["2002:a00:1::"], ["169.254.169.254"], ["100.64.0.1"], ["fd00::1"], ["fe80::1%eth0"], ["0.0.0.0"], ["::"],
+            ["224.0.0.1"], ["198.18.0.1"], ["not an address"],
+        ])
+    func inward(_ addresses: [String]) async throws {
+        let check = AddressCheck(
+            resolver: Self.resolver(["as.example": ["93.184.216.34"], "token.example": addresses]))
+        let request = try Self.request("token.example", namedBy: "as.example")
+        await #expect(throws: TransportError.inward(host: "token.example")) { try await check.addresses(for: request) }
+        let typed = try Self.request("token.example", namedBy: nil)
+        #expect(try await check.addresses(for: typed) == nil, "what the user has given is not examined")
+    }
+
+    @Test("M901: a literal in a document is what it resolves to", arguments: ["10.0.0.1", "127.1", "0x7f.1", "2130706433", "localhost.", "[::1]"])
+    func literals(_ host: String) async throws {
+        let check = AddressCheck(resolver: .system)
+        let request = try Self.request(host, namedBy: "93.184.216.34")
+        do {
+            _ = try await check.addresses(for: request)
+            Issue.record("it was accepted")
+        } catch {
+            // `localhost.` is unknown to some resolvers, and then nothing is sent either.
+            #expect([TransportError.inward(host: host), .unknownHost(host: host)].contains(error))
+        }
+    }
+
+    @Test("M903: a private server that the user has named leads to private and public ones, a public one to public ones alone")
+    func zones() async throws {
+        let check = AddressCheck(
+            resolver: Self.resolver([
+                "corp.example": ["10.0.0.5"], "inner.example": ["10.0.0.9"], "as.example": ["93.184.216.34"],
+                "other.example": ["93.184.216.35", "2606:2800:220:1::1"], "gone.example": [],
+            ]))
+        func addresses(_ host: String, _ namer: String) async throws -> [String]? {
+            try await check.addresses(for: Self.request(host, namedBy: namer))
+        }
+        #expect(try await addresses("inner.example", "corp.example") == ["10.0.0.9"])
+        #expect(try await addresses("other.example", "corp.example") == ["93.184.216.35", "2606:2800:220:1::1"])
+        #expect(try await addresses("other.example", "as.example") == ["93.184.216.35", "2606:2800:220:1::1"])
+        await #expect(throws: TransportError.inward(host: "inner.example")) {
+            try await addresses("inner.example", "as.example")
+        }
+        await #expect(throws: TransportError.inward(host: "127.0.0.1")) {
+            try await addresses("127.0.0.1", "corp.example")
+        }
+        await #expect(throws: TransportError.unknownHost(host: "gone.example")) {
+            try await addresses("gone.example", "as.example")
+        }
+        #expect(try await addresses("as.example", "as.example") == nil, "a host names itself")
+    }
+
+    @Test("M901: whatever a document names carries who named it: endpoints, servers of APIs, redirects; what was given does not")
+    func marks() async throws {
+        let issuer = try Issuer("https://as.example")
+        let json = #"{"issuer":"https://as.example","token_endpoint":"https://token.example/t","jwks_uri":"https://as.example/k"}"#
+        let server = try AuthorizationServerMetadata(parsing: Array(json.utf8), expected: issuer)
+        #expect(server.tokenEndpoint.namedBy?.host == "as.example")
+        #expect(server.keysEndpoint?.namedBy == nil)
+        #expect(try StoredServer(server).metadata().tokenEndpoint.namedBy?.host == "as.example")
+        let named = try AuthorizationServerMetadata(
+            parsing: Array(json.utf8), expected: issuer.named(by: EndpointURL("https://api.example/").origin))
+        #expect(named.keysEndpoint?.namedBy?.host == "api.example")
+        #expect(named.issuer.metadataLocations.allSatisfy { $0.namedBy?.host == "api.example" })
+        #expect(issuer.metadataLocations.allSatisfy { $0.namedBy == nil })
+        let provider = ScriptedProvider()
+        provider.announce(["revocation_endpoint": "https://revoke.example/revoke"])
+        let account = try await provider.app().signIn(through: provider.browser)
+        provider.answer("/me") { _ in .json(302, [:], [.location: "https://elsewhere.example/x"]) }
+        _ = try await account.send(.get, "me")
+        #expect(provider.requests.last?.namedBy?.host == "op.example")
+        _ = try await account.signOut()
+        let revocations = provider.requests.filter { $0.head.path == "/revoke" }
+        #expect(revocations.count == 2)
+        #expect(revocations.allSatisfy { $0.namedBy?.host == "op.example" })
+        #expect(provider.requests.filter { $0.head.path == "/token" }.allSatisfy { $0.namedBy == nil })
+    }
+
+    #if os(Linux)
+    /// Answers whatever comes.
+    private final class Greeter: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+            context.channel.writeAndFlush(ByteBuffer(string: answer), promise: nil)
+            context.channel.close(promise: nil)
+        }
+    }
+
+    @Test("M902: the connection goes to the address that was checked, though the name has another one by then")
+    func pinned() async throws {
+        let seen = Mutex(0)
+        let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .childChannelInitializer { channel in
+                seen.withLock { $0 += 1 }
+                return channel.pipeline.addHandler(Greeter())
+            }.bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let lookups = Mutex(0)
+        let transport = AsyncHTTPTransport(
+            resolver: HostResolver { host in
+                guard host == "token.example" else { return ["127.0.0.1"] }
+                // The second address answers, and the name has none of them at the next lookup.
+                let number = lookups.withLock { lookups in
+                    lookups += 1
+                    return lookups
+                }
+                return number == 1 ? ["127.0.0.99", "127.0.0.1"] : ["203.0.113.1"]
+            })
+        var request = RequestMessage(
+            head: HTTPRequest(method: .get, scheme: "http", authority: "token.example:\(port)", path: "/"))
+        request.namedBy = try EndpointURL("http://localhost/", security: .allowingInsecureLoopback).origin
+        let response = try await transport.send(request, limits: TransferLimits(timeout: .seconds(120)))
+        #expect(response.content == Array("ok".utf8))
+        #expect(lookups.withLock { $0 } == 1, "no second lookup")
+        request.namedBy = try EndpointURL("https://93.184.216.34/").origin
+        let refusing = AsyncHTTPTransport(
+            resolver: HostResolver { host in host == "token.example" ? ["127.0.0.1"] : [host] })
+        await #expect(throws: TransportError.inward(host: "token.example:\(port)")) {
+            try await refusing.send(request, limits: TransferLimits())
+        }
+        #expect(seen.withLock { $0 } == 1, "no connection was made")
+        try await server.close()
+    }
+    #endif
+}
