@@ -21,7 +21,15 @@ extension Handshake {
         as name: String = AccountID.defaultName, to service: String? = nil, through browser: some Browser,
         timeout: Duration = .seconds(300)
     ) async throws -> Account {
-        let client = try client(of: service)
+        try await signIn(try client(of: service), as: name, through: browser, timeout: timeout)
+    }
+
+    /// The same with a client that may ask for more than its account's usual one.
+    ///
+    /// - Parameter subject: who has to sign in; nil for anyone.
+    func signIn(
+        _ client: Client, as name: String, through browser: some Browser, timeout: Duration, subject: String? = nil
+    ) async throws -> Account {
         let listener = try listener(for: client)
         let attempt = try await begin(client, name: name, redirectURI: listener?.redirectURI, timeout: timeout)
         do {
@@ -29,7 +37,7 @@ extension Handshake {
                 try await self.code(for: attempt, through: browser, at: listener, service: client.service)
             }
             try await consume(attempt)
-            return try await finish(with: code, as: attempt.account, provingBy: attempt.key)
+            return try await finish(with: code, as: attempt.account, provingBy: attempt.key, subject: subject)
         } catch {
             await forget(attempt)
             throw error is DeadlineExceeded ? HandshakeError.signInAbandoned(.timedOut) : error

@@ -182,9 +182,11 @@ extension Handshake {
 
     /// Exchanges a code, checks the ID token, and stores the grant.
     ///
-    /// - Parameter key: what the code is bound to; nil for bearer tokens.
+    /// - Parameters:
+    ///   - key: what the code is bound to; nil for bearer tokens.
+    ///   - subject: who has to have signed in; nil for anyone.
     func finish(
-        with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?
+        with code: AuthorizationCode, as id: AccountID, provingBy key: DPoPKey?, subject: String? = nil
     ) async throws -> Account {
         guard let client = clients.first(where: { AccountID($0, name: id.name) == id }) else {
             throw HandshakeError.configuration(
@@ -195,6 +197,10 @@ extension Handshake {
         let response = try await token(
             .authorizationCode(code), at: request.server, client: client, provingBy: key, now: now)
         let identity = try await environment.identity(in: response, for: request, clientID: client.id)
+        if let subject, let identity, !identity.subject.isIdentical(to: subject) {
+            throw HandshakeError.exchange(
+                .refused(Refusal(.subject, expected: "the user who is signed in", found: "another user")))
+        }
         if let identity {
             do {
                 try request.authentication.check(identity, now: now, hiding: response.secrets)
@@ -236,7 +242,7 @@ extension Handshake {
                 let record = AccountRecord(
                     id: id, grant: grant, state: .signedIn, refreshMethod: refreshMethod,
                     generation: (before?.generation ?? 0) + 1,
-                    server: isDiscovered ? server : nil, binding: binding)
+                    server: isDiscovered ? server : nil, serverAt: environment.time.now(), binding: binding)
                 try await locked.replace(with: record.stored())
                 let account = self.hold(record, client: client)
                 account.adopt(record)

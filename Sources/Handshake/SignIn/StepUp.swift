@@ -1,0 +1,89 @@
+public import OAuth
+
+/// Requests for which an API wants more than the account's token (RFC 9470; RFC 6750, section 3.1).
+extension Handshake {
+    /// Sends a request, and asks the user once when the API demands further scopes or another authentication.
+    ///
+    /// The user signs in through the browser, for the account's scopes and those that are demanded, and the request is sent
+    /// again. What the API demands after that is final: the user is not asked a second time.
+    ///
+    /// - Parameters:
+    ///   - request: what to send. Content that exists once cannot be sent again, so its demand is thrown.
+    ///   - account: who sends it.
+    ///   - browser: what shows the page. Ask the user first whether to go on, for example in ``Browser/show(_:)``.
+    ///   - timeout: how long to wait for the user.
+    ///   - redirects: what to do with a redirect.
+    ///   - limits: what one exchange may cost.
+    /// - Throws: what ``Account/send(_:redirects:limits:)`` and ``signIn(again:for:through:timeout:)`` throw.
+    public func send(
+        _ request: RequestMessage, as account: Account, steppingUpThrough browser: some Browser,
+        timeout: Duration = .seconds(300), redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
+    ) async throws -> ResponseMessage {
+        do {
+            return try await account.send(request, redirects: redirects, limits: limits)
+        } catch HandshakeError.demanded(let demand, _) where demand.isForUser && request.content.isReplayable {
+            let again = try await signIn(again: account, for: demand, through: browser, timeout: timeout)
+            return try await again.send(request, redirects: redirects, limits: limits)
+        }
+    }
+
+    /// Signs an account's user in again, for what an API has demanded.
+    ///
+    /// It asks for the scopes of the account and of the demand, and for the authentication that is demanded. When another
+    /// user signs in, or in another way, the account keeps the grant that it has.
+    ///
+    /// - Parameters:
+    ///   - account: an account of this app.
+    ///   - demand: the payload of ``HandshakeError/demanded(_:status:)``.
+    ///   - browser: what shows the page.
+    ///   - timeout: how long to wait for the user.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for another app's account, and for a demand that no
+    ///   sign-in satisfies; `OAuthError/refused(_:)` inside ``HandshakeError/exchange(_:)`` with `Refusal/Check/subject` or
+    ///   `Refusal/Check/authentication`; what ``signIn(as:to:through:timeout:)`` throws.
+    public func signIn(
+        again account: Account, for demand: ResourceDemand, through browser: some Browser,
+        timeout: Duration = .seconds(300)
+    ) async throws -> Account {
+        guard let client = clients.first(where: { AccountID($0, name: account.id.name) == account.id }) else {
+            throw HandshakeError.configuration(member: "account", problem: "\(account.id) is of no client of this app")
+        }
+        let status = account.status
+        var scopes = client.scopes + status.scopes.filter { !client.scopes.contains($0) }
+        var parameters = client.parameters
+        switch demand {
+        case .scopes(let demanded) where !demanded.isEmpty: scopes += demanded.filter { !scopes.contains($0) }
+        case .stepUp(let contexts, let maximumAge):
+            let contexts = contexts.prefix(Self.maximumContexts).filter { $0.utf8.count <= Self.longestContext }
+            if !contexts.isEmpty { parameters["acr_values"] = contexts.joined(separator: " ") }
+            if let maximumAge { parameters["max_age"] = "\(maximumAge)" }
+        case .scopes, .freshToken, .boundToken:
+            throw HandshakeError.configuration(member: "demand", problem: "no sign-in satisfies it: \(demand.text)")
+        }
+        if let email = status.identity?.claims["email"]?.string, (1...254).contains(email.utf8.count) {
+            parameters["login_hint"] = parameters["login_hint"] ?? email
+        }
+        var wider = Client(
+            service: client.service, id: client.id, redirect: client.redirect, scopes: scopes,
+            resources: client.resources, parameters: parameters, credential: client.credential)
+        wider.options = client.options
+        wider.confinement = client.confinement
+        wider.registration = client.registration
+        return try await signIn(
+            wider, as: account.id.name, through: browser, timeout: timeout, subject: status.identity?.subject)
+    }
+
+    /// The most that is taken of a challenge's `acr_values`, and their longest (`any-server.md` 2).
+    private static let maximumContexts = 10
+    private static let longestContext = 255
+}
+
+extension ResourceDemand {
+    /// Whether the user can satisfy it by a sign-in.
+    fileprivate var isForUser: Bool {
+        switch self {
+        case .scopes(let scopes): !scopes.isEmpty
+        case .stepUp: true
+        case .freshToken, .boundToken: false
+        }
+    }
+}

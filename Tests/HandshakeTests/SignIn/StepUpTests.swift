@@ -1,0 +1,103 @@
+import Foundation
+import HTTPTypes
+import OAuth
+import Testing
+
+@testable import Handshake
+
+@Suite("Requests that demand more of the user")
+struct StepUpTests {
+    private static func refusal(_ status: Int, _ challenge: String) -> ResponseMessage {
+        .json(status, [:], [.wwwAuthenticate: challenge])
+    }
+
+    /// An account, its app, and a browser that notes the requests it was given.
+    private static func scene() async throws -> (ScriptedProvider, Handshake, Account, ScriptedBrowser, Shared<[[String: String]]>) {
+        let provider = ScriptedProvider()
+        provider.change { $0.claims["email"] = "alice@example.com" }
+        let app = try provider.app()
+        let account = try await app.signIn(through: provider.browser)
+        let asked = Shared<[[String: String]]>([])
+        let browser = ScriptedBrowser { page in
+            let items = URLComponents(string: page.url)?.queryItems ?? []
+            asked.change { $0.append(items.reduce(into: [:]) { $0[$1.name] = $1.value }) }
+            return try await provider.browser.show(page)
+        }
+        return (provider, app, account, browser, asked)
+    }
+
+    private static func request() throws -> RequestMessage {
+        RequestMessage(.get, try EndpointURL(ScriptedProvider.issuer + "/me"))
+    }
+
+    @Test("M518: a demanded scope is asked of the user with those of the account, by a sign-in and not by a refresh")
+    func scopes() async throws {
+        let (provider, app, account, browser, asked) = try await Self.scene()
+        let script = Script([Self.refusal(403, #"Bearer error="insufficient_scope", scope="b""#), .json(200, [:])])
+        provider.answer("/me") { _ in await script.next() }
+        let response = try await app.send(try Self.request(), as: account, steppingUpThrough: browser)
+        #expect(response.head.status == .ok)
+        #expect(asked.value.map { $0["scope"] } == ["openid offline_access b"])
+        #expect(provider.forms("/token").map { $0["grant_type"] } == ["authorization_code", "authorization_code"])
+        #expect(account.status.scopes == ["openid", "offline_access", "b"])
+        #expect(provider.requests.last?.head.headerFields[.authorization] == "Bearer access-2")
+    }
+
+    @Test(
+        "M518, M214: what the API demands after the sign-in is final, and nothing is asked where no sign-in helps",
+        arguments: [
+            (#"Bearer error="insufficient_scope", scope="b""#, 403, 1),
+            (#"Bearer error="insufficient_user_authentication", max_age=0"#, 401, 1),
+            (#"Bearer error="insufficient_scope""#, 403, 0),
+        ])
+    func final(_ challenge: String, _ status: Int, _ count: Int) async throws {
+        let (provider, app, account, browser, asked) = try await Self.scene()
+        provider.change { $0.claims["auth_time"] = Int(provider.time.source.now()) }
+        provider.answer("/me") { _ in Self.refusal(status, challenge) }
+        let error = await handshakeError {
+            try await app.send(try Self.request(), as: account, steppingUpThrough: browser)
+        }
+        guard case .demanded? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(asked.value.count == count)
+        #expect(provider.count("/me") == count + 1)
+    }
+
+    @Test("M212: a demanded authentication is asked for with the account's scopes and user")
+    func stepUp() async throws {
+        let (provider, app, account, browser, asked) = try await Self.scene()
+        provider.change {
+            $0.claims["acr"] = "gold"
+            $0.claims["auth_time"] = Int(provider.time.source.now())
+        }
+        let challenge = #"Bearer error="insufficient_user_authentication", acr_values="gold silver", max_age=0"#
+        let script = Script([Self.refusal(401, challenge), .json(200, [:])])
+        provider.answer("/me") { _ in await script.next() }
+        #expect(try await app.send(try Self.request(), as: account, steppingUpThrough: browser).head.status == .ok)
+        let query = try #require(asked.value.first)
+        #expect(query["acr_values"] == "gold silver")
+        #expect(query["max_age"] == "0")
+        #expect(query["scope"] == "openid offline_access")
+        #expect(query["login_hint"] == "alice@example.com")
+    }
+
+    @Test(
+        "M213: another user, another context and an old authentication stop, and the account keeps its grant",
+        arguments: [("sub", "mallory", "subject_mismatch"), ("acr", "bronze", "authentication_insufficient"), ("auth_time", nil, "authentication_insufficient")] as [(String, String?, String)])
+    func refused(_ claim: String, _ value: String?, _ code: String) async throws {
+        let (provider, app, account, browser, _) = try await Self.scene()
+        provider.change {
+            $0.claims["acr"] = "gold"
+            $0.claims["auth_time"] = Int(provider.time.source.now())
+            $0.claims[claim] = .some(value)
+        }
+        let error = await handshakeError {
+            try await app.signIn(again: account, for: .stepUp(acrValues: ["gold"], maximumAge: 60), through: browser)
+        }
+        #expect(error?.code == code)
+        #expect(try await account.accessToken().reveal() == "access-1")
+        #expect(provider.count("/revoke") == 0)
+    }
+}
