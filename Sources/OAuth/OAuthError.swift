@@ -18,7 +18,7 @@ public enum OAuthError: Error, Sendable, Hashable {
     case malformed(step: Step, member: String, expected: String, found: String)
 
     /// The server answered with a redirect (`oauth-security.md` C8). It is never followed.
-    case redirected(step: Step, status: Int)
+    case redirected(step: Step, status: Int, target: String? = nil)
 
     /// The exchange that failed.
     public enum Step: String, Sendable, Hashable, Codable {
@@ -92,6 +92,8 @@ public struct Refusal: Error, Sendable, Hashable {
         /// A request would send a token to a foreign origin (RFC 6750, section 5.2). The token is not meant for that
         /// origin.
         case foreignOrigin = "foreign_origin"
+        /// The server has moved an endpoint to another host since the sign-in.
+        case movedEndpoint = "endpoint_moved"
         /// The server does not support PKCE by S256 (RFC 7636, section 7.2).
         case challengeMethod = "pkce_unsupported"
         /// Two servers share a redirect URI (RFC 9700, section 4.4.2.2).
@@ -168,9 +170,9 @@ extension OAuthError: CustomStringConvertible {
         case .malformed(let step, let member, let expected, let found):
             "The service's \(step.words) response is not valid: expected \(member) to be \(expected), found \(found). "
                 + step.cureOfMalformedResponse
-        case .redirected(let step, let status):
-            "The service answered the \(step.words) request with a redirect (status \(status)), which is never followed. "
-                + "Check the endpoint's URL."
+        case .redirected(let step, let status, let target):
+            "The service answered the \(step.words) request with a redirect\(target.map { " to \($0)" } ?? "") (status \(status)), "
+                + "which is never followed. Check the endpoint's URL."
         }
     }
 }
@@ -208,6 +210,7 @@ extension Refusal.Check {
         case .expired: "The sign-in has expired."
         case .insecureTransport: "The connection would not be secure."
         case .foreignOrigin: "The token must not be sent to this origin."
+        case .movedEndpoint: "The server has moved its token endpoint."
         case .challengeMethod: "The server does not support PKCE."
         case .sharedRedirect: "Two servers share a redirect URI."
         case .nonce: "The ID token belongs to another sign-in."
@@ -235,6 +238,7 @@ extension Refusal.Check {
         case .redirect: "Check that the app passes the callback on unchanged."
         case .insecureTransport: "Use https."
         case .foreignOrigin: "Check the address."
+        case .movedEndpoint: "If you trust the new host, sign in again."
         case .challengeMethod: "Ask the service to support PKCE with S256."
         case .sharedRedirect: "Give each server a redirect URI of its own."
         case .algorithm: "Ask the service to sign the ID tokens of this client with an expected algorithm."

@@ -8,12 +8,15 @@ public struct ProtectedResource: Sendable, Hashable {
     public let authorizationServers: [Issuer]
     /// `scopes_supported`; nil when the API does not state them.
     public let scopes: [String]?
+    /// `dpop_bound_access_tokens_required`: whether the API takes only tokens that are bound to a key (RFC 9449).
+    public let requiresBoundTokens: Bool
 
     /// An API without a document. It is its own authorization server (`any-server.md` 5).
     public init(withoutDocument identifier: EndpointURL) {
         self.identifier = identifier
         authorizationServers = []
         scopes = nil
+        requiresBoundTokens = false
     }
 
     /// Reads the document of the API at `address`.
@@ -34,10 +37,11 @@ public struct ProtectedResource: Sendable, Hashable {
             guard let issuer = try? Issuer(text, security: security),
                 issuer.url.origin.host == address.origin.host || NetworkZone(issuer.url.origin) >= zone
             else { throw document.malformed("authorization_servers", expected: "https addresses", found: text) }
-            servers.append(issuer)
+            servers.append(issuer.named(by: address.origin))
         }
         authorizationServers = servers
         scopes = try document.strings("scopes_supported")?.filter(Scope.isToken)
+        requiresBoundTokens = try document.bool("dpop_bound_access_tokens_required") ?? false
     }
 }
 
@@ -83,7 +87,7 @@ public struct ProtectedResourceRequest: Sendable {
             try? EndpointURL($0, security: resource.security, member: "resource_metadata")
         }
         .flatMap {
-            $0.origin.host == resource.origin.host || NetworkZone($0.origin) >= NetworkZone(resource.origin) ? $0 : nil
+            NetworkZone.mayLead(from: resource.origin, to: $0.origin) ? $0.named(by: resource.origin) : nil
         }
         let scopes = (challenge ?? ours.first)?.parameters["scope"]?.split(separator: " ").map(String.init)
             .filter(Scope.isToken)

@@ -92,6 +92,12 @@ struct ErrorTextTests {
                 error: .network(.tooLarge(host: "op.example", limit: 9)), code: "response_too_large",
                 names: ["op.example", "9 bytes", "allow more"]),
             Row(
+                error: .network(.inward(host: "op.example")), code: "inward_address",
+                names: ["op.example", "private network", "Check"]),
+            Row(
+                error: .exchange(.refused(Refusal(.movedEndpoint, expected: "https://a", found: "https://b"))),
+                code: "endpoint_moved", names: ["https://a", "https://b", "sign in again"]),
+            Row(
                 error: .undiscovered(
                     issuer: issuer,
                     failures: [MetadataFailure(location: redirect, error: .network(.timedOut(host: "op.example")))]

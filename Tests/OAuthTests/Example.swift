@@ -89,7 +89,7 @@ func failure(_ body: () throws -> Void) -> String? {
         case .malformed(_, let member, _, _): return "malformed \(member)"
         case .configuration(let member, _): return "configuration \(member)"
         case .unmatchedRedirect: return "unmatched"
-        case .redirected(let step, let status): return "redirected \(step.rawValue) \(status)"
+        case .redirected(let step, let status, _): return "redirected \(step.rawValue) \(status)"
         case .refused, .server: return error.code
         }
     } catch {

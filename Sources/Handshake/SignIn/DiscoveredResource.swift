@@ -160,6 +160,7 @@ public struct DiscoveredResource: Sendable {
                 ?? (scopes.contains("openid") && scopes.contains("offline_access") ? ["prompt": "consent"] : [:]),
             credential: credential)
         client.confinement = address
+        if resource.requiresBoundTokens { client.options.dpop = .always }
         return client
     }
 
@@ -198,7 +199,8 @@ private struct ResourceDiscovery {
         let read = { (response: ResponseMessage) throws -> (location: EndpointURL?, scopes: [String]?) in
             let status = response.head.status.code
             guard response.head.status.kind != .redirection else {
-                throw OAuthError.redirected(step: .resource, status: status)
+                throw OAuthError.redirected(
+                    step: .resource, status: status, target: response.head.headerFields[.location].map(Self.shown))
             }
             guard status == 401 || status == 403 else { return (nil, nil) }
             return ProtectedResourceRequest.announced(in: response, by: resource)
@@ -214,6 +216,11 @@ private struct ResourceDiscovery {
         } catch let error as TransportError {
             throw HandshakeError.network(error)
         }
+    }
+
+    /// Where an API redirects, for the user who may have typed an old address. Without a query, which may hold a secret.
+    private static func shown(_ location: String) -> String {
+        "“\(quoted(hidingTokens(in: String(location.prefix { $0 != "?" && $0 != "#" })), limit: 200))”"
     }
 
     /// The API's document; one that says nothing where there is none.

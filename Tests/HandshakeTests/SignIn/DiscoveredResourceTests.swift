@@ -110,6 +110,21 @@ struct DiscoveredResourceTests {
         let web = Web([Self.mcp: .json(302, [:], [.location: "https://evil.example/"])])
         #expect(await code(web) == "unexpected_redirect")
         #expect(web.requests == [Self.mcp])
+        let moved = Web([Self.mcp: .json(308, [:], [.location: "https://new.example/mcp?token=canary"])])
+        let error = await handshakeError { try await DiscoveredResource.discover(Self.mcp, transport: moved) }
+        #expect(error?.description.contains("https://new.example/mcp") == true, "the user learns where it moved to")
+        #expect(error?.description.contains("canary") == false)
+    }
+
+    @Test("an API that takes only tokens that are bound to a key gets such ones", arguments: [true, false])
+    func bound(_ isRequired: Bool) async throws {
+        let document: [String: Any] = [
+            "resource": Self.mcp, "authorization_servers": ["https://as.example"],
+            "dpop_bound_access_tokens_required": isRequired,
+        ]
+        let web = Web([Self.own: .json(200, document), Self.server: Self.metadata()])
+        let client = try await DiscoveredResource.discover(Self.mcp, transport: web).client(id: "c")
+        #expect(client.options.dpop == (isRequired ? .always : .automatic))
     }
 
     @Test(

@@ -43,7 +43,8 @@ struct LoginPlan {
         if choice.isMeant(by: ServiceChoice(name, options: options, settings: settings)),
             var client = try await choice.client()
         {
-            client.options = try Self.clientOptions(options, settings, of: name, previous: previous?.options)
+            client.options = try Self.clientOptions(
+                options, settings, of: name, previous: previous?.options ?? client.options)
             self.client = client
             return
         }
