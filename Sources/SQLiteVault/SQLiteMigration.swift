@@ -71,8 +71,11 @@ extension SQLiteVault {
     private static func make(
         _ file: DatabaseFile, _ identifier: VaultIdentifier, _ key: VaultMasterKey
     ) throws(VaultError) {
-        let proof = RecordSeal(vault: identifier, master: key).check
-        try SQLiteStore(file.path).make(SQLiteSchema.Contents(identifier: identifier, proof: proof))
+        let key = SQLiteKey(
+            number: SQLiteSchema.firstKey, identifier: identifier,
+            proof: RecordSeal(vault: identifier, master: key).check,
+            names: nil, isActive: true)
+        try SQLiteStore(file.path).make(SQLiteSchema.Contents(identifier: identifier, keys: [key]))
     }
 }
 #endif

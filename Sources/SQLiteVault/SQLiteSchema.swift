@@ -8,15 +8,16 @@ enum SQLiteSchema {
     static let applicationID: Int32 = 0x4853_5674
     /// The version of the tables that this program makes.
     static let version: Int64 = 1
-    /// The number of the one key there is. Records name it, so that a later version can have several.
-    static let keyNumber: Int64 = 1
+    /// The number of a new vault's key. Records name the key that sealed them.
+    static let firstKey: Int64 = 1
 
     private static let application = "handshake vault"
 
     /// What a vault's tables say of the vault.
     struct Contents: Sendable {
         let identifier: VaultIdentifier
-        let proof: [UInt8]
+        /// The keys that are not retired.
+        let keys: [SQLiteKey]
     }
 
     static func missing(_ path: String) -> VaultError {
@@ -53,10 +54,7 @@ enum SQLiteSchema {
         guard schema >= 1, let vault = try [UInt8].blob(db, "SELECT vault FROM meta WHERE one = 1"),
             let identifier = VaultIdentifier(stored: vault)
         else { throw VaultError.damaged(what: "\(path), table meta", reason: "its identifier is not 16 bytes") }
-        guard let proof = try [UInt8].blob(db, "SELECT proof FROM key WHERE id = \(keyNumber)") else {
-            throw VaultError.damaged(what: "\(path), table key", reason: "key \(keyNumber) is missing")
-        }
-        return Contents(identifier: identifier, proof: proof)
+        return Contents(identifier: identifier, keys: try SQLiteKey.all(db, path: path))
     }
 
     /// Makes the tables of a new vault, in the caller's transaction.
@@ -65,8 +63,8 @@ enum SQLiteSchema {
             sql: """
                 CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), application TEXT NOT NULL, vault BLOB NOT NULL,
                     schema INTEGER NOT NULL, reads INTEGER NOT NULL) STRICT;
-                CREATE TABLE key (id INTEGER PRIMARY KEY, proof BLOB NOT NULL, made_at INTEGER NOT NULL,
-                    state TEXT NOT NULL CHECK (state IN ('active', 'old', 'retired'))) STRICT;
+                CREATE TABLE key (id INTEGER PRIMARY KEY, identifier BLOB NOT NULL, proof BLOB NOT NULL, names BLOB,
+                    made_at INTEGER NOT NULL, state TEXT NOT NULL CHECK (state IN ('active', 'old', 'retired'))) STRICT;
                 CREATE TABLE record (name BLOB NOT NULL PRIMARY KEY, kind TEXT NOT NULL, key INTEGER NOT NULL,
                     version INTEGER NOT NULL, label BLOB NOT NULL, body BLOB NOT NULL) STRICT;
                 CREATE TABLE lease (name BLOB NOT NULL PRIMARY KEY, holder BLOB NOT NULL, fence INTEGER NOT NULL,
@@ -80,8 +78,7 @@ enum SQLiteSchema {
         try db.execute(
             sql: "INSERT INTO meta VALUES (1, ?, ?, ?, ?)",
             arguments: [application, contents.identifier.bytes.data, version, version])
-        try db.execute(
-            sql: "INSERT INTO key VALUES (?, ?, ?, 'active')", arguments: [keyNumber, contents.proof.data, now])
+        for key in contents.keys { try key.insert(db, at: now) }
     }
 }
 #endif

@@ -57,8 +57,8 @@ final class SQLiteHold: Sendable {
 ///
 /// Nothing here blocks a thread of the concurrency runtime: statements run on GRDB's queues.
 final class SQLiteStore: Sendable {
-    /// Makes what a write stores, once its version is known.
-    typealias Sealing = @Sendable (_ version: Int64) throws(VaultError) -> SQLiteRow
+    /// Makes what a write stores, once its version and the number of its key are known; nil without that key.
+    typealias Sealing = @Sendable (_ version: Int64, _ key: Int64) throws(VaultError) -> SQLiteRow?
 
     /// A record's sealed name.
     struct Label: Sendable {
@@ -157,31 +157,41 @@ final class SQLiteStore: Sendable {
     }
 
     /// Replaces a record, or removes it, if its lease is still as the hold knows it.
-    func write(_ sealing: Sealing?, under name: [UInt8], with hold: SQLiteHold) async throws(VaultError) {
+    ///
+    /// - Returns: false, and nothing was written, when the maker of the row does not have the key that seals now.
+    func write(_ sealing: Sealing?, under name: [UInt8], with hold: SQLiteHold) async throws(VaultError) -> Bool {
         let path = path
-        let lease = try await change { db in
+        let lease: SQLiteLease? = try await change { db in
             guard let lease = hold.next(after: try Self.lease(name, db)) else {
                 throw VaultError.unavailable(
                     "\(path): another holder wrote the record meanwhile, so nothing was changed; was the file or its lock restored or removed?"
                 )
             }
-            try Self.put(lease, under: name, isFreed: sealing == nil, db)
-            if let row = try sealing?(lease.version) {
-                let statement = try db.cachedStatement(
-                    sql: """
-                        INSERT INTO record (name, kind, key, version, label, body) VALUES (?, ?, ?, ?, ?, ?)
-                        ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
-                            label = excluded.label, body = excluded.body
-                        """)
-                try statement.execute(arguments: [
-                    name.data, row.kind, row.key, row.version, row.label.data, row.body.data,
-                ])
-            } else {
+            guard let sealing else {
+                try Self.put(lease, under: name, isFreed: true, db)
                 try db.cachedStatement(sql: "DELETE FROM record WHERE name = ?").execute(arguments: [name.data])
+                return lease
             }
+            // In this transaction, so that nothing is sealed with a key that was retired.
+            guard let key = try Int64.fetchOne(db.cachedStatement(sql: "SELECT id FROM key WHERE state = 'active'"))
+            else {
+                throw VaultError.damaged(what: "\(path), table key", reason: "it has no active key")
+            }
+            guard let row = try sealing(lease.version, key) else { return nil }
+            try Self.put(lease, under: name, isFreed: false, db)
+            let statement = try db.cachedStatement(
+                sql: """
+                    INSERT INTO record (name, kind, key, version, label, body) VALUES (?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, key = excluded.key, version = excluded.version,
+                        label = excluded.label, body = excluded.body
+                    """)
+            try statement.execute(
+                arguments: [name.data, row.kind, row.key, row.version, row.label.data, row.body.data])
             return lease
         }
+        guard let lease else { return false }
         hold.wrote(lease)
+        return true
     }
 
     /// Removes a record whatever it holds. The caller holds its lock.
@@ -216,6 +226,54 @@ final class SQLiteStore: Sendable {
         try await change { db in
             try db.cachedStatement(sql: "DELETE FROM lease WHERE name = ? AND freed_at IS NOT NULL")
                 .execute(arguments: [name.data])
+        }
+    }
+
+    /// The keys that are not retired.
+    func keys() async throws(VaultError) -> [SQLiteKey] {
+        let path = path
+        return try await read { db in try SQLiteKey.all(db, path: path) }
+    }
+
+    /// The number that the next key gets; those of retired keys are never used again.
+    func nextKey() async throws(VaultError) -> Int64 {
+        try await read { db in (try Int64.fetchOne(db, sql: "SELECT max(id) FROM key") ?? 0) &+ 1 }
+    }
+
+    /// Makes a key the one that seals, and the one before an old one, if that is still the active one.
+    ///
+    /// - Returns: false when it is not.
+    func add(_ key: SQLiteKey, after active: Int64) async throws(VaultError) -> Bool {
+        try await change { db in
+            guard try Int64.fetchOne(db, sql: "SELECT id FROM key WHERE state = 'active'") == active else {
+                return false
+            }
+            try db.execute(sql: "UPDATE key SET state = 'old' WHERE state = 'active'")
+            try key.insert(db, at: Self.now())
+            return true
+        }
+    }
+
+    /// The next names of records that other keys sealed, in the order of their digests.
+    func names(sealedOtherThan key: Int64, after last: [UInt8]) async throws(VaultError) -> [[UInt8]] {
+        try await read { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT name FROM record WHERE key <> ? AND name > ? ORDER BY name LIMIT \(Self.pageSize)")
+            return try Data.fetchAll(statement, arguments: [key, last.data]).map { Array($0) }
+        }
+    }
+
+    /// Retires the old keys that no record names any more.
+    ///
+    /// - Returns: their numbers.
+    func retireKeys() async throws(VaultError) -> [Int64] {
+        try await change { db in
+            try Int64.fetchAll(
+                db,
+                sql: """
+                    UPDATE key SET state = 'retired'
+                    WHERE state = 'old' AND NOT EXISTS (SELECT 1 FROM record WHERE record.key = key.id) RETURNING id
+                    """)
         }
     }
 

@@ -1,5 +1,6 @@
 #if SQLite
 public import Handshake
+import Synchronization
 
 /// A vault in one SQLite file. Any number of processes on one machine can use it concurrently.
 ///
@@ -23,19 +24,21 @@ public import Handshake
 ///   file that was put back as it once was is not noticed.
 /// * **Careful**: the file has mode 0600, one name and belongs to the effective user, and its folder is one where others cannot replace
 ///   it. What is otherwise is ``VaultError/denied(what:reason:)``, with the cure in the reason.
+/// * **Several keys**: a record names the key that sealed it, and ``rotateKey()`` seals all of them with a new one while the vault is used.
 /// * **Honest**: a database of another application, one of a newer version and one without tables are errors, and stay as they are. Only
 ///   ``migrate(_:keyFile:timeout:)`` makes or upgrades tables.
 ///
 /// The file must be on a local file system. Copying a file that is in use needs SQLite's own means, such as `VACUUM INTO`.
 public final class SQLiteVault: Vault {
-    /// What distinguishes this vault from every other. A key store keeps the master key under it.
+    /// What distinguishes this vault from every other. A key store keeps the first master key under it.
     public let identifier: VaultIdentifier
 
     let file: DatabaseFile
     let store: SQLiteStore
-    private let seal: RecordSeal
-    private let queue = ExclusiveQueue<Int64>()
-    private let timeout: Duration
+    let source: SQLiteKeySource
+    private let ring: Mutex<SQLiteKeyRing>
+    let queue = ExclusiveQueue<Int64>()
+    let timeout: Duration
     private let clock: any Clock<Duration>
 
     /// Opens a vault that exists. It looks at no record, so its size does not matter.
@@ -52,12 +55,11 @@ public final class SQLiteVault: Vault {
         _ path: String, keyFile: String, timeout: Duration = .seconds(60), clock: any Clock<Duration> = .continuous
     ) throws(VaultError) {
         let (file, store, contents) = try Self.connect(path)
-        guard let key = try file.key(in: keyFile) else {
-            throw .locked(
-                "its key file \(keyFile) is missing; put it back. If it is lost, so are the records: move \(path) away and sign in again"
-            )
-        }
-        try self.init(file, store, contents, key, timeout, clock)
+        let source = SQLiteKeySource.file(keyFile)
+        var masters: [Int64: VaultMasterKey] = [:]
+        for key in contents.keys { masters[key.number] = try file.key(in: SQLiteKeySource.path(keyFile, key.number)) }
+        let ring = try SQLiteKeyRing(contents, masters, source, path: file.path)
+        self.init(file, store, contents.identifier, source, ring, timeout, clock)
     }
 
     /// Opens a vault that exists, whose master key is in a key store.
@@ -74,12 +76,9 @@ public final class SQLiteVault: Vault {
         clock: any Clock<Duration> = .continuous
     ) async throws -> SQLiteVault {
         let (file, store, contents) = try connect(path)
-        guard let key = try await keys.key(of: contents.identifier) else {
-            throw VaultError.locked(
-                "the \(storeName) does not have the key of \(path). If it is lost, so are the records: move the file away and sign in again"
-            )
-        }
-        return try SQLiteVault(file, store, contents, key, timeout, clock)
+        let source = SQLiteKeySource.store(keys, called: storeName)
+        let ring = try await ring(contents, source, of: file)
+        return SQLiteVault(file, store, contents.identifier, source, ring, timeout, clock)
     }
 
     private static func connect(_ path: String) throws(VaultError) -> (DatabaseFile, SQLiteStore, SQLiteSchema.Contents)
@@ -90,16 +89,14 @@ public final class SQLiteVault: Vault {
     }
 
     private init(
-        _ file: DatabaseFile, _ store: SQLiteStore, _ contents: SQLiteSchema.Contents, _ key: VaultMasterKey,
-        _ timeout: Duration, _ clock: any Clock<Duration>
-    ) throws(VaultError) {
-        seal = RecordSeal(vault: contents.identifier, master: key)
-        guard seal.check == contents.proof else {
-            throw .locked("the key is not the one that \(file.path) was made with; put the right one back")
-        }
-        identifier = contents.identifier
+        _ file: DatabaseFile, _ store: SQLiteStore, _ identifier: VaultIdentifier, _ source: SQLiteKeySource,
+        _ ring: SQLiteKeyRing, _ timeout: Duration, _ clock: any Clock<Duration>
+    ) {
         self.file = file
         self.store = store
+        self.identifier = identifier
+        self.source = source
+        self.ring = Mutex(ring)
         self.timeout = timeout
         self.clock = clock
     }
@@ -111,7 +108,7 @@ public final class SQLiteVault: Vault {
     @concurrent
     public func record(_ key: VaultKey) async throws -> [UInt8]? {
         try file.requireSame()
-        return try await read(seal.name(of: key)).contents
+        return try await read(keys.seal.name(of: key)).contents
     }
 
     /// The keys of all records of a kind, in no order. It reads no contents.
@@ -133,7 +130,7 @@ public final class SQLiteVault: Vault {
             last = end.name
             for label in page {
                 do throws(VaultError) {
-                    if let key = try key(of: label, kind) { keys.append(key) }
+                    if let key = try await self.key(of: label, kind) { keys.append(key) }
                 } catch {
                     damaged.append(error)
                 }
@@ -188,33 +185,42 @@ public final class SQLiteVault: Vault {
 }
 
 extension SQLiteVault {
-    private func path(of name: RecordName) -> String {
+    /// The keys as this vault last read them.
+    var keys: SQLiteKeyRing { ring.withLock { $0 } }
+
+    func path(of name: RecordName) -> String {
         "\(file.path), record \(name.text.prefix(12))"
     }
 
     /// What a record is sealed in: it opens as no other kind, version or part.
-    private static func context(_ part: String, _ kind: String, key: Int64, version: Int64) -> [UInt8] {
+    static func context(_ part: String, _ kind: String, key: Int64, version: Int64) -> [UInt8] {
         Array("\(part) \(kind) \(key) \(version)".utf8)
     }
 
     private func read(_ name: RecordName) async throws(VaultError) -> (contents: [UInt8]?, lease: SQLiteLease?) {
         let (lease, row) = try await store.row(name.bytes)
         guard let row else { return (nil, lease) }
-        let path = path(of: name)
-        try requireKey(row.key, path)
-        guard lease?.version == row.version else { throw Self.versions(path) }
-        let context = Self.context("body", row.kind, key: row.key, version: row.version)
-        return (try seal.open(row.body, as: name, in: context, path: path).contents, lease)
+        return (try await open(row, lease, as: name).contents, lease)
     }
 
-    private func key(of label: SQLiteStore.Label, _ kind: VaultKey.Kind) throws(VaultError) -> VaultKey? {
+    func open(
+        _ row: SQLiteRow, _ lease: SQLiteLease?, as name: RecordName
+    ) async throws(VaultError) -> (canonical: [UInt8], contents: [UInt8]) {
+        let path = path(of: name)
+        let seal = try await seal(ofKey: row.key, path)
+        guard lease?.version == row.version else { throw Self.versions(path) }
+        let context = Self.context("body", row.kind, key: row.key, version: row.version)
+        return try seal.open(row.body, as: name, in: context, path: path)
+    }
+
+    private func key(of label: SQLiteStore.Label, _ kind: VaultKey.Kind) async throws(VaultError) -> VaultKey? {
         guard label.name.count == 32 else {
             throw .damaged(
                 what: "\(file.path), table record", reason: "a record's name has \(label.name.count) bytes, not 32")
         }
         let name = RecordName(digest: label.name)
         let path = path(of: name)
-        try requireKey(label.key, path)
+        let seal = try await seal(ofKey: label.key, path)
         guard label.leased == label.version else { throw Self.versions(path) }
         let context = Self.context("label", kind.rawValue, key: label.key, version: label.version)
         return VaultKey(canonical: try seal.open(label.sealed, as: name, in: context, path: path).canonical)
@@ -223,28 +229,67 @@ extension SQLiteVault {
     private func write(
         _ contents: [UInt8]?, of key: VaultKey, as name: RecordName, with hold: SQLiteHold
     ) async throws(VaultError) {
-        let (seal, path, kind) = (seal, path(of: name), key.kind.rawValue)
         guard let contents else {
-            try await store.write(nil, under: name.bytes, with: hold)
+            _ = try await store.write(nil, under: name.bytes, with: hold)
             return
         }
-        // The version is known only within the transaction.
-        let sealed: SQLiteStore.Sealing = { version throws(VaultError) in
-            let number = SQLiteSchema.keyNumber
-            let label = Self.context("label", kind, key: number, version: version)
-            let body = Self.context("body", kind, key: number, version: version)
-            return SQLiteRow(
-                kind: kind, key: number, version: version,
-                label: try seal.seal([], of: key, as: name, in: label, path: path),
-                body: try seal.seal(contents, of: key, as: name, in: body, path: path))
-        }
-        try await store.write(sealed, under: name.bytes, with: hold)
+        try await write(contents, canonical: key.canonical, kind: key.kind.rawValue, as: name, with: hold)
     }
 
-    private func requireKey(_ number: Int64, _ path: String) throws(VaultError) {
-        guard number == SQLiteSchema.keyNumber else {
-            throw .locked("\(path) was sealed with key \(number), which this version does not have")
+    func write(
+        _ contents: [UInt8], canonical: [UInt8], kind: String, as name: RecordName, with hold: SQLiteHold
+    ) async throws(VaultError) {
+        let path = path(of: name)
+        // Once more for each rotation that began meanwhile.
+        for _ in 0..<3 {
+            let keys = keys
+            // The version and the key are known only within the transaction.
+            let sealed: SQLiteStore.Sealing = { version, number throws(VaultError) in
+                guard let seal = keys[number] else { return nil }
+                let label = Self.context("label", kind, key: number, version: version)
+                let body = Self.context("body", kind, key: number, version: version)
+                return SQLiteRow(
+                    kind: kind, key: number, version: version,
+                    label: try seal.seal([], canonical: canonical, as: name, in: label, path: path),
+                    body: try seal.seal(contents, canonical: canonical, as: name, in: body, path: path))
+            }
+            if try await store.write(sealed, under: name.bytes, with: hold) { return }
+            try await readKeys()
         }
+        throw .unavailable("\(path): the vault's keys change faster than they can be read")
+    }
+
+    /// What opens the records of a key, which another process may have made since the keys were read.
+    private func seal(ofKey number: Int64, _ path: String) async throws(VaultError) -> RecordSeal {
+        if let seal = keys[number] { return seal }
+        try await readKeys()
+        guard let seal = keys[number] else {
+            throw .locked("\(path) was sealed with key \(number), which is missing; put it back")
+        }
+        return seal
+    }
+
+    /// Reads again which keys there are.
+    func readKeys() async throws(VaultError) {
+        let contents = SQLiteSchema.Contents(identifier: identifier, keys: try await store.keys())
+        let read = try await Self.ring(contents, source, of: file)
+        ring.withLock { $0 = read }
+    }
+
+    private static func ring(
+        _ contents: SQLiteSchema.Contents, _ source: SQLiteKeySource, of file: DatabaseFile
+    ) async throws(VaultError) -> SQLiteKeyRing {
+        var masters: [Int64: VaultMasterKey] = [:]
+        do {
+            for key in contents.keys {
+                masters[key.number] = try await source.master(key.number, key.identifier, of: file)
+            }
+        } catch let error as VaultError {
+            throw error
+        } catch {
+            throw .unavailable("the place of the vault's keys did not answer")
+        }
+        return try SQLiteKeyRing(contents, masters, source, path: file.path)
     }
 
     private static func versions(_ path: String) -> VaultError {
@@ -258,7 +303,13 @@ extension SQLiteVault {
         _ key: VaultKey, _ body: (RecordName) async throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        let name = seal.name(of: key)
+        return try await holding(keys.seal.name(of: key), body)
+    }
+
+    /// Runs a body while holding the key of a name.
+    func holding<Result: Sendable>(
+        _ name: RecordName, _ body: (RecordName) async throws -> Result
+    ) async throws -> Result {
         try await take(name, on: clock)
         defer { giveBack(name.lock) }
         try file.requireSame()

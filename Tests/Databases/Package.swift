@@ -23,6 +23,14 @@ let package = Package(
         .target(
             name: "TestFixtures", dependencies: ["ThreadSanitizerLock"], path: "Fixtures/TestFixtures",
             swiftSettings: strict),
+        .executableTarget(
+            name: "database-benchmark",
+            dependencies: [
+                .product(name: "Handshake", package: "handshake"),
+                .product(name: "SQLiteVault", package: "handshake"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Benchmark", swiftSettings: strict),
         .testTarget(
             name: "SQLiteVaultTests",
             dependencies: [

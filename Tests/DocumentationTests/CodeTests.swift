@@ -118,7 +118,8 @@ private struct CompiledFile {
 
     static func all() throws -> [CompiledFile] {
         try Repository.files(below: ["Tests", "Examples"], ending: ["swift"]).filter { path in
-            path.contains(/^Tests\/(?:\w+Tests|Consumers|Databases)\/|^Tests\/AppleDeclarations\/\w*Sample\.swift$|^Examples\//)
+            path.contains(/^Tests\/(?:\w+Tests|Consumers|Databases)\/|^Examples\//)
+                || path.contains(/^Tests\/AppleDeclarations\/\w*Sample\.swift$/)
         }
         .map { CompiledFile(try Repository.text($0)) }
     }

@@ -38,6 +38,7 @@ struct ParsingTests {
         ["request", "GET", "user", "--account", "github", "-H", "A: b"],
         ["inspect", "github"], ["logout", "github", "--local"], ["doctor"],
         ["vault", "check", "--vault", "files:a"], ["vault", "stats", "--json"], ["vault", "migrate"],
+        ["vault", "rotate-key"],
         ["vault", "copy", "files:a", "sqlite:b", "--replace"],
         ["sequencing", "files", "--sample"], ["sequencing", "chain", "Chain9", "--file", "1"],
         ["sequencing", "chains", "9", "88"], ["sequencing", "report-file", "1", "-o", "report.pdf"],
@@ -90,7 +91,7 @@ struct ParsingTests {
             "Accounts", "Inspect", "Doctor", "PlacesQueue", "NearbyLog", "NearbyForget", "NearbyFriends", "NearbyShare",
             "NearbyShow",
             "NearbyBefriend", "NearbyUnfriend", "List", "Show", "PublicKey", "VaultCheck", "VaultStats", "VaultMigrate",
-            "VaultCopy",
+            "VaultCopy", "VaultRotateKey",
         ]
         let endless = [
             "RunSandbox", "Demo", "PlacesWatch", "PlacesReplay", "NearbyWatch", "NearbyReplay", "NearbyScan",

@@ -87,6 +87,16 @@ extension CommandTests {
             #expect(done.ending == .status(64), "\(done)")
         }
 
+        @Test(
+            "the key of a vault of files is not rotated in place, and the error names the command that gives a new one")
+        func rotation() async throws {
+            try await fill()
+            let done = try await command.run("vault", "rotate-key", "--vault", files)
+            #expect(
+                done.ending == .status(64) && done.stderr.contains("handshake vault copy \(files) files:DIR"), "\(done)"
+            )
+        }
+
         @Test("a build without SQLite says how to build it in")
         func withoutTrait() async throws {
             let done = try await command.run("accounts", "--vault", "sqlite:\(command.folder)/a.sqlite")

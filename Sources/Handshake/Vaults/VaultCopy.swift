@@ -2,7 +2,7 @@
 public struct VaultCopyReport: Sendable {
     /// How many records were written and read back.
     public internal(set) var copied = 0
-    /// How many were there already with the same contents, as after a copy that was interrupted.
+    /// How many were there already, as after a copy that was interrupted.
     public internal(set) var present = 0
     /// The records that the other vault has with other contents. They were left as they are.
     public internal(set) var different: [VaultKey] = []

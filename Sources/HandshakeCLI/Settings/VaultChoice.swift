@@ -177,7 +177,7 @@ struct VaultChoice {
     private func openSQLite(_ path: String) async throws -> Opened {
         #if SQLite
         let vault = try await SQLiteVault.open(path, keyIn: keys, called: "folder \(keys.path)")
-        return Opened(vault: vault, key: .file(keys.file(of: vault.identifier)))
+        return Opened(vault: vault, key: .file(keys.file(of: vault.keyIdentifier)))
         #else
         throw CommandError.withoutTrait("SQLite", "the vault “sqlite”", library: "libsqlite3-dev")
         #endif

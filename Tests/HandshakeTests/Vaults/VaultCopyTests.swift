@@ -70,12 +70,21 @@ struct VaultCopyTests {
     func held() async throws {
         let key = VaultKey(.account, ["a"])
         let target = MemoryVault()
+        let clock = ManualClock()
+        let source = try folder.open(clock: clock)
         let copying = try await files.update(key) { record in
-            let copying = Task { try await files.copyRecords(to: target) }
-            #expect(try await target.record(key) == nil)
+            let copying = Task { try await source.copyRecords(to: target) }
+            let isWaiting = Shared(false)
+            Task {
+                await clock.sleepers(1)
+                isWaiting.change { $0 = true }
+            }
+            // Until the copy waits for this record, or has it.
+            while !isWaiting.value, try await target.record(key) == nil { await Task.yield() }
             try await record.replace(with: [7])
             return copying
         }
+        clock.advance(by: .milliseconds(10))
         #expect(try await copying.value.isComplete)
         #expect(try await target.record(key) == [7])
     }

@@ -68,11 +68,13 @@ package final class DatabaseFile: Sendable {
         self.folder = folder
     }
 
-    /// Refuses to go on when the file or its lock was removed or replaced. Others would then use another one.
+    /// Refuses to go on when the file or its lock was removed or replaced, since others then use another one, or when others may use it.
     package func requireSame() throws(VaultError) {
-        guard try Self.status(of: name, in: folder)?.identity == identity else {
+        let status = try Self.status(of: name, in: folder)
+        guard let status, status.identity == identity else {
             throw .unavailable("\(path) was removed or replaced while the vault was open; open the vault again")
         }
+        try status.requireDatabase(at: path)
         try locks.requireShared(in: folder)
     }
 

@@ -19,6 +19,8 @@ import Glibc
 package final class FileLocks: Sendable {
     /// The byte that is held while a vault is set up: beyond all that stand for records, which have 62 bits.
     package static let setup: Int64 = 1 << 62
+    /// The byte that is held while a vault gets a new key.
+    package static let rotation: Int64 = setup + 1
 
     static let fileName = "lock"
     #if canImport(Darwin)

@@ -16,6 +16,8 @@ import Foundation
 /// | `handshake vault record` + the name's digest | AES-256-GCM of that one record |
 /// | `handshake vault check` | shown in the vault's description: tells whether a key is the right one |
 ///
+/// | `handshake vault keys` | AES-256-GCM of the key of names, where a later master key has to give the names of the first one |
+///
 /// With a key for each record, the 2³² seals that random nonces are good for count for a single record, not for the
 /// vault.
 ///
@@ -40,7 +42,7 @@ package struct RecordSeal: Sendable {
     package let check: [UInt8]
 
     private let id: [UInt8]
-    private let names: SymmetricKey
+    private var names: SymmetricKey
     private let extracted: SymmetricKey
 
     package init(vault: VaultIdentifier, master: VaultMasterKey) {
@@ -59,6 +61,34 @@ package struct RecordSeal: Sendable {
         name(ofCanonical: key.canonical)
     }
 
+    /// This vault's key of names, sealed with another master key of the vault: names must outlive the key that they were made with.
+    ///
+    /// - Throws: ``VaultError/unavailable(_:)``.
+    package func names(sealedWith other: RecordSeal) throws(VaultError) -> [UInt8] {
+        do {
+            var plaintext = names.withUnsafeBytes { Array($0) }
+            defer { plaintext.resetBytes() }
+            let key = Self.derive(other.extracted, "keys", length: 32)
+            let box = try AES.GCM.seal(plaintext, using: key, authenticating: Self.header + id)
+            return Array(box.nonce) + box.ciphertext + box.tag
+        } catch {
+            throw .unavailable("the key of names could not be encrypted")
+        }
+    }
+
+    /// The same with the key of names that ``names(sealedWith:)`` made for this master key.
+    ///
+    /// - Throws: ``VaultError/damaged(what:reason:)``.
+    package func withNames(_ sealed: [UInt8], path: String) throws(VaultError) -> RecordSeal {
+        let key = Self.derive(extracted, "keys", length: 32)
+        guard let box = try? AES.GCM.SealedBox(combined: sealed),
+            let opened = try? AES.GCM.open(box, using: key, authenticating: Self.header + id), opened.count == 32
+        else { throw .damaged(what: path, reason: "the key of its records' names was changed") }
+        var seal = self
+        seal.names = SymmetricKey(data: opened)
+        return seal
+    }
+
     /// Seals contents as the record of a key, which has the given name.
     ///
     /// - Parameter context: what the record is bound to beside its name; it opens only with the same.
@@ -66,7 +96,13 @@ package struct RecordSeal: Sendable {
     package func seal(
         _ contents: [UInt8], of key: VaultKey, as name: RecordName, in context: [UInt8] = [], path: String
     ) throws(VaultError) -> [UInt8] {
-        let canonical = key.canonical
+        try seal(contents, canonical: key.canonical, as: name, in: context, path: path)
+    }
+
+    /// As ``seal(_:of:as:in:path:)``, for a record of a kind that this version may not know.
+    package func seal(
+        _ contents: [UInt8], canonical: [UInt8], as name: RecordName, in context: [UInt8], path: String
+    ) throws(VaultError) -> [UInt8] {
         guard contents.count <= Self.contentsLimit, canonical.count <= Self.keyLimit else {
             throw .denied(
                 what: path,

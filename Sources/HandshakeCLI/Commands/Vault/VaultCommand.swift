@@ -10,8 +10,8 @@ import SQLiteVault
 /// What looks after the vault itself.
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vault", abstract: "Check, count, create and copy vaults.",
-        subcommands: [VaultCheck.self, VaultStats.self, VaultMigrate.self, VaultCopy.self])
+        commandName: "vault", abstract: "Check, count, create and copy vaults, and rotate their keys.",
+        subcommands: [VaultCheck.self, VaultStats.self, VaultMigrate.self, VaultCopy.self, VaultRotateKey.self])
 
     /// The error of a command that could not read or write some records. Each was shown before.
     static func failed(_ count: Int, of what: String) -> CommandError {
@@ -186,5 +186,54 @@ struct VaultCopy: AsyncParsableCommand {
             "\(report.copied) records copied, \(report.present) there already, \(report.different.count) different, "
                 + "\(report.failures.count) failed")
     }
+}
+
+struct VaultRotateKey: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate-key",
+        abstract: "Seal every record of a vault in a database with a new key, while it is used.",
+        discussion: """
+            An interrupted rotation is completed by the same command. The old key is retired when no record needs it; backups of the vault from \
+            before still do. A vault of files gets a new key by a copy to another folder: vault copy.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        let choice = try VaultChoice(common.vault, settings: try Settings.load())
+        #if SQLite
+        if let vault = try await choice.requireExisting().vault as? SQLiteVault { return try await rotate(vault) }
+        #endif
+        throw CommandError.usage(
+            "Only a vault in a database can change its key while it is used. Copy this one to a new folder, which gets a key of its own: "
+                + "handshake vault copy \(choice.location) files:DIR")
+    }
+
+    #if SQLite
+    private func rotate(_ vault: SQLiteVault) async throws {
+        let rotation = try await vault.rotateKey()
+        if common.json {
+            Output.result(
+                JSONText.object([
+                    ("key", .integer(rotation.key)), ("resumed", .bool(rotation.isResumed)),
+                    ("resealed", .integer(Int64(rotation.resealed))),
+                    ("retired", .array(rotation.retired.map { .integer($0) })),
+                    ("failures", VaultCommand.json(rotation.failures)),
+                ]).text)
+        } else {
+            Output.result(
+                "\(rotation.resealed) records were sealed with key \(rotation.key), \(rotation.failures.count) were not."
+            )
+        }
+        for failure in rotation.failures { _ = Failure.report(failure) }
+        if !rotation.failures.isEmpty {
+            throw VaultCommand.failed(rotation.failures.count, of: "sealed with the new key")
+        }
+        if rotation.isResumed {
+            Output.note("This completed a rotation that was interrupted. Run the command again for another new key.")
+        }
+        Output.note("The vault no longer needs the old key. Backups of the vault from before do.")
+    }
+    #endif
 }
 #endif

@@ -121,6 +121,14 @@ struct SQLiteAccessTests {
         #expect(error.code == "vault_denied" && "\(error)".contains(cure))
     }
 
+    @Test("a vault that others got access to while it was open is refused too")
+    func opened() async throws {
+        let vault = try folder.vault()
+        try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: folder.database)
+        let error = await #expect(throws: VaultError.self) { try await vault.put([1], under: .alice) }
+        #expect(error?.code == "vault_denied")
+    }
+
     @Test("a database with a second name, and a symbolic link to one, are refused")
     func links() throws {
         _ = try folder.vault()

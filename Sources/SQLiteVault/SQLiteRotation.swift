@@ -1,0 +1,92 @@
+#if SQLite
+public import Handshake
+
+/// What a rotation of a vault's key did.
+public struct SQLiteKeyRotation: Sendable {
+    /// The number of the key that seals now.
+    public internal(set) var key: Int64
+    /// Whether a rotation was completed that had begun before.
+    public internal(set) var isResumed: Bool
+    /// How many records were sealed with the new key.
+    public internal(set) var resealed = 0
+    /// The keys that no record names any more. The vault opens without them; backups from before need them.
+    public internal(set) var retired: [Int64] = []
+    /// What could not be sealed with the new key. The old key stays in use for it.
+    public internal(set) var failures: [VaultError] = []
+
+    /// Whether no record needs an old key.
+    public var isComplete: Bool { failures.isEmpty }
+}
+
+extension SQLiteVault {
+    /// Under what a key store keeps the master key that seals now.
+    public var keyIdentifier: VaultIdentifier { keys.active.identifier }
+
+    /// Seals every record with a new master key, while the vault is used.
+    ///
+    /// The new key is durable where the vault's keys lie before the vault names it: in the key store under ``keyIdentifier``, or in a file
+    /// with the key's number behind the name of the key file. From then on each write of every process uses it. Each record is held while
+    /// it is sealed again. A rotation that was interrupted is completed by the next call, which then makes no other key.
+    ///
+    /// - Returns: what was done. A record that failed does not stop the others, and keeps its key from being retired.
+    /// - Throws: ``VaultError/busy(_:)`` while another rotation runs; `CancellationError`; what the key store throws; another
+    ///   ``VaultError`` when the vault as a whole cannot be used.
+    @concurrent
+    public func rotateKey() async throws -> SQLiteKeyRotation {
+        try file.requireSame()
+        guard queue.tryAcquire(FileLocks.rotation) else { throw VaultError.busy(file.path) }
+        defer { queue.release(FileLocks.rotation) }
+        guard try file.locks.take(FileLocks.rotation) else { throw VaultError.busy(file.path) }
+        defer { file.locks.giveBack(FileLocks.rotation) }
+        try await readKeys()
+        let isResumed = try await store.keys().contains { !$0.isActive }
+        if !isResumed { try await makeKey() }
+        var rotation = SQLiteKeyRotation(key: keys.active.number, isResumed: isResumed)
+        var last: [UInt8] = []
+        while true {
+            let page = try await store.names(sealedOtherThan: rotation.key, after: last)
+            guard let end = page.last else { break }
+            last = end
+            for name in page {
+                try Task.checkCancellation()
+                do {
+                    if try await reseal(name) { rotation.resealed += 1 }
+                } catch let error as VaultError {
+                    rotation.failures.append(error)
+                }
+            }
+        }
+        rotation.retired = try await store.retireKeys()
+        return rotation
+    }
+
+    /// Makes a key and lets it seal from now on.
+    private func makeKey() async throws {
+        let (number, identifier) = (try await store.nextKey(), VaultIdentifier.random())
+        let master = try await source.make(number, identifier, of: file, timeout: timeout)
+        let seal = RecordSeal(vault: self.identifier, master: master)
+        let key = SQLiteKey(
+            number: number, identifier: identifier, proof: seal.check, names: try keys.seal.names(sealedWith: seal),
+            isActive: true)
+        guard try await store.add(key, after: keys.active.number) else { throw VaultError.busy(file.path) }
+        try await readKeys()
+    }
+
+    /// Seals a record with the active key.
+    ///
+    /// - Returns: false when it was removed or sealed with it meanwhile.
+    private func reseal(_ bytes: [UInt8]) async throws -> Bool {
+        guard bytes.count == 32 else {
+            throw VaultError.damaged(
+                what: "\(file.path), table record", reason: "a record's name has \(bytes.count) bytes, not 32")
+        }
+        return try await holding(RecordName(digest: bytes)) { name in
+            let (lease, row) = try await store.row(bytes)
+            guard let row, row.key != keys.active.number else { return false }
+            let (canonical, contents) = try await open(row, lease, as: name)
+            try await write(contents, canonical: canonical, kind: row.kind, as: name, with: SQLiteHold(lease))
+            return true
+        }
+    }
+}
+#endif
