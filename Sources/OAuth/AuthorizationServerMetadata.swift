@@ -47,7 +47,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     /// it.
     public var announcesIssuerInResponse = false
 
-    /// Whether `client_id_metadata_document_supported` is `true`: a client may be named by the address of its own document.
+    /// Whether `client_id_metadata_document_supported` is `true`. A client may be named by the address of its own document.
     public var acceptsClientDocuments = false
 
     /// Where these values come from; shown in diagnostics (`oauth-security.md` H5).

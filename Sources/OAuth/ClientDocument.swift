@@ -1,5 +1,6 @@
-/// A client that is named by the address of its own document (draft-ietf-oauth-client-id-metadata-document-01).
+/// A client that is named by the address of its own document.
 ///
+/// Source: draft-ietf-oauth-client-id-metadata-document-01.
 /// The address is the client's identifier at every server that takes such clients
 /// (``AuthorizationServerMetadata/acceptsClientDocuments``). The app's developer publishes ``content`` there.
 public struct ClientDocument: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Where a client's registration is managed, and what authorizes that (RFC 7592, section 3).
+/// Where a client's registration is managed, and by what right (RFC 7592).
 public struct ClientManagement: Sendable {
     /// `registration_client_uri`.
     public let endpoint: EndpointURL

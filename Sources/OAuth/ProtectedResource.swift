@@ -8,7 +8,7 @@ public struct ProtectedResource: Sendable, Hashable {
     public let authorizationServers: [Issuer]
     /// `scopes_supported`; nil when the API does not state them.
     public let scopes: [String]?
-    /// `dpop_bound_access_tokens_required`: whether the API takes only tokens that are bound to a key (RFC 9449).
+    /// Whether the API takes only tokens that are bound to a key (RFC 9449). It is `dpop_bound_access_tokens_required`.
     public let requiresBoundTokens: Bool
 
     /// An API without a document. It is its own authorization server (`any-server.md` 5).

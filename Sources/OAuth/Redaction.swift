@@ -25,7 +25,8 @@ struct Redaction: Sendable {
         (0..<3).flatMap { shift -> [[UInt8]] in
             let bytes = [UInt8](repeating: 0, count: shift) + secret
             let whole = Array(Base64.encode(bytes).utf8.prefix { $0 != UInt8(ascii: "=") })
-            let inner = Array(whole.dropFirst(shift == 0 ? 0 : shift + 1).dropLast(bytes.count.isMultiple(of: 3) ? 0 : 1))
+            let inner = Array(
+                whole.dropFirst(shift == 0 ? 0 : shift + 1).dropLast(bytes.count.isMultiple(of: 3) ? 0 : 1))
             guard inner.count >= shortestEncoding else { return [] }
             let forURLs = inner.map { byte in
                 switch byte {

@@ -147,6 +147,7 @@ func wholeNumber(_ text: String) -> Int? {
 extension JSONObject {
     /// The tokens among the members of a token response (RFC 6749, section 5.1).
     var tokens: [Secret] {
-        ["access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"].compactMap { self[$0]?.string.map(Secret.init) }
+        ["access_token", "refresh_token", "id_token", "client_secret", "registration_access_token"]
+            .compactMap { self[$0]?.string.map(Secret.init) }
     }
 }

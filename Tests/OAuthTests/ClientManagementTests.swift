@@ -99,7 +99,9 @@ struct ClientManagementTests {
         }
     }
 
-    @Test("M504: a registration that is gone already is deleted; one that a server keeps is not", arguments: [204, 401, 404, 403, 500])
+    @Test(
+        "M504: a registration that is gone already is deleted; one that a server keeps is not",
+        arguments: [204, 401, 404, 403, 500])
     func deletion(_ status: Int) throws {
         let request = try Self.request(.delete)
         if [403, 500].contains(status) {
@@ -124,12 +126,17 @@ struct ClientManagementTests {
         let document = try #require(
             try JSONValue(parsing: ClientDocument(at: address, name: "App").content).object)
         #expect(document["client_id"]?.string == address)
-        #expect(document["redirect_uris"]?.array?.compactMap(\.string) == ["http://127.0.0.1/callback", "http://[::1]/callback"])
+        #expect(
+            document["redirect_uris"]?.array?.compactMap(\.string) == [
+                "http://127.0.0.1/callback", "http://[::1]/callback",
+            ])
         #expect(document["token_endpoint_auth_method"]?.string == "none")
         #expect(document["client_secret"] == nil)
     }
 
-    @Test("M506: only a literal true announces clients that are named by documents", arguments: [("true", true), (#""true""#, false), ("1", false), ("null", false), (nil, false)])
+    @Test(
+        "M506: only a literal true announces clients that are named by documents",
+        arguments: [("true", true), (#""true""#, false), ("1", false), ("null", false), (nil, false)])
     func announced(_ value: String?, _ isTaken: Bool) throws {
         let member = value.map { #","client_id_metadata_document_supported":"# + $0 } ?? ""
         let json = #"{"issuer":"https://as.example","token_endpoint":"https://as.example/token"\#(member)}"#

@@ -24,9 +24,9 @@ public struct SignInPage: Sendable {
     public let issuer: Issuer
     /// The host of the page.
     public let host: String
-    /// The server's host, where its metadata put the page at another one and its responses do not name it.
+    /// The server's host, where its metadata put the page at another one.
     ///
-    /// A hostile server may name the page of an honest one, whose code it then receives (RFC 9700, section 4.4). Servers with
+    /// Only of a server whose responses do not name it (RFC 9207). A hostile server may name the page of an honest one, whose code it then receives (RFC 9700, section 4.4). Servers with
     /// two hosts look the same from outside, so the user decides: ``prompt(in:)`` names both. Nil where no such mix-up is possible.
     public let serverHost: String?
 

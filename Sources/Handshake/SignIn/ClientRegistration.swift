@@ -42,8 +42,9 @@ package struct ClientRegistration: Sendable {
 }
 
 extension DiscoveredResource {
-    /// The app's client at the server: as an earlier call registered it, or registered now (RFC 7591).
+    /// The app's client at the server, registered once (RFC 7591).
     ///
+    /// It is the one that an earlier call registered, or is registered now.
     /// What was registered is kept in the vault, for this server, this redirect and this API alone, and goes to no other server.
     /// A registration whose secret has expired, or that is for fewer ``scopes``, is changed where the server offers that
     /// (RFC 7592), and otherwise made again. A loopback redirect keeps its port as long as no other program has it.
@@ -80,7 +81,9 @@ extension DiscoveredResource {
         }
     }
 
-    /// Forgets what ``client(registeredAs:redirect:in:time:)`` has kept, so that its next call registers the app again.
+    /// Forgets the registration that the vault keeps.
+    ///
+    /// The next ``client(registeredAs:redirect:in:time:)`` registers the app again.
     ///
     /// - Throws: ``HandshakeError/vault(_:)``, also when nothing was kept.
     public func forgetClient(redirect: Client.Redirect = .loopback, in vault: any Vault) async throws {
@@ -130,7 +133,8 @@ extension DiscoveredResource {
         let isNarrow = !registration.covers(scopes)
         let all = registration.scopes + scopes.filter { !registration.scopes.contains($0) }
         let request = ClientManagementRequest(
-            isNarrow ? .update : .read, clientID: stored.id, by: management, registration: registration.request(for: all))
+            isNarrow ? .update : .read, clientID: stored.id, by: management,
+            registration: registration.request(for: all))
         let answer: RegisteredClient
         do {
             answer = try await environment.exchange({ try request.message }, request.client)

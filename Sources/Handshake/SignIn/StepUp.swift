@@ -2,9 +2,9 @@ public import OAuth
 
 /// Requests for which an API wants more than the account's token (RFC 9470; RFC 6750, section 3.1).
 extension Handshake {
-    /// Sends a request, and asks the user once when the API demands further scopes or another authentication.
+    /// Sends a request, and asks the user once for what the API demands.
     ///
-    /// The user signs in through the browser, for the account's scopes and those that are demanded, and the request is sent
+    /// That is further scopes, or another authentication. The user signs in through the browser, for the account's scopes and those that are demanded, and the request is sent
     /// again. What the API demands after that is final: the user is not asked a second time.
     ///
     /// - Parameters:
@@ -17,7 +17,8 @@ extension Handshake {
     /// - Throws: what ``Account/send(_:redirects:limits:)`` and ``signIn(again:for:through:timeout:)`` throw.
     public func send(
         _ request: RequestMessage, as account: Account, steppingUpThrough browser: some Browser,
-        timeout: Duration = .seconds(300), redirects: RedirectPolicy = .follow, limits: TransferLimits = TransferLimits()
+        timeout: Duration = .seconds(300), redirects: RedirectPolicy = .follow,
+        limits: TransferLimits = TransferLimits()
     ) async throws -> ResponseMessage {
         do {
             return try await account.send(request, redirects: redirects, limits: limits)

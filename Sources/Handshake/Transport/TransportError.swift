@@ -14,8 +14,7 @@ public enum TransportError: Error, Sendable, Hashable {
     case invalid(host: String, reason: String)
     /// The response is longer than what was to be read.
     case tooLarge(host: String, limit: Int)
-    /// Only a document of another host names the address, and it leads into a network that the internet does not reach. The
-    /// request was not sent.
+    /// The address leads into a private network, and only a document names it. The request was not sent.
     case inward(host: String)
     /// The package was built without a transport and was given none. The request was not sent.
     case missingTransport

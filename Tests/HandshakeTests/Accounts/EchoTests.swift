@@ -196,7 +196,8 @@ struct EchoTests {
             let state = page.url.firstMatch(of: /state=([^&]+)/).map { String($0.1) } ?? ""
             scene.hide(state)
             let text = PercentEncoding.query("sorry " + spelling(state))
-            return ScriptedProvider.redirect + "?error=invalid_request&error_description=\(text)&state=\(state)&iss=\(issuer)"
+            return ScriptedProvider.redirect
+                + "?error=invalid_request&error_description=\(text)&state=\(state)&iss=\(issuer)"
         }
         scene.print(try #require(await handshakeError { try await scene.plainApp().signIn(through: browser) }))
         let lines = scene.takeLines()
@@ -204,12 +205,13 @@ struct EchoTests {
         for line in lines.filter(scene.isShown) { Issue.record("the state: \(line)") }
         // A secret that the request does not know is recognized where it looks like a token.
         let isRecognized = spelling != .allPercent && spelling != .escapedUnicode
-        for redirect in (isRecognized
-            ? ["error=\(query)&error_description=\(query)&error_uri=\(query)&state=STATE"] : []) + [
+        let unknown = ["error=\(query)&error_description=\(query)&error_uri=\(query)&state=STATE"]
+        let redirects = [
             "code=\(query)&state=\(query)", "code=\(query)&error=x&error_description=\(query)&state=STATE",
             "code=\(query)&iss=\(query)&state=STATE", "code=\(query)&code=\(query)&state=STATE",
             "code=\(query)&state=STATE&error_description=STATE&error=x",
-        ] {
+        ]
+        for redirect in isRecognized ? redirects + unknown : redirects {
             let browser = ScriptedBrowser { page in
                 let state = page.url.firstMatch(of: /state=([^&]+)/).map { String($0.1) } ?? ""
                 scene.hide(state)

@@ -125,9 +125,13 @@ struct DiscoveryTests {
             ? Client.confidential(service: service, id: "app", secret: Secret("canary"), redirect: redirect)
             : Client(service: service, id: "app", redirect: redirect)
         let vault = MemoryVault()
-        let account = try await Handshake(client, vault: vault, transport: provider, time: provider.time.source, log: log)
-            .signIn(through: provider.browser)
-        provider.announce(["token_endpoint": "https://new.example/token", "authorization_response_iss_parameter_supported": false])
+        let account = try await Handshake(
+            client, vault: vault, transport: provider, time: provider.time.source, log: log
+        )
+        .signIn(through: provider.browser)
+        provider.announce([
+            "token_endpoint": "https://new.example/token", "authorization_response_iss_parameter_supported": false,
+        ])
         let hosts = { provider.requests.filter { $0.head.path == "/token" }.map { $0.head.authority } }
         provider.time.advance(by: 604_000)
         try await account.refresh()
@@ -152,7 +156,8 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("H6: metadata that cannot be renewed, or are another issuer's, break no running session", arguments: [503, 200])
+    @Test(
+        "H6: metadata that cannot be renewed, or are another issuer's, break no running session", arguments: [503, 200])
     func notRenewed(_ status: Int) async throws {
         let provider = ScriptedProvider()
         let vault = MemoryVault()

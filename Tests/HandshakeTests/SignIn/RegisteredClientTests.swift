@@ -59,7 +59,8 @@ struct RegisteredClientTests {
                         ])
                 case (_, "/.well-known/oauth-authorization-server"):
                     let members: [String: Any] = [
-                        "issuer": host, "authorization_endpoint": host + "/authorize", "token_endpoint": host + "/token",
+                        "issuer": host, "authorization_endpoint": host + "/authorize",
+                        "token_endpoint": host + "/token",
                         "registration_endpoint": host + "/register", "revocation_endpoint": host + "/revoke",
                         "code_challenge_methods_supported": ["S256"],
                     ]
@@ -226,7 +227,9 @@ struct RegisteredClientTests {
         }
         let renewed = try await network.client(in: vault, at: 1_750_002_000)
         #expect(renewed.credential?.secret?.reveal() == "secret-1c")
-        #expect(network.requests.last { $0.head.path == "/managed" }?.head.headerFields[.authorization] == "Bearer management-2")
+        #expect(
+            network.requests.last { $0.head.path == "/managed" }?.head.headerFields[.authorization]
+                == "Bearer management-2")
         #expect(network.sent(.post, "/register").count == 1)
         // The server does not know it any more.
         network.change { $0.managed = .json(401, ["error": "invalid_token"]) }

@@ -12,7 +12,9 @@ struct StepUpTests {
     }
 
     /// An account, its app, and a browser that notes the requests it was given.
-    private static func scene() async throws -> (ScriptedProvider, Handshake, Account, ScriptedBrowser, Shared<[[String: String]]>) {
+    private static func scene() async throws -> (
+        ScriptedProvider, Handshake, Account, ScriptedBrowser, Shared<[[String: String]]>
+    ) {
         let provider = ScriptedProvider()
         provider.change { $0.claims["email"] = "alice@example.com" }
         let app = try provider.app()
@@ -85,7 +87,10 @@ struct StepUpTests {
 
     @Test(
         "M213: another user, another context and an old authentication stop, and the account keeps its grant",
-        arguments: [("sub", "mallory", "subject_mismatch"), ("acr", "bronze", "authentication_insufficient"), ("auth_time", nil, "authentication_insufficient")] as [(String, String?, String)])
+        arguments: [
+            ("sub", "mallory", "subject_mismatch"), ("acr", "bronze", "authentication_insufficient"),
+            ("auth_time", nil, "authentication_insufficient"),
+        ] as [(String, String?, String)])
     func refused(_ claim: String, _ value: String?, _ code: String) async throws {
         let (provider, app, account, browser, _) = try await Self.scene()
         provider.change {

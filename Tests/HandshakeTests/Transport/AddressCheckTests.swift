@@ -40,7 +40,9 @@ struct AddressCheckTests {
         #expect(try await check.addresses(for: typed) == nil, "what the user has given is not examined")
     }
 
-    @Test("M901: a literal in a document is what it resolves to", arguments: ["10.0.0.1", "127.1", "0x7f.1", "2130706433", "localhost.", "[::1]"])
+    @Test(
+        "M901: a literal in a document is what it resolves to",
+        arguments: ["10.0.0.1", "127.1", "0x7f.1", "2130706433", "localhost.", "[::1]"])
     func literals(_ host: String) async throws {
         let check = AddressCheck(resolver: .system)
         let request = try Self.request(host, namedBy: "93.184.216.34")
@@ -53,7 +55,9 @@ struct AddressCheckTests {
         }
     }
 
-    @Test("M903: a private server that the user has named leads to private and public ones, a public one to public ones alone")
+    @Test(
+        "M903: a private server that the user has named leads to private and public ones, a public one to public ones alone"
+    )
     func zones() async throws {
         let check = AddressCheck(
             resolver: Self.resolver([
@@ -78,10 +82,13 @@ struct AddressCheckTests {
         #expect(try await addresses("as.example", "as.example") == nil, "a host names itself")
     }
 
-    @Test("M901: whatever a document names carries who named it: endpoints, servers of APIs, redirects; what was given does not")
+    @Test(
+        "M901: whatever a document names carries who named it: endpoints, servers of APIs, redirects; what was given does not"
+    )
     func marks() async throws {
         let issuer = try Issuer("https://as.example")
-        let json = #"{"issuer":"https://as.example","token_endpoint":"https://token.example/t","jwks_uri":"https://as.example/k"}"#
+        let json =
+            #"{"issuer":"https://as.example","token_endpoint":"https://token.example/t","jwks_uri":"https://as.example/k"}"#
         let server = try AuthorizationServerMetadata(parsing: Array(json.utf8), expected: issuer)
         #expect(server.tokenEndpoint.namedBy?.host == "as.example")
         #expect(server.keysEndpoint?.namedBy == nil)

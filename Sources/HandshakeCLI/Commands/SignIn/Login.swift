@@ -102,7 +102,8 @@ struct Login: AsyncParsableCommand {
     }
 
     /// The account of the last sign-in, when this one is through another client.
-    private static func outdated(_ previous: Client?, by plan: LoginPlan, in vault: any Vault) async throws -> Account? {
+    private static func outdated(_ previous: Client?, by plan: LoginPlan, in vault: any Vault) async throws -> Account?
+    {
         guard let previous, AccountID(previous, name: plan.account) != AccountID(plan.client, name: plan.account) else {
             return nil
         }

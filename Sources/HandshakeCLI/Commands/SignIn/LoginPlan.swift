@@ -18,7 +18,8 @@ struct LoginPlan {
     ///   - isPurged: whether the server no longer knows that client, so that it has to be registered again.
     ///   - store: stores a registration that was changed.
     init(
-        service name: String, options: LoginOptions, settings: Settings, previous: Client? = nil, isPurged: Bool = false,
+        service name: String, options: LoginOptions, settings: Settings, previous: Client? = nil,
+        isPurged: Bool = false,
         store: @escaping (Client) async throws -> Void = { _ in }
     ) async throws {
         let table = settings.service(name)
