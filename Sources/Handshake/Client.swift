@@ -31,6 +31,15 @@ public struct Client: Sendable {
     /// Whether the user has chosen ``scopes``. Otherwise a later sign-in asks for what the API then names.
     package var hasChosenScopes = false
 
+    /// What a client without users exchanges for tokens (RFC 7523, section 2.1). Nil for client credentials.
+    package var statement: SignedStatement?
+
+    /// A statement and the key that signs it.
+    package struct SignedStatement: Sendable {
+        let statement: JWTBearerAssertion.Statement
+        let key: SigningKey
+    }
+
     /// The address under which alone tokens go, of an API that named its server itself. Nil for any of the service's.
     package var confinement: EndpointURL?
 
@@ -197,9 +206,10 @@ public struct Client: Sendable {
     /// - Parameters:
     ///   - key: what the request's proof will be signed with; nil for a request without one.
     ///   - binding: how the account is bound, at a refresh.
+    ///   - resources: the APIs that the token is for; the client's own unless stated.
     func tokenRequest(
         _ grantType: TokenRequest.GrantType, at server: AuthorizationServerMetadata, provingBy key: DPoPKey? = nil,
-        keeping binding: TokenBinding? = nil, in environment: Environment
+        keeping binding: TokenBinding? = nil, resources: [String]? = nil, in environment: Environment
     ) throws(HandshakeError) -> TokenRequest {
         let deviations = service.deviations
         var headers = requiredHeaders
@@ -207,7 +217,7 @@ public struct Client: Sendable {
         headers[.contentType] = nil
         return TokenRequest(
             grantType, at: server, clientID: id, authentication: try authentication(at: server, in: environment),
-            resources: resources.map(\.string), extras: deviations.tokenParameters,
+            resources: resources ?? self.resources.map(\.string), extras: deviations.tokenParameters,
             scopeDelimiter: deviations.scopeDelimiter, repeatedScopes: deviations.repeatsScope ? scopes : [],
             headers: headers, deviations: deviations.token, accepting: accepting(key, keeping: binding))
     }

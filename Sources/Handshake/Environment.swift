@@ -98,14 +98,16 @@ final class Environment: Sendable {
 
     /// One exchange: builds the request, sends it and reads the response.
     ///
-    /// - Parameter key: what the request's proof is signed with; nil for a request without one.
+    /// - Parameters:
+    ///   - key: what the request's proof is signed with; nil for a request without one.
+    ///   - timeout: how long the server may take, where that is longer than usual.
     /// - Throws: ``HandshakeError/exchange(_:)``, ``HandshakeError/network(_:)``, `CancellationError`.
     func exchange<Answer>(
-        provingBy key: DPoPKey? = nil, _ request: () throws -> RequestMessage,
+        provingBy key: DPoPKey? = nil, timeout: Duration? = nil, _ request: () throws -> RequestMessage,
         _ read: (ResponseMessage) throws -> Answer
     ) async throws -> Answer {
         do {
-            return try read(try await transmit(provingBy: key, request))
+            return try read(try await transmit(provingBy: key, timeout: timeout, request))
         } catch let error as OAuthError {
             throw HandshakeError.exchange(error)
         } catch let error as TransportError {

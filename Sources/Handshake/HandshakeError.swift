@@ -58,6 +58,8 @@ public enum HandshakeError: Error, Sendable, Hashable {
         case stillUnauthorized = "still_unauthorized"
         /// A sign-out has begun.
         case signingOut = "signing_out"
+        /// The user signed out at the service, which has told the app (OpenID Connect Back-Channel Logout).
+        case loggedOut = "logged_out"
     }
 
     /// How a sign-in ended without an answer of the service.
@@ -141,6 +143,7 @@ extension HandshakeError.SignInReason {
         case .keyLost: "the key that its tokens are bound to was lost"
         case .stillUnauthorized: "the service rejects new tokens too"
         case .signingOut: "a sign-out has begun and is not finished"
+        case .loggedOut: "the user has signed out at the service"
         }
     }
 }

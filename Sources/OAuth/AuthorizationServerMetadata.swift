@@ -20,6 +20,10 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var registrationEndpoint: EndpointURL?
     /// `userinfo_endpoint` (OpenID Connect Core, section 5.3). Nil when the server has none.
     public var userInfoEndpoint: EndpointURL?
+    /// `end_session_endpoint` (OpenID Connect RP-Initiated Logout, section 2.1). Nil when the server has none.
+    public var endSessionEndpoint: EndpointURL?
+    /// `backchannel_authentication_endpoint` (CIBA Core, section 4). Nil when the server has none.
+    public var backchannelAuthenticationEndpoint: EndpointURL?
     /// `jwks_uri`: where the keys of its signatures are; nil when the server has none.
     public var keysEndpoint: EndpointURL?
 
@@ -39,6 +43,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var requiresPushedAuthorizationRequests = false
     /// `grant_types_supported`; nil when the server does not state them.
     public var grantTypes: [String]?
+    /// `backchannel_token_delivery_modes_supported` (CIBA Core, section 4). Nil when the server does not state them.
+    public var backchannelTokenDeliveryModes: [String]?
     /// `scopes_supported`; nil when the server does not state them.
     public var scopes: [String]?
     /// `id_token_signing_alg_values_supported`. Nil when the server does not state them.
@@ -103,6 +109,10 @@ extension AuthorizationServerMetadata {
             "pushed_authorization_request_endpoint", security: security)
         registrationEndpoint = try document.endpoint("registration_endpoint", security: security)
         userInfoEndpoint = try document.endpoint("userinfo_endpoint", security: security)
+        endSessionEndpoint = try document.endpoint("end_session_endpoint", security: security)
+        backchannelAuthenticationEndpoint = try document.endpoint(
+            "backchannel_authentication_endpoint", security: security)
+        backchannelTokenDeliveryModes = try document.strings("backchannel_token_delivery_modes_supported")
         keysEndpoint = try document.endpoint("jwks_uri", security: security)
         codeChallengeMethods = try document.strings("code_challenge_methods_supported")
         tokenEndpointAuthMethods = try document.strings("token_endpoint_auth_methods_supported")
@@ -141,7 +151,7 @@ extension AuthorizationServerMetadata {
         [
             \.authorizationEndpoint, \.refreshEndpoint, \.revocationEndpoint, \.deviceAuthorizationEndpoint,
             \.introspectionEndpoint, \.pushedAuthorizationRequestEndpoint, \.registrationEndpoint, \.userInfoEndpoint,
-            \.keysEndpoint,
+            \.endSessionEndpoint, \.backchannelAuthenticationEndpoint, \.keysEndpoint,
         ]
     }
 
@@ -154,7 +164,8 @@ extension AuthorizationServerMetadata {
             ("introspection_endpoint", introspectionEndpoint),
             ("pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint),
             ("registration_endpoint", registrationEndpoint), ("userinfo_endpoint", userInfoEndpoint),
-            ("jwks_uri", keysEndpoint),
+            ("end_session_endpoint", endSessionEndpoint),
+            ("backchannel_authentication_endpoint", backchannelAuthenticationEndpoint), ("jwks_uri", keysEndpoint),
         ]
         for case (let name, let endpoint?) in endpoints
         where !NetworkZone.mayLead(from: issuer.url.origin, to: endpoint.origin) {
@@ -200,6 +211,9 @@ extension AuthorizationServerMetadata {
             pushedAuthorizationRequestEndpoint ?? other.pushedAuthorizationRequestEndpoint
         registrationEndpoint = registrationEndpoint ?? other.registrationEndpoint
         userInfoEndpoint = userInfoEndpoint ?? other.userInfoEndpoint
+        endSessionEndpoint = endSessionEndpoint ?? other.endSessionEndpoint
+        backchannelAuthenticationEndpoint = backchannelAuthenticationEndpoint ?? other.backchannelAuthenticationEndpoint
+        backchannelTokenDeliveryModes = backchannelTokenDeliveryModes ?? other.backchannelTokenDeliveryModes
         keysEndpoint = keysEndpoint ?? other.keysEndpoint
         codeChallengeMethods = codeChallengeMethods ?? other.codeChallengeMethods
         tokenEndpointAuthMethods = tokenEndpointAuthMethods ?? other.tokenEndpointAuthMethods

@@ -85,7 +85,7 @@ public struct IDTokenClaims: Sendable, Hashable {
 }
 
 /// Reads claims one by one and names the one that is missing or of the wrong type.
-private struct ClaimReader {
+struct ClaimReader {
     let claims: JSONObject
 
     /// The end of the year 9999: a later time is a mistake of units.

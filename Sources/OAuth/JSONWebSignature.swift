@@ -20,8 +20,14 @@ struct JSONWebSignature: Sendable {
     /// The header's `jwk`, `jku`, `x5u` and `x5c` are ignored: a signature cannot bring its own key (RFC 8725, section
     /// 3.10). No extension is implemented, so any `crit` is rejected (RFC 7515, section 4.1.11).
     ///
-    /// - Parameter secrets: what no error may show, besides the token.
-    init(compact token: Secret, hiding secrets: [Secret] = []) throws(OAuthError) {
+    /// - Parameters:
+    ///   - token: the text.
+    ///   - types: the accepted values of `typ` in lower case, without `application/`; a text without `typ` is read too.
+    ///   - needsType: whether `typ` has to be there.
+    ///   - secrets: what no error may show, besides the token.
+    init(
+        compact token: Secret, types: [String] = ["jwt"], needsType: Bool = false, hiding secrets: [Secret] = []
+    ) throws(OAuthError) {
         self.secrets = secrets + [token]
         let bytes = Array(token.reveal().utf8)
         guard bytes.count <= Self.maximumLength else {
@@ -42,10 +48,10 @@ struct JSONWebSignature: Sendable {
         }
         algorithm = try Self.string("alg", in: header)
         keyID = try Self.string("kid", in: header)
-        if let type = try Self.string("typ", in: header), !type.isIdentical(to: "JWT"),
-            type.utf8.count > 15 || !["jwt", "application/jwt"].contains(type.lowercased())
-        {
-            throw Self.wrong("typ", "JWT", found: Redaction(self.secrets)(type, limit: 40))
+        let type = try Self.string("typ", in: header)
+        if type.map({ !Self.isType($0, among: types) }) ?? needsType {
+            let expected = types == ["jwt"] ? "JWT" : types.joined(separator: " or ")
+            throw Self.wrong("typ", expected, found: Redaction(self.secrets)(type ?? "nothing", limit: 40))
         }
         if let critical = header["crit"] {
             let names = critical.array?.compactMap(\.string).joined(separator: ", ") ?? critical.kind
@@ -86,6 +92,14 @@ struct JSONWebSignature: Sendable {
                 Refusal(.signature, expected: "a signature by the server's key", found: "one that does not verify"))
         }
         return (payload, algorithm)
+    }
+
+    /// Whether a `typ` is one of these media types, with or without `application/` (RFC 7515, section 4.1.9).
+    private static func isType(_ type: String, among types: [String]) -> Bool {
+        // Of bounded length: lowercasing a text from outside may cost more than its length.
+        guard type.utf8.count <= 60 else { return false }
+        let word = type.lowercased()
+        return types.contains { word == $0 || word == "application/" + $0 }
     }
 
     private static func header(_ bytes: [UInt8]?) throws(OAuthError) -> JSONObject {

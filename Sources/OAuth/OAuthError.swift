@@ -40,6 +40,8 @@ public enum OAuthError: Error, Sendable, Hashable {
         case revocation
         /// The introspection endpoint (RFC 7662).
         case introspection
+        /// The backchannel authentication endpoint (CIBA Core, section 7).
+        case backchannelAuthentication = "backchannel_authentication"
         /// The UserInfo endpoint (OpenID Connect Core, section 5.3).
         case userInfo = "userinfo"
         /// The server's key set (RFC 7517, section 5).
@@ -98,6 +100,8 @@ public struct Refusal: Error, Sendable, Hashable {
         case challengeMethod = "pkce_unsupported"
         /// Two servers share a redirect URI (RFC 9700, section 4.4.2.2).
         case sharedRedirect = "redirect_shared"
+        /// A key file names a token endpoint that is not its service's. Nothing was signed.
+        case foreignTokenEndpoint = "token_endpoint_foreign"
         /// The ID token's nonce is not the one sent. Source: OpenID Connect Core, section 3.1.3.7, as for all below.
         case nonce = "nonce_mismatch"
         /// The ID token's signature does not verify.
@@ -108,6 +112,8 @@ public struct Refusal: Error, Sendable, Hashable {
         case audience = "audience_mismatch"
         /// The ID token was issued to another client.
         case authorizedParty = "authorized_party_mismatch"
+        /// The logout token was used before. Source: OpenID Connect Back-Channel Logout, section 2.6.
+        case replay = "token_replayed"
         /// The ID token is about another user than before.
         case subject = "subject_mismatch"
         /// The ID token is expired, or from the future.
@@ -134,6 +140,30 @@ public struct Refusal: Error, Sendable, Hashable {
     public let expected: String
     /// What was found instead: text from outside, cut and redacted.
     public let found: String
+    /// Which signed text a check of a signed text is about.
+    public var signedText = SignedText.idToken
+
+    /// The signed texts of a server that have checks in common.
+    public enum SignedText: String, Sendable, Hashable {
+        /// OpenID Connect Core, section 2.
+        case idToken = "id_token"
+        /// OpenID Connect Back-Channel Logout, section 2.4.
+        case logoutToken = "logout_token"
+        /// RFC 9701, section 5.
+        case introspection = "introspection_response"
+
+        /// The text in words.
+        var words: String {
+            switch self {
+            case .idToken: "ID token"
+            case .logoutToken: "logout token"
+            case .introspection: "introspection response"
+            }
+        }
+    }
+
+    /// A stable code for programs.
+    public var code: String { check.rawValue.replacing("id_token", with: signedText.rawValue) }
 
     /// States a refusal.
     public init(_ check: Check, expected: String, found: String) {
@@ -149,7 +179,7 @@ extension OAuthError: CustomStringConvertible {
         switch self {
         case .configuration: "invalid_configuration"
         case .unmatchedRedirect: Refusal.Check.state.rawValue
-        case .refused(let refusal): refusal.check.rawValue
+        case .refused(let refusal): refusal.code
         case .server(let error): error.code ?? "http_\(error.status ?? 0)"
         case .malformed: "malformed_response"
         case .redirected: "unexpected_redirect"
@@ -188,7 +218,9 @@ extension Refusal: CustomStringConvertible {
         case .foreignOrigin:
             "The token was not sent to \(found), because "
                 + (expected.isEmpty ? "the service has no API address." : "it is for \(expected) alone.")
-        default: "\(check.problem) Expected \(expected), found \(found). \(check.cure)"
+        default:
+            "\(check.problem.replacing("ID token", with: signedText.words)) Expected \(expected), found \(found). "
+                + check.cure.replacing("ID token", with: signedText.words)
         }
     }
 
@@ -213,11 +245,13 @@ extension Refusal.Check {
         case .movedEndpoint: "The server has moved its token endpoint."
         case .challengeMethod: "The server does not support PKCE."
         case .sharedRedirect: "Two servers share a redirect URI."
+        case .foreignTokenEndpoint: "The key file names a foreign token endpoint. Nothing was signed."
         case .nonce: "The ID token belongs to another sign-in."
         case .signature: "The signature of the ID token is not valid."
         case .algorithm: "The signature algorithm of the ID token is not allowed."
         case .audience: "The ID token is for another client."
         case .authorizedParty: "The ID token was issued to another client."
+        case .replay: "The ID token was used before."
         case .subject: "The service returned another user."
         case .tokenTime: "The time of the ID token is not valid."
         case .tokenHash: "The ID token belongs to another access token."
@@ -240,6 +274,8 @@ extension Refusal.Check {
         case .foreignOrigin: "Check the address."
         case .movedEndpoint: "If you trust the new host, sign in again."
         case .challengeMethod: "Ask the service to support PKCE with S256."
+        case .replay: "Send a new one."
+        case .foreignTokenEndpoint: "Check where the file comes from, and make a new one at the service."
         case .sharedRedirect: "Give each server a redirect URI of its own."
         case .algorithm: "Ask the service to sign the ID tokens of this client with an expected algorithm."
         case .audience, .authorizedParty: "Check the client ID. If it is right, report it to the service."

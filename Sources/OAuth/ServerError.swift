@@ -75,6 +75,9 @@ public struct ServerError: Error, Sendable, Hashable {
         "authorization_declined",
         // RFC 9449, section 12.2
         "use_dpop_nonce", "invalid_dpop_proof",
+        // CIBA Core, section 13
+        "unknown_user_id", "missing_user_code", "invalid_user_code", "invalid_binding_message",
+        "expired_login_hint_token",
     ]
 
     /// Whether the server rejects the refresh token or code for good. It is the only response that ends a session

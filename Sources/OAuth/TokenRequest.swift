@@ -13,6 +13,13 @@ public struct TokenRequest: Sendable {
         case clientCredentials(scopes: [String])
         /// A ``DeviceAuthorization/deviceCode`` (RFC 8628, section 3.4). The user approves it on another device.
         case deviceCode(Secret)
+        /// A token that stands for a user, for another one. Source: RFC 8693, section 2.1.
+        case tokenExchange(TokenExchange)
+        /// A signed statement about a user, or about the client itself. Source: RFC 7523, section 2.1.
+        case jwtBearer(JWTBearerAssertion)
+        /// A ``BackchannelAuthentication/requestID``, which the user approves on a device of their own (CIBA Core, section
+        /// 10.1).
+        case backchannelAuthentication(Secret)
     }
 
     /// The server that is asked, at its token endpoint.
@@ -99,9 +106,15 @@ public struct TokenRequest: Sendable {
             case .deviceCode(let code):
                 try parameters.add("grant_type", "urn:ietf:params:oauth:grant-type:device_code")
                 try parameters.add("device_code", code.reveal())
+            case .tokenExchange(let exchange):
+                try exchange.add(to: &parameters, scopeDelimiter: scopeDelimiter)
+            case .jwtBearer(let assertion):
+                try assertion.add(to: &parameters, at: server, scopeDelimiter: scopeDelimiter)
+            case .backchannelAuthentication(let requestID):
+                try parameters.add("grant_type", "urn:openid:params:grant-type:ciba")
+                try parameters.add("auth_req_id", requestID.reveal())
             }
-            if case .clientCredentials = grantType {
-            } else {
+            if !grantType.statesScopes {
                 try Scope.check(repeatedScopes)
                 try parameters.add("scope", repeatedScopes.joined(separator: scopeDelimiter))
             }
@@ -110,7 +123,11 @@ public struct TokenRequest: Sendable {
             var headers = headers
             let call = AuthenticatedCall(
                 server: server, endpoint: endpoint, algorithms: server.tokenEndpointAuthSigningAlgorithms)
-            try authentication.apply(clientID: clientID, for: call, to: &parameters, &headers)
+            // The statement says who asks (RFC 7521, section 4.1).
+            if case .jwtBearer(let assertion) = grantType, case .none = authentication, assertion.names(clientID) {
+            } else {
+                try authentication.apply(clientID: clientID, for: call, to: &parameters, &headers)
+            }
             return deviations.sendsJSON
                 ? RequestMessage(json: parameters, to: endpoint, headers: headers)
                 : RequestMessage(form: parameters, to: endpoint, headers: headers)
@@ -141,18 +158,25 @@ public struct TokenRequest: Sendable {
             throw error
         }
         try response.requireSuccess(.token, hiding: secrets)
-        return try TokenResponse(
+        var tokens = try TokenResponse(
             parsing: response.content, now: now, hiding: secrets, deviations: deviations, accepting: accepting)
+        if case .tokenExchange(let exchange) = grantType { try exchange.check(tokens) }
+        // The client can ask again at any time, so that a refresh token would only be one more secret (RFC 6749, section
+        // 4.4.3).
+        if grantType.isRepeatable { tokens.refreshToken = nil }
+        return tokens
     }
 
     /// What this exchange sends and no error may show. A service may want a secret as an extra parameter; short ones are
     /// ordinary words.
-    private var secrets: [Secret] {
+    var secrets: [Secret] {
         let granted: [Secret] =
             switch grantType {
             case .authorizationCode(let code): [code.secret] + code.request.secrets
             case .refreshToken(let token): [token]
-            case .deviceCode(let code): [code]
+            case .deviceCode(let code), .backchannelAuthentication(let code): [code]
+            case .tokenExchange(let exchange): exchange.secrets
+            case .jwtBearer(let assertion): assertion.secrets
             case .clientCredentials: []
             }
         return granted + authentication.secrets(clientID: clientID)
@@ -163,8 +187,28 @@ public struct TokenRequest: Sendable {
         "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "client_id",
         "client_secret",
         "scope", "resource",
-        "client_assertion", "client_assertion_type", "username", "password",
+        "client_assertion", "client_assertion_type", "username", "password", "assertion", "auth_req_id",
+        "subject_token", "subject_token_type", "actor_token", "actor_token_type", "requested_token_type", "audience",
     ]
+}
+
+extension TokenRequest.GrantType {
+    /// Whether the grant states its scopes itself.
+    fileprivate var statesScopes: Bool {
+        switch self {
+        case .clientCredentials, .tokenExchange, .jwtBearer: true
+        case .authorizationCode, .refreshToken, .deviceCode, .backchannelAuthentication: false
+        }
+    }
+
+    /// Whether the client can make the same request again, without a user.
+    fileprivate var isRepeatable: Bool {
+        switch self {
+        case .clientCredentials: true
+        case .jwtBearer(let assertion): assertion.isMadeAnew
+        case .authorizationCode, .refreshToken, .deviceCode, .tokenExchange, .backchannelAuthentication: false
+        }
+    }
 }
 
 extension TokenRequest: CustomReflectable {

@@ -5,13 +5,15 @@ public struct TokenResponse: Sendable {
     /// When the access token expires, in seconds since 1970. Nil when the server does not say, which means unknown.
     public let expiresAt: Double?
     /// The refresh token (RFC 6749, section 6). Nil means, after a refresh, that the old one stays.
-    public let refreshToken: Secret?
+    public internal(set) var refreshToken: Secret?
     /// The scope that was granted (RFC 6749, section 5.1). Nil when the server does not say, which means as asked.
     public let scopes: [String]?
     /// The ID token as it came: not yet checked.
     public let idToken: Secret?
     /// Whether the access token is bound to a key (RFC 9449, section 5). Its `token_type` is then `DPoP`.
     public let isBound: Bool
+    /// `issued_token_type`: what an exchange has issued. Source: RFC 8693, section 2.2.1. Nil for other grants.
+    public let issuedTokenType: TokenType?
     /// What no error about this response may show: what the exchange sent, and the response's own tokens.
     package let secrets: [Secret]
 
@@ -36,6 +38,7 @@ public struct TokenResponse: Sendable {
         expiresAt = try Self.expiry(in: response, now: now, deviations)
         refreshToken = try response.token("refresh_token")
         idToken = deviations.ignoresIDToken ? nil : try response.token("id_token")
+        issuedTokenType = try response.string("issued_token_type").map(TokenType.init)
         scopes = deviations.listsScopes ? try response.strings("scope") : try Self.scopes(in: response)
         self.secrets = secrets + [accessToken, refreshToken, idToken].compactMap(\.self)
     }
@@ -58,7 +61,7 @@ public struct TokenResponse: Sendable {
     }
 
     /// Seconds since 1970 at which the access token expires; nil when the response does not say.
-    private static func expiry(
+    static func expiry(
         in response: ResponseReader, now: Double, _ deviations: TokenDeviations
     ) throws(OAuthError) -> Double? {
         let member = deviations.expiryMember

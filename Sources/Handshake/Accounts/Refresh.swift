@@ -189,7 +189,7 @@ extension Account {
         let server = try await environment.server(of: client.service, known: stored.server)
         let grantType: TokenRequest.GrantType
         switch (stored.refreshMethod, stored.grant.refreshToken) {
-        case (.clientCredentials, _): grantType = .clientCredentials(scopes: client.scopes)
+        case (.clientCredentials, _): grantType = client.ownGrant(in: environment)
         case (.refreshToken, let token?): grantType = .refreshToken(token)
         case (.refreshToken, nil), (.never, _): return nil
         }

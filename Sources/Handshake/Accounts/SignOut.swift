@@ -13,6 +13,22 @@ public struct SignOutReport: Sendable, Hashable {
     public var remaining: [RevocationRequest.TokenKind] = []
     /// Why something remains.
     public var failure: HandshakeError?
+    /// What became of the user's session at the server. Nil when it was not to end.
+    public var serverSession: ServerSession?
+
+    /// What became of the user's session at the server, which is in their browser.
+    public enum ServerSession: Sendable, Hashable {
+        /// The server has no page at which a session ends. The user stays signed in there.
+        case unsupported
+        /// The page was shown; what the user did there is not known.
+        case shown
+        /// The page could not be shown.
+        case notShown(HandshakeError)
+        /// The server has ended the session: the browser came back with the request's own state.
+        case ended
+        /// The browser did not come back in time, or without the request's own state.
+        case unconfirmed
+    }
 
     package init() {}
 

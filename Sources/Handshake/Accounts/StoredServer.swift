@@ -24,6 +24,9 @@ struct StoredServer: Codable, Sendable {
     let revocationAssertionAlgorithms: [String]?
     let introspectionAssertionAlgorithms: [String]?
     let dpopAlgorithms: [String]?
+    let endSession: String?
+    let backchannelAuthentication: String?
+    let backchannelModes: [String]?
 
     init(_ server: AuthorizationServerMetadata) {
         issuer = server.issuer.string
@@ -47,6 +50,9 @@ struct StoredServer: Codable, Sendable {
         revocationAssertionAlgorithms = server.revocationEndpointAuthSigningAlgorithms
         introspectionAssertionAlgorithms = server.introspectionEndpointAuthSigningAlgorithms
         dpopAlgorithms = server.dpopSigningAlgorithms
+        endSession = server.endSessionEndpoint?.string
+        backchannelAuthentication = server.backchannelAuthenticationEndpoint?.string
+        backchannelModes = server.backchannelTokenDeliveryModes
     }
 
     /// The metadata again, with every address checked as if it had just arrived.
@@ -74,6 +80,9 @@ struct StoredServer: Codable, Sendable {
         server.revocationEndpointAuthSigningAlgorithms = revocationAssertionAlgorithms
         server.introspectionEndpointAuthSigningAlgorithms = introspectionAssertionAlgorithms
         server.dpopSigningAlgorithms = dpopAlgorithms
+        server.endSessionEndpoint = try endpoint(endSession)
+        server.backchannelAuthenticationEndpoint = try endpoint(backchannelAuthentication)
+        server.backchannelTokenDeliveryModes = backchannelModes
         server.source = source
         if source == .discovered { server.noteNamer() }
         return server

@@ -9,23 +9,30 @@ extension Environment {
     ///
     /// - Parameters:
     ///   - key: what the proof is signed with; nil for a request without one.
+    ///   - timeout: how long the server may take, where that is longer than usual.
     ///   - build: makes the request. Called for each sending, so that each has an assertion of its own.
     /// - Throws: `OAuthError`, `TransportError`, `CancellationError`.
-    func transmit(provingBy key: DPoPKey?, _ build: () throws -> RequestMessage) async throws -> ResponseMessage {
+    func transmit(
+        provingBy key: DPoPKey?, timeout: Duration? = nil, _ build: () throws -> RequestMessage
+    ) async throws -> ResponseMessage {
         var request = try build()
+        var limits = limits
+        limits.timeout = max(limits.timeout, timeout ?? limits.timeout)
         guard let key else {
-            return try await observed(request) { try await self.transport.send($0, limits: self.limits) }
+            return try await observed(request) { try await self.transport.send($0, limits: limits) }
         }
         let used = try sign(&request, by: key, as: .authorizationServer)
-        let response = try await transmit(request, provenBy: key)
+        let response = try await transmit(request, provenBy: key, limits)
         guard wantsAnotherProof(response, than: used, as: .authorizationServer) else { return response }
         request = try build()
         _ = try sign(&request, by: key, as: .authorizationServer)
-        return try await transmit(request, provenBy: key)
+        return try await transmit(request, provenBy: key, limits)
     }
 
-    private func transmit(_ request: RequestMessage, provenBy key: DPoPKey) async throws -> ResponseMessage {
-        let response = try await observed(request) { try await self.transport.send($0, limits: self.limits) }
+    private func transmit(
+        _ request: RequestMessage, provenBy key: DPoPKey, _ limits: TransferLimits
+    ) async throws -> ResponseMessage {
+        let response = try await observed(request) { try await self.transport.send($0, limits: limits) }
         learn(from: response, to: request, provenBy: key, as: .authorizationServer)
         return response
     }

@@ -35,6 +35,9 @@ extension Service {
         public var token = TokenDeviations()
         /// How API requests carry the access token.
         public var authorization = AuthorizationScheme.bearer
+        /// Whether logout tokens may lack `exp`. They count for 120 seconds then, as drafts before Back-Channel Logout 1.0
+        /// had it.
+        public var acceptsLogoutTokensWithoutExpiry = false
         /// Header fields of token and API requests, by name. `{client_id}` stands for the client's identifier.
         public var requiredHeaders: [String: String] = [:]
         /// Values of a top-level `message` that mean "unauthorized", whatever the status. Source: `recurse-center.md`
@@ -87,6 +90,9 @@ extension Service.Deviations: Codable {
             try values.decodeIfPresent(Set<String>.self, forKey: .repeatedWhenPushed) ?? repeatedWhenPushed
         tokenParameters = try values.decodeIfPresent([String: String].self, forKey: .tokenParameters) ?? tokenParameters
         repeatsScope = try values.decodeIfPresent(Bool.self, forKey: .repeatsScope) ?? repeatsScope
+        acceptsLogoutTokensWithoutExpiry =
+            try values.decodeIfPresent(Bool.self, forKey: .acceptsLogoutTokensWithoutExpiry)
+            ?? acceptsLogoutTokensWithoutExpiry
         token = try values.decodeIfPresent(TokenDeviations.self, forKey: .token) ?? token
         authorization =
             try values.decodeIfPresent(Service.AuthorizationScheme.self, forKey: .authorization) ?? authorization

@@ -107,7 +107,7 @@ extension Environment {
 
 extension TransportError {
     /// Whether a later poll may succeed (RFC 8628, section 3.5).
-    fileprivate var mayPass: Bool {
+    var mayPass: Bool {
         switch self {
         case .unknownHost, .unreachable, .timedOut, .cut: true
         case .insecure, .invalid, .tooLarge, .inward, .missingTransport: false

@@ -38,6 +38,17 @@ package struct ResultPage: Sendable {
             language: language)
     }
 
+    /// The user is signed out of this app.
+    ///
+    /// - Parameter service: the service that has confirmed that its own session has ended; nil says nothing of it.
+    package static func signedOut(confirmedBy service: String?, language: Language) -> ResultPage {
+        ResultPage(
+            title: Words.pageSignedOutTitle.text(in: language),
+            text: service.map { Words.pageSignedOutThereText.text(in: language, $0) }
+                ?? Words.pageSignedOutText.text(in: language),
+            mark: "✓", language: language)
+    }
+
     /// It does not work now, and may work later.
     package static func later(language: Language) -> ResultPage {
         ResultPage(

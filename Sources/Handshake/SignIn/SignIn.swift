@@ -120,7 +120,8 @@ extension Handshake {
         return try await finish(with: code, as: id, provingBy: key)
     }
 
-    /// Signs in the client itself, without a user (RFC 6749, section 4.4).
+    /// Signs in the client itself, without a user (RFC 6749, section 4.4). A client that makes signed statements does it
+    /// with these (RFC 7523, section 2.1).
     ///
     /// - Throws: what ``signIn(as:to:through:timeout:)`` throws, and ``HandshakeError/configuration(member:problem:)``
     ///   for a public client.
@@ -128,7 +129,7 @@ extension Handshake {
         as name: String = AccountID.defaultName, to service: String? = nil
     ) async throws -> Account {
         let client = try client(of: service)
-        guard client.isConfidential else {
+        guard client.isConfidential || client.statement != nil else {
             throw HandshakeError.configuration(
                 member: "client",
                 problem: "only a confidential client can ask for a token of its own (RFC 6749, section 4.4)")
@@ -137,7 +138,7 @@ extension Handshake {
         let now = environment.time.now()
         let key = try client.newDPoPKey(at: server)
         let response = try await token(
-            .clientCredentials(scopes: client.scopes), at: server, client: client, provingBy: key, now: now)
+            client.ownGrant(in: environment), at: server, client: client, provingBy: key, now: now)
         let (account, replaced) = try await store(
             Grant(response, requested: client.scopes, now: now), as: AccountID(client, name: name), client: client,
             server: server, refreshMethod: .clientCredentials, binding: TokenBinding(key, response),

@@ -31,7 +31,7 @@ public struct SystemBrowser: Browser {
         try start(address.string)
     }
 
-    private func start(_ address: String) throws(HandshakeError) {
+    func start(_ address: String) throws(HandshakeError) {
         guard let opener = Self.opener(in: environment) else {
             throw HandshakeError.configuration(
                 member: "browser",

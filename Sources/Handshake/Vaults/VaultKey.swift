@@ -9,6 +9,10 @@ public struct VaultKey: Sendable, Codable {
         case account
         /// A sign-in in progress: the component is a digest of its state.
         case signIn = "sign_in"
+        /// A sign-out whose browser is to come back from the server: the component is a digest of its state.
+        case signOut = "sign_out"
+        /// A logout token that was used. The component is a digest of it.
+        case logoutToken = "logout_token"
         /// A client's registration with a service, stored for a command's later runs. The component is a name.
         case registration
         /// What a server has registered for an app. The components are the issuer, the redirect and the API.

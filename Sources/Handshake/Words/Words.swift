@@ -21,6 +21,10 @@ enum Words: String, Sendable, CaseIterable {
     case pageLogInText = "page_log_in_text"
     case pageLaterTitle = "page_later_title"
     case pageLaterText = "page_later_text"
+    case signOutPrompt = "sign_out_prompt"
+    case pageSignedOutTitle = "page_signed_out_title"
+    case pageSignedOutText = "page_signed_out_text"
+    case pageSignedOutThereText = "page_signed_out_there_text"
 
     /// The text in a language, with `%1$@`, `%2$@` … replaced by the arguments.
     func text(in language: Language, _ arguments: String...) -> String {

@@ -1,0 +1,104 @@
+public import OAuth
+
+extension Client {
+    /// Describes a client without users that exchanges signed statements for tokens (RFC 7523, section 2.1).
+    ///
+    /// Sign in with ``Handshake/Handshake/signInAsClient(as:to:)``. Each token is asked for with a statement of its own.
+    ///
+    /// - Parameters:
+    ///   - statement: what is said; ``OAuth/JWTBearerAssertion/Statement/issuer`` is usually the client's identifier.
+    ///   - key: what signs it.
+    ///   - service: what one connects to.
+    ///   - id: the identifier that the service gave to the client.
+    ///   - scopes: what to ask for; nil asks for the service's smallest useful scope.
+    ///   - resources: the APIs that tokens are for (RFC 8707).
+    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    public static func asserting(
+        _ statement: JWTBearerAssertion.Statement, signedBy key: SigningKey, service: Service, id: String,
+        scopes: [String]? = nil, resources: [EndpointURL] = []
+    ) -> Client {
+        var client = Client(
+            service: service, id: id, redirect: .loopback, scopes: scopes, resources: resources, parameters: [:],
+            credential: nil)
+        client.statement = SignedStatement(statement: statement, key: key)
+        return client
+    }
+
+    /// Describes a Google service account, from its key file.
+    ///
+    /// ```swift
+    /// let file = try ServiceAccountKey(parsing: bytes)
+    /// let drive = try EndpointURL("https://www.googleapis.com/")
+    /// let client = try Client.serviceAccount(
+    ///     file, apiRoot: drive, scopes: ["https://www.googleapis.com/auth/drive.readonly"])
+    /// let account = try await Handshake(client, vault: vault).signInAsClient()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - file: the account and its key.
+    ///   - name: the service's name for this app.
+    ///   - user: whom to act for, where an administrator has delegated that; nil for the account itself.
+    ///   - apiRoot: the API that tokens go to.
+    ///   - scopes: the scopes to ask for.
+    /// - Throws: ``HandshakeError/configuration(member:problem:)`` for a name that is none.
+    @available(iOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(tvOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(watchOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    @available(visionOS, unavailable, message: "a key in an app does not authenticate it; keep it on a server")
+    public static func serviceAccount(
+        _ file: ServiceAccountKey, name: String = "google-service-account", actingFor user: String? = nil,
+        apiRoot: EndpointURL, scopes: [String]
+    ) throws(HandshakeError) -> Client {
+        let server = AuthorizationServerMetadata(
+            issuer: Issuer(originOf: file.tokenEndpoint), tokenEndpoint: file.tokenEndpoint,
+            security: file.tokenEndpoint.security)
+        let service = try Service(
+            name: name, displayName: "Google", authorizationServer: .described(server), apiRoot: apiRoot,
+            defaultScopes: scopes)
+        return asserting(
+            file.statement(actingFor: user), signedBy: file.key, service: service, id: file.email, scopes: scopes)
+    }
+
+    /// What the client itself exchanges for tokens: a new signed statement, or its own authentication.
+    func ownGrant(in environment: Environment) -> TokenRequest.GrantType {
+        guard let statement else { return .clientCredentials(scopes: scopes) }
+        return .jwtBearer(
+            JWTBearerAssertion(
+                statement.statement, signedBy: statement.key, scopes: scopes, now: environment.time.now,
+                random: environment.random))
+    }
+}
+
+extension Handshake {
+    /// Signs a user in with a statement that another server has issued (RFC 7523, section 2.1).
+    ///
+    /// For a statement from ``Account/exchangedToken(for:of:actor:audiences:resources:scopes:)`` with
+    /// ``OAuth/TokenType/identityAssertion``: the user signs in at one server, and this one believes it.
+    ///
+    /// - Parameters:
+    ///   - assertion: the statement. It is used once.
+    ///   - name: the app's name for the account. An existing account is replaced.
+    ///   - service: the service's name; needed only when there are several clients.
+    /// - Throws: what ``signIn(as:to:through:timeout:)`` throws. After any of it nothing is stored.
+    public func signIn(
+        withAssertion assertion: Secret, as name: String = AccountID.defaultName, to service: String? = nil
+    ) async throws -> Account {
+        let client = try client(of: service)
+        let server = try await environment.server(of: client.service)
+        let now = environment.time.now()
+        let key = try client.newDPoPKey(at: server)
+        let response = try await token(
+            .jwtBearer(JWTBearerAssertion(assertion, scopes: client.scopes)), at: server, client: client,
+            provingBy: key, now: now)
+        let identity = try await environment.identity(inDeviceGrant: response, at: server, clientID: client.id)
+        let (account, replaced) = try await store(
+            Grant(response, requested: client.scopes, identity: identity, now: now), as: AccountID(client, name: name),
+            client: client, server: server, refreshMethod: .refreshToken, binding: TokenBinding(key, response),
+            asked: client.scopes)
+        if let replaced { await account.revoke(replaced: replaced) }
+        return account
+    }
+}
