@@ -190,7 +190,7 @@ let package = Package(
         .testTarget(
             name: "HandshakeTests",
             dependencies: [
-                "Handshake", "OAuth", "Sandbox", "TestFixtures", httpTypes, crypto, logging,
+                "Handshake", "OAuth", "Sandbox", "TestFixtures", httpTypes, crypto, cryptoExtras, logging,
                 transport("NIOCore", "swift-nio"), transport("NIOPosix", "swift-nio"),
                 transport("NIOSSL", "swift-nio-ssl"),
             ],

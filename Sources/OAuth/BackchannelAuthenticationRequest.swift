@@ -60,7 +60,8 @@ public struct BackchannelAuthenticationRequest: Sendable {
 
     /// Prepares a request to `server`.
     public init(
-        to server: AuthorizationServerMetadata, clientID: String, authentication: ClientAuthentication, about hint: Hint,
+        to server: AuthorizationServerMetadata, clientID: String, authentication: ClientAuthentication,
+        about hint: Hint,
         scopes: [String], resources: [String] = []
     ) {
         self.server = server

@@ -62,7 +62,8 @@ public struct EndSessionRequest: Sendable {
         try all.add("id_token_hint", idToken.reveal())
         for (name, value) in rest.pairs { try all.add(name, value) }
         let address = Self.address(of: endpoint, with: all)
-        page = address.utf8.count <= Self.longestAddress ? .address(address) : .form(action: endpoint, fields: all.pairs)
+        page =
+            address.utf8.count <= Self.longestAddress ? .address(address) : .form(action: endpoint, fields: all.pairs)
     }
 
     /// The address for a browser that can only open one. Where ``page`` is a form it leaves the hint out, and the server

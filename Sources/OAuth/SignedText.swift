@@ -48,6 +48,8 @@ struct SignedTextRules: Sendable {
     }
 
     func refusal(_ check: Refusal.Check, _ expected: String, found: String) -> OAuthError {
-        .refused(Refusal(check, expected: quoted(expected, limit: 300), found: Redaction()(found, limit: 200)))
+        var refusal = Refusal(check, expected: quoted(expected, limit: 300), found: Redaction()(found, limit: 200))
+        refusal.signedText = kind
+        return .refused(refusal)
     }
 }

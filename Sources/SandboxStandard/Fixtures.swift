@@ -11,7 +11,8 @@ enum Fixtures {
             grantTypes: userGrants, note: "a native app: PKCE, no secret"),
         SandboxClient(
             id: "sandbox-confidential", secret: "sandbox-confidential-secret", kind: .confidential,
-            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
+            redirectURIs: SharedRedirects.all,
+            grantTypes: userGrants + ["client_credentials", TokenExchanges.grantType, BackchannelRequests.grantType],
             note: "a server: Basic or secret in the body, may introspect"),
         SandboxClient(
             id: "Größe: a+b & c/100%", secret: "pâss:wörd +&=/100% 鍵", kind: .confidential,
@@ -22,8 +23,9 @@ enum Fixtures {
             grantTypes: ["client_credentials"], note: "a machine without users"),
         SandboxClient(
             id: AssertingClients.keyed, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
-            redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
-            note: "a server with a key: private_key_jwt by ES256"),
+            redirectURIs: SharedRedirects.all,
+            grantTypes: userGrants + ["client_credentials", AssertionGrants.grantType],
+            note: "a server with a key: private_key_jwt by ES256, and statements by the same key (RFC 7523)"),
         SandboxClient(
             id: AssertingClients.hashed, secret: "sandbox-hmac-secret: 32 bytes or more, as HS256 needs",
             kind: .confidential, redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],

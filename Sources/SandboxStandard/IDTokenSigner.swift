@@ -48,10 +48,30 @@ struct IDTokenSigner: Sendable {
         if tokens.scope.contains("email") {
             claims = claims.adding("email", .string(user.name)).adding("email_verified", true)
         }
-        let header: JSON = ["alg": "ES256", "typ": "JWT", "kid": .string(Self.keyID)]
+        return sign(claims.adding("sid", tokens.grant.sessionID.map(JSON.string)), type: "JWT")
+    }
+
+    /// Signs claims (RFC 7515 section 7.1).
+    ///
+    /// - Returns: nil if the key fails to sign.
+    func sign(_ claims: JSON, type: String) -> String? {
+        sign(claims, header: ["alg": "ES256", "typ": .string(type), "kid": .string(Self.keyID)])
+    }
+
+    /// Signs claims under any header, be it a wrong one.
+    func sign(_ claims: JSON, header: JSON) -> String? {
         let input = "\(URLSafeBase64.encoded(header.text.utf8)).\(URLSafeBase64.encoded(claims.text.utf8))"
         guard let signature = try? key.signature(for: Data(input.utf8)) else { return nil }
         return "\(input).\(URLSafeBase64.encoded(signature.rawRepresentation))"
+    }
+
+    /// The claims of a text that this key has signed, whatever they say; nil for any other text.
+    func claims(of text: String) -> (header: JSON, claims: JSON)? {
+        guard let token = SignedText(text), token.header["alg"]?.scalarText == "ES256",
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature),
+            key.publicKey.isValidSignature(signature, for: Data(token.signed.utf8))
+        else { return nil }
+        return (token.header, token.claims)
     }
 
     /// `at_hash`: the left half of the token's SHA-256 (OpenID Connect Core section 3.1.3.6).

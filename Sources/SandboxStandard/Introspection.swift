@@ -21,6 +21,15 @@ extension AuthorizationServer {
         return ["active": false]
     }
 
+    /// The same as a signed text for a client (RFC 9701 section 5).
+    func signedIntrospection(_ introspection: JSON, for client: SandboxClient, by signer: IDTokenSigner) -> String? {
+        signer.sign(
+            [
+                "iss": .string(origin), "aud": .string(client.id), "iat": .number(Int(clock.now)),
+                "token_introspection": introspection,
+            ], type: "token-introspection+jwt")
+    }
+
     private func description(of grant: SandboxGrant, scope: [String]) -> JSON {
         let known: JSON = [
             "active": true, "iss": .string(origin), "client_id": .string(grant.clientID),

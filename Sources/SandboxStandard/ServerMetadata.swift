@@ -16,6 +16,8 @@ enum ServerMetadata {
             "introspection_endpoint": .string(issuer + "/introspect"),
             "pushed_authorization_request_endpoint": .string(issuer + "/par"),
             "device_authorization_endpoint": .string(issuer + "/device_authorization"),
+            "backchannel_authentication_endpoint": .string(issuer + "/backchannel_authentication"),
+            "end_session_endpoint": .string(issuer + "/end_session"),
         ]
         return
             endpoints
@@ -24,8 +26,15 @@ enum ServerMetadata {
             .adding("response_modes_supported", ["query"])
             .adding(
                 "grant_types_supported",
-                ["authorization_code", "refresh_token", "client_credentials", .string(DeviceGrants.grantType)]
+                JSON(
+                    ["authorization_code", "refresh_token", "client_credentials", DeviceGrants.grantType]
+                        + [TokenExchanges.grantType, AssertionGrants.grantType, BackchannelRequests.grantType])
             )
+            .adding("backchannel_token_delivery_modes_supported", ["poll", "ping"])
+            .adding("backchannel_user_code_parameter_supported", false)
+            .adding("backchannel_logout_supported", true)
+            .adding("backchannel_logout_session_supported", true)
+            .adding("introspection_signing_alg_values_supported", ["ES256"])
             .adding("token_endpoint_auth_methods_supported", JSON(["none"] + methods))
             .adding("token_endpoint_auth_signing_alg_values_supported", ["ES256", "HS256"])
             .adding("revocation_endpoint_auth_methods_supported", JSON(["none"] + methods))

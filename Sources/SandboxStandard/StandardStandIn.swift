@@ -5,25 +5,31 @@ package import SandboxCore
 /// A server that keeps to the standards, for clients that are not written for one service.
 ///
 /// RFC 6749 (code, refresh, client credentials), 7523, 7636 (S256 demanded of all), 8414 and OpenID discovery, 9126, 9207, 7009,
-/// 7662, 6750, 8628, 9449, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
+/// 7662, 6750, 7523 section 2.1, 8628, 8693, 9701, CIBA Core, RP-Initiated and Back-Channel Logout, 9449, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
 package struct StandardStandIn: StandIn {
     package static let name = SandboxService.Name.standard
     package let server: AuthorizationServer
     private let authorization: AuthorizationEndpoint
-    private let signer = IDTokenSigner()
+    let signer = IDTokenSigner()
     private let assertions = ClientAssertions()
     let proofs = ProofChecks()
     let devices: DeviceGrants
+    let backchannel: BackchannelRequests
+    let exchanges: TokenExchanges
+    let statements: AssertionGrants
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
             dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
         authorization = AuthorizationEndpoint(server: server)
         devices = DeviceGrants(server: server)
+        backchannel = BackchannelRequests(server: server)
+        exchanges = TokenExchanges(server: server, signer: signer)
+        statements = AssertionGrants(server: server, signer: signer)
     }
 
     package var routes: [Route] {
-        discovery + endpoints + deviceRoutes + ProtectedResources(server: server, proofs: proofs).routes
+        discovery + endpoints + deviceRoutes + logoutRoutes + ProtectedResources(server: server, proofs: proofs).routes
     }
 
     package var controlRoutes: [Route] {
@@ -32,7 +38,14 @@ package struct StandardStandIn: StandIn {
                 [proofs] _ in
                 proofs.rotateNonces()
                 return ControlRoutes.done
-            }
+            },
+            Route("POST", path: ControlRoutes.prefix + "/logout-token", note: "a logout token, as the form asks") {
+                logoutToken($0)
+            },
+            Route("POST", path: ControlRoutes.prefix + "/decide-backchannel", note: "allow or refuse, as the form says")
+            {
+                decideBackchannel($0)
+            },
         ]
     }
 
@@ -75,7 +88,29 @@ package struct StandardStandIn: StandIn {
             },
             Route("GET", path: "/device", note: "enter that code", answer: pages.show),
             Route("POST", path: "/device", note: "the forms of that page", answer: pages.submit),
+            Route("POST", path: "/backchannel_authentication", note: "ask a user on their own device (CIBA)") {
+                backchannelAuthentication($0)
+            },
         ]
+    }
+
+    private var logoutRoutes: [Route] {
+        let page = EndSessionPage(server: server, signer: signer, pages: authorization.pages)
+        return [
+            Route("GET", path: "/end_session", note: "end the session (RP-Initiated Logout)", answer: page.show),
+            Route("POST", path: "/end_session", note: "the same by a form", answer: page.show),
+        ]
+    }
+
+    private func backchannelAuthentication(_ request: IncomingRequest) -> Answer {
+        proven(request) { client, _ throws(OAuthFailure) in
+            guard client.grantTypes.contains(BackchannelRequests.grantType) else { throw .unauthorizedClient }
+            let scope = try server.dialect.scopes.read(request.form["scope"])
+            return .uncachedJSON(
+                try backchannel.begin(
+                    request.form, for: client, scope: scope,
+                    hinted: { signer.claims(of: $0)?.claims["sub"]?.scalarText }))
+        }
     }
 
     private func deviceAuthorization(_ request: IncomingRequest) -> Answer {
@@ -117,10 +152,18 @@ package struct StandardStandIn: StandIn {
 
     private func token(_ request: IncomingRequest) -> Answer {
         proven(request) { client, thumbprint throws(OAuthFailure) in
+            if request.form["grant_type"] == TokenExchanges.grantType {
+                let exchanged = try exchanges.exchange(request.form, by: client)
+                if let thumbprint, let tokens = exchanged.tokens { proofs.bind(tokens, to: thumbprint) }
+                return .uncachedJSON(exchanged.answer(isBound: thumbprint != nil))
+            }
             let tokens =
-                request.form["grant_type"] == DeviceGrants.grantType
-                ? try devices.redeem(request.form["device_code"], by: client)
-                : try server.exchange(request.form, by: client)
+                switch request.form["grant_type"] {
+                case DeviceGrants.grantType: try devices.redeem(request.form["device_code"], by: client)
+                case BackchannelRequests.grantType: try backchannel.redeem(request.form["auth_req_id"], by: client)
+                case AssertionGrants.grantType: try statements.redeem(request.form, by: client)
+                default: try server.exchange(request.form, by: client)
+                }
             if let thumbprint { proofs.bind(tokens, to: thumbprint) }
             let answer: JSON = [
                 "access_token": .string(tokens.accessToken), "token_type": thumbprint == nil ? "Bearer" : "DPoP",
@@ -161,7 +204,14 @@ package struct StandardStandIn: StandIn {
                 throw .invalidClient("Introspection needs a client with a secret.")
             }
             guard let token = request.form["token"] else { throw .invalidRequest("token is missing.") }
-            return .uncachedJSON(server.introspection(of: token, boundTo: proofs.thumbprint(of: token)))
+            let known = server.introspection(of: token, boundTo: proofs.thumbprint(of: token))
+            guard request.headers[.accept] == "application/token-introspection+jwt",
+                let text = server.signedIntrospection(known, for: client, by: signer)
+            else { return .uncachedJSON(known) }
+            return Answer(
+                status: 200,
+                headers: [.contentType: "application/token-introspection+jwt", .cacheControl: "no-store"],
+                body: Array(text.utf8))
         } catch {
             return error.challengingAnswer
         }
@@ -181,6 +231,12 @@ package struct StandardStandIn: StandIn {
             return try assertions.client(of: request.form, at: server)
         }
         guard request.headers[.authorization] != nil else {
+            // The statement says who asks (RFC 7521 section 4.1).
+            if request.form["client_id"] == nil, request.form["grant_type"] == AssertionGrants.grantType,
+                let speaker = statements.speaker(of: request.form)
+            {
+                return speaker
+            }
             guard let id = request.form["client_id"] else { throw .invalidClient("The client identifier is missing.") }
             return try showing(id: id, secret: request.form["client_secret"])
         }

@@ -69,3 +69,15 @@ def test_logging_out_of_one_account_leaves_the_other(handshake: Handshake, djang
     assert django.is_active(handshake.token("second"))
     assert http().get(f"{django.origin}/whoami", timeout=10,
                       headers={"Authorization": f"Bearer {handshake.token('second')}"}).status_code == 200
+
+
+def test_k1_the_session_at_the_server_ends_on_its_own_page(handshake: Handshake, canaille: Stranger, canaille_port: int) -> None:
+    handshake.signed_in("mine", canaille, "--scope", "openid", "--redirect", f"loopback:{canaille_port}")
+    done = handshake.run("logout", "mine", "--end-session", "--browser", "print").ok()
+    assert handshake.accounts() == [], "the session here ends first"
+    address = done.stdout.strip()
+    assert address.startswith(canaille.metadata()["end_session_endpoint"] + "?id_token_hint=")
+    answer = http().get(address, allow_redirects=False, timeout=10)
+    assert answer.status_code in (200, 302), "the hint must be accepted"
+    foreign = address.replace("client_id=native", "client_id=web")
+    assert http().get(foreign, allow_redirects=False, timeout=10).status_code == 400, "and it is read"

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import OAuth
@@ -47,5 +48,84 @@ struct IntrospectionTests {
     @Test("an error status is an error, whatever it claims")
     func errorStatus() {
         #expect(failure { _ = try read(#"{"active":true}"#, status: 401) } == "http_401")
+    }
+
+    // MARK: Signed responses
+
+    static func signedRequest() throws -> IntrospectionRequest {
+        IntrospectionRequest(
+            Secret("t"), kind: .accessToken, at: try Example.server(), clientID: Example.clientID,
+            authentication: .post(secret: Secret("client-secret")), signed: true)
+    }
+
+    static func signed(
+        _ text: Secret, type: String = "application/token-introspection+jwt"
+    ) -> ResponseMessage {
+        Example.response(200, text.reveal(), fields: [.contentType: type])
+    }
+
+    private func readSigned(
+        _ changes: [String: String?] = [:], header: String = #"{"alg":"ES256","typ":"token-introspection+jwt"}"#,
+        type: String = "application/token-introspection+jwt"
+    ) throws -> TokenIntrospection {
+        var members = [
+            "iss": #""https://server.example.com""#, "aud": #""s6BhdRkqt3""#, "iat": "1300819380",
+            "token_introspection": #"{"active":true,"scope":"a b","sub":"inner"}"#,
+        ]
+        for (name, value) in changes { members[name] = value }
+        let keys = try SigningKeys.shared.get()
+        let payload = "{" + members.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
+        let text = try keys.token(.es256, header: header, payload: payload)
+        return try Self.signedRequest().introspection(
+            from: Self.signed(text, type: type), keys: try keys.keySet(.es256), now: Example.now)
+    }
+
+    @Test("RFC 9701: a signed response is asked for, and only its token_introspection is read")
+    func signedResponse() throws {
+        #expect(
+            try Self.signedRequest().message.head.headerFields[.accept] == "application/token-introspection+jwt")
+        let answer = try readSigned(["active": "false", "sub": #""outer""#, "exp": "1"])
+        #expect(answer.isActive && answer.scopes == ["a", "b"] && answer.subject == "inner")
+        #expect(answer.expiresAt == nil)
+        #expect(try readSigned(type: "application/token-introspection+jwt; charset=utf-8").isActive)
+    }
+
+    @Test(
+        "RFC 9701: each claim of a signed response, broken alone, refuses it",
+        arguments: [
+            ("iss", nil, "introspection_response_malformed"), ("iss", #""https://evil.example""#, "issuer_mismatch"),
+            ("aud", nil, "introspection_response_malformed"), ("aud", #""other""#, "audience_mismatch"),
+            ("aud", #"["s6BhdRkqt3","other"]"#, "audience_mismatch"),
+            ("iat", nil, "introspection_response_malformed"), ("iat", "1300819441", "introspection_response_time"),
+            ("token_introspection", nil, "introspection_response_malformed"),
+            ("token_introspection", "[]", "introspection_response_malformed"),
+            ("token_introspection", "{}", "malformed active"),
+        ] as [(String, String?, String)])
+    func signedClaim(name: String, json: String?, expected: String) {
+        #expect(failure { _ = try readSigned([name: json]) } == expected)
+    }
+
+    @Test(
+        "RFC 9701: the type of a signed response is required, its algorithm is the client's policy",
+        arguments: [
+            (#"{"alg":"ES256","typ":"JWT"}"#, "introspection_response_malformed"),
+            (#"{"alg":"ES256"}"#, "introspection_response_malformed"),
+            (#"{"alg":"none","typ":"token-introspection+jwt"}"#, "algorithm_refused"),
+            (#"{"alg":"HS256","typ":"token-introspection+jwt"}"#, "algorithm_refused"),
+        ])
+    func signedHeader(header: String, expected: String) {
+        #expect(failure { _ = try readSigned(header: header) } == expected)
+    }
+
+    @Test("RFC 9701: a plain response to a request for a signed one is refused")
+    func unsigned() throws {
+        let request = try Self.signedRequest()
+        let plain = Example.response(200, #"{"active":true}"#)
+        let keys = try SigningKeys.shared.get().keySet(.es256)
+        #expect(failure { _ = try request.introspection(from: plain) } == "malformed content")
+        #expect(
+            failure { _ = try request.introspection(from: plain, keys: keys, now: Example.now) } == "malformed content")
+        #expect(failure { _ = try readSigned(type: "application/jwt") } == "malformed content")
+        #expect(failure { _ = try readSigned(type: "") } == "malformed content")
     }
 }

@@ -147,7 +147,9 @@ extension Environment {
         while true {
             let wait = next - time.now()
             if wait > 0 {
-                if hasRung { try await time.clock.sleep(for: .seconds(wait)) } else {
+                if hasRung {
+                    try await time.clock.sleep(for: .seconds(wait))
+                } else {
                     hasRung = try await wasRung(bell, within: wait)
                 }
             }

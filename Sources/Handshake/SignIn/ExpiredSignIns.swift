@@ -27,7 +27,8 @@ extension Handshake {
             for kind in [VaultKey.Kind.signOut, .logoutToken] {
                 for key in try await environment.vault.keys(of: kind).keys {
                     let isRemoved = try await environment.vault.update(key) { locked in
-                        guard let bytes = await locked.contents, let expiry = StoredExpiry(bytes), expiry.expiresAt <= now
+                        guard let bytes = await locked.contents, let expiry = StoredExpiry(bytes),
+                            expiry.expiresAt <= now
                         else { return false }
                         try await locked.remove()
                         return true

@@ -63,6 +63,7 @@ package final class AuthorizationServer: Sendable {
             var grant = SandboxGrant(
                 clientID: request.client.id, user: user, scope: request.scope, authenticatedAt: authenticatedAt)
             grant.nonce = request.nonce
+            grant.sessionID = RandomText.base64URL(bytes: 12)
             grant.isStronglyAuthenticated = request.wantsStrongAuthentication
             grant.keyThumbprint = request.keyThumbprint
             state.store.codes[code] = GrantStore.Code(

@@ -20,7 +20,7 @@ extension AuthorizationServer {
     }
 
     /// The session of a request, or a new one.
-    func session(of request: IncomingRequest) -> (id: String, session: BrowserSession, isNew: Bool) {
+    package func session(of request: IncomingRequest) -> (id: String, session: BrowserSession, isNew: Bool) {
         if let id = request.cookie(cookieName), let session = state.withLock({ $0.sessions[id] }) {
             return (id, session, false)
         }
@@ -44,7 +44,7 @@ extension AuthorizationServer {
         return id
     }
 
-    func endSession(_ id: String) {
+    package func endSession(_ id: String) {
         state.withLock { $0.sessions[id] = nil }
     }
 

@@ -8,6 +8,8 @@ package struct SandboxGrant: Sendable {
     package let authenticatedAt: Double
     package var nonce: String?
     package var isStronglyAuthenticated = false
+    /// `sid`: the session of the sign-in (OpenID Connect Front-Channel Logout section 3). Nil without a browser.
+    package var sessionID: String?
     /// The thumbprint of the key that the code is bound to (RFC 9449 section 10); nil for a code that counts for everyone.
     package var keyThumbprint: String?
 

@@ -6,7 +6,11 @@ import OAuth
 
 struct Logout: BoundedCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Revoke the account's tokens where the service can, then remove the account.")
+        abstract: "Revoke the account's tokens where the service can, then remove the account.",
+        discussion: """
+            The session in your browser stays: the next sign-in may ask for no password. --end-session ends it too, at services that have \
+            a page for that (OpenID Connect RP-Initiated Logout).
+            """)
 
     @Argument(help: "The account.")
     var account: String
@@ -14,17 +18,35 @@ struct Logout: BoundedCommand {
     @Flag(help: "Only remove the account here; the tokens stay valid until they expire.")
     var local = false
 
+    @Flag(name: .customLong("end-session"), help: "End the session at the service too, on a page in the browser.")
+    var endSession = false
+
+    @Option(help: "Open the system's browser at that page, or print its URL.")
+    var browser = LoginOptions.BrowserChoice.system
+
+    @Option(
+        name: .customLong("return-to"),
+        help: ArgumentHelp(
+            "Where that page sends the browser back: a loopback URL that the service has registered for it, such as http://127.0.0.1:8765/signed-out.",
+            valueName: "url"))
+    var returnTo: String?
+
     @Option(help: .timeout)
     var timeout = 60
 
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
+        guard !local || !endSession else {
+            throw CommandError.usage("--local asks the service nothing: leave out --end-session.")
+        }
+        guard endSession || returnTo == nil else { throw CommandError.usage("--return-to needs --end-session.") }
+        let redirect = try returnTo.map(Self.redirect)
         let vault = try await common.existingVault(try Settings.load())
         try await forgetPlaces(in: vault)
         // Each account has a registration of its own: with the account it is of no more use (RFC 7592, section 2.3).
         let client = local ? nil : try? await Registrations(in: vault).client(named: account)
-        let report = local ? try await forget(in: vault) : try await signOut(in: vault)
+        let report = local ? try await forget(in: vault) : try await signOut(in: vault, returningTo: redirect)
         if report.isForgotten {
             if let client { await DiscoveredResource.unregister(client) }
             try await Registrations(in: vault).forget(account)
@@ -52,8 +74,35 @@ struct Logout: BoundedCommand {
         try await IFTTTFailure.reported { try await PlacesSynchronizer.forget(account, in: vault) }
     }
 
-    private func signOut(in vault: any Vault) async throws -> SignOutReport {
-        try await KnownAccount.open(account, in: vault).account.signOut()
+    private func signOut(
+        in vault: any Vault, returningTo redirect: Client.Redirect?
+    ) async throws -> SignOutReport {
+        let known = try await KnownAccount.open(account, in: vault).account
+        guard endSession else { return try await known.signOut() }
+        // Sooner than the deadline of the whole command, which would hide what was done.
+        let wait = Duration.seconds(max(1, timeout - 5))
+        return try await known.signOut(returningTo: redirect, timeout: wait) { [browser] page in
+            Output.note(page.prompt())
+            switch browser {
+            case .print: Output.result(page.url)
+            case .system:
+                do {
+                    _ = try await SystemBrowser().show(page)
+                } catch {
+                    Output.error("No browser could be opened. Open this URL on this machine:\n\(page.url)")
+                }
+            }
+            return nil
+        }
+    }
+
+    /// A listener at an address that the service knows.
+    private static func redirect(_ text: String) throws -> Client.Redirect {
+        let address = try StatedValue(value: text, name: "--return-to").endpoint()
+        guard address.origin.isLoopback, address.origin.scheme == .http, address.query == nil else {
+            throw CommandError.usage("--return-to takes a URL such as http://127.0.0.1:8765/signed-out.")
+        }
+        return .loopback(port: UInt16(exactly: address.origin.port), path: address.path)
     }
 
     /// Removes the account without the service, also a damaged one.
@@ -80,6 +129,7 @@ struct Logout: BoundedCommand {
                     ("revoked", .array(report.revoked.map { .string($0.rawValue) })),
                     ("not_revocable", .array(report.notRevocable.map { .string($0.rawValue) })),
                     ("remaining", .array(report.remaining.map { .string($0.rawValue) })),
+                    ("server_session", .optional(report.serverSession?.code)),
                 ]).text)
             return
         }
@@ -90,6 +140,31 @@ struct Logout: BoundedCommand {
             )
         }
         if report.isForgotten { Output.note("The account “\(account)” was removed.") }
+        if let session = report.serverSession { Output.note(session.words) }
+    }
+}
+
+extension SignOutReport.ServerSession {
+    /// A stable word for programs.
+    fileprivate var code: String {
+        switch self {
+        case .unsupported: "unsupported"
+        case .shown: "shown"
+        case .notShown: "not_shown"
+        case .ended: "ended"
+        case .unconfirmed: "unconfirmed"
+        }
+    }
+
+    /// What is known of the session.
+    fileprivate var words: String {
+        switch self {
+        case .unsupported: "The service has no page that ends its session. Sign out there in your browser."
+        case .shown: "Finish signing out in your browser."
+        case .notShown(let error): "The service's page could not be shown: \(error) Sign out there in your browser."
+        case .ended: "The service has ended its session too."
+        case .unconfirmed: "You are signed out here. The service did not confirm that its session has ended."
+        }
     }
 }
 

@@ -1,0 +1,109 @@
+import CryptoExtras
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import TestFixtures
+import Testing
+
+@Suite("Exchanged tokens and signed statements", .heavy)
+struct ExchangedTokenTests {
+    private func account(_ world: World) async throws -> (Handshake, Account) {
+        try await world.signedIn(
+            try world.confidentialClient("sandbox-confidential", scopes: ["openid", "offline_access", "api"]))
+    }
+
+    @Test("C13: an account's token is exchanged for a narrower one, and the account stays as it is")
+    func narrower() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await account(world)
+        let before = try await account.accessToken()
+        guard case .accessToken(let token) = try await account.exchangedToken(audiences: ["billing"], scopes: ["api"])
+        else {
+            Issue.record("an access token was asked for")
+            return
+        }
+        #expect(token.scopes == ["api"] && token.issuedTokenType == .accessToken)
+        #expect(!token.accessToken.matches(before))
+        #expect(try await account.accessToken().matches(before))
+        let wider = await handshakeError { try await account.exchangedToken(scopes: ["profile"]) }
+        #expect(wider?.code == "invalid_scope")
+        let unknown = await handshakeError { try await account.exchangedToken(audiences: ["unknown"]) }
+        #expect(unknown?.code == "invalid_target")
+        await world.sandbox.stop()
+    }
+
+    @Test("M704: a server that issues another kind than was asked for is refused")
+    func otherKind() async throws {
+        let world = try await World(.standard)
+        let (_, account) = try await account(world)
+        let prefix = "urn:ietf:params:oauth:token-type:"
+        try world.inject(
+            #"POST /token => body {"access_token":"a","token_type":"Bearer","issued_token_type":"\#(prefix)jwt"}"#)
+        let error = await handshakeError { try await account.exchangedToken() }
+        guard case .exchange(.malformed(_, "issued_token_type", _, _))? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        await world.sandbox.stop()
+    }
+
+    @Test("an identity assertion of one sign-in signs the user in elsewhere, once")
+    func identityAssertion() async throws {
+        let world = try await World(.standard)
+        let (handshake, account) = try await account(world)
+        let exchanged = try await account.exchangedToken(
+            for: .identityAssertion, of: .idToken, audiences: [world.sandbox.standard.origin])
+        guard case .other(let assertion, _) = exchanged else {
+            Issue.record("it is no access token")
+            return
+        }
+        let second = try await handshake.signIn(withAssertion: assertion.token, as: "second")
+        #expect(try await second.identity().subject == account.status.identity?.subject)
+        let again = await handshakeError { try await handshake.signIn(withAssertion: assertion.token, as: "third") }
+        #expect(again?.code == "invalid_grant")
+        #expect(try await handshake.account("third") == nil)
+        await world.sandbox.stop()
+    }
+
+    @Test("M707: a client that makes statements signs in, and refreshes with a new one")
+    func statements() async throws {
+        let world = try await World(.standard)
+        let robot = try #require(world.sandbox.standard.clients.first { $0.privateKey != nil })
+        let key = try SigningKey(parsing: Array(try #require(robot.privateKey).utf8))
+        let user = try #require(world.sandbox.standard.users.first)
+        let statement = JWTBearerAssertion.Statement(issuer: robot.id, subject: user.name)
+        let client = Client.asserting(
+            statement, signedBy: key, service: try world.service(), id: robot.id, scopes: ["api"])
+        let account = try await world.app(client).signInAsClient()
+        let first = try await account.accessToken()
+        #expect(account.status.isRefreshable && account.status.scopes == ["api"])
+        try await account.refresh()
+        #expect(try await !account.accessToken().matches(first))
+        let grants = world.sandbox.requests(.standard).compactMap(\.grantType)
+        #expect(grants == Array(repeating: "urn:ietf:params:oauth:grant-type:jwt-bearer", count: 2))
+        await world.sandbox.stop()
+    }
+
+    @Test("M705: a service account's key file makes a client of its own server")
+    func serviceAccount() throws {
+        let key = try ServiceAccountKey(parsing: Self.keyFile)
+        let api = try EndpointURL("https://www.googleapis.com/")
+        let client = try Client.serviceAccount(key, apiRoot: api, scopes: ["s"])
+        #expect(
+            client.id == key.email
+                && client.service.authorizationServer.issuer.string == "https://oauth2.googleapis.com")
+        #expect(!client.isConfidential && client.scopes == ["s"])
+        #expect(!String(reflecting: key).contains("PRIVATE"))
+    }
+
+    private static var keyFile: [UInt8] {
+        get throws {
+            let pem = try _RSA.Signing.PrivateKey(keySize: .bits2048).pkcs8PEMRepresentation.replacing(
+                "\n", with: "\\n")
+            return Array(
+                #"{"type":"service_account","client_email":"robot@p.iam.gserviceaccount.com","private_key_id":"k","private_key":"\#(pem)","token_uri":"https://oauth2.googleapis.com/token"}"#
+                    .utf8)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import HTTPTypes
+import Handshake
+import OAuth
+import Sandbox
+import Synchronization
+import TestFixtures
+import Testing
+
+@Suite("Sign-in on the user's own device", .heavy)
+struct BackchannelSignInTests {
+    /// A provider whose polls are answered by a script, at times of a manual clock.
+    private final class Provider: Sendable {
+        typealias Answer = @Sendable (Provider) async throws -> ResponseMessage
+
+        let provider = ScriptedProvider()
+        let clock = ManualClock()
+        let polls = Mutex<[Double]>([])
+        let requests = Mutex<[[String: String]]>([])
+        private let answers: Mutex<[Answer]>
+
+        init(_ answers: [Answer], interval: Int = 5) throws {
+            self.answers = Mutex(answers)
+            let metadata = try JSONSerialization.data(withJSONObject: [
+                "issuer": ScriptedProvider.issuer, "token_endpoint": ScriptedProvider.issuer + "/token",
+                "jwks_uri": ScriptedProvider.issuer + "/jwks",
+                "backchannel_authentication_endpoint": ScriptedProvider.issuer + "/bc",
+            ])
+            provider.change { state in
+                state.overrides["/.well-known/openid-configuration"] = { _ in .bytes(200, [UInt8](metadata)) }
+                state.overrides["/bc"] = { _ in
+                    .json(200, ["auth_req_id": "the-request", "expires_in": 120, "interval": interval])
+                }
+                state.overrides["/token"] = { request in try await self.poll(request) }
+            }
+        }
+
+        static func error(_ code: String, _ status: Int = 400) -> Answer {
+            { _ in .json(status, ["error": code]) }
+        }
+
+        private func poll(_ request: RequestMessage) async throws -> ResponseMessage {
+            polls.withLock { $0.append(clock.now.offset / .seconds(1)) }
+            let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            return try await answer?(self) ?? provider.answer("/token", request)
+        }
+
+        func app() throws -> Handshake {
+            let client = try provider.client()
+            let confidential = Client.confidential(
+                service: client.service, id: client.id, secret: Secret("client-secret-of-the-test"))
+            return try Handshake(
+                confidential, vault: MemoryVault(), transport: provider,
+                time: TimeSource(
+                    now: { self.provider.time.source.now() + self.clock.now.offset / .seconds(1) }, clock: clock))
+        }
+
+        func signIn(_ notifications: BackchannelNotifications? = nil) async -> HandshakeError? {
+            let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
+            defer { passing.cancel() }
+            return await handshakeError {
+                try await app().signInOnOwnDevice(
+                    of: .login("alice"), bindingMessage: "W4SCT", notifications: notifications)
+            }
+        }
+    }
+
+    @Test("J5: polls come in the interval of the server, and slow_down lengthens it")
+    func polls() async throws {
+        let provider = try Provider([Provider.error("authorization_pending"), Provider.error("slow_down")])
+        #expect(await provider.signIn() == nil)
+        #expect(provider.polls.withLock { $0 }.map { $0.rounded() } == [5, 10, 20])
+    }
+
+    @Test(
+        "M701: after a poll that was held longer than the interval the next one comes at once, and never two are open")
+    func held() async throws {
+        let provider = try Provider([
+            { provider in
+                try await provider.clock.sleep(for: .seconds(12))
+                return .json(400, ["error": "authorization_pending"])
+            }, Provider.error("authorization_pending"),
+        ])
+        #expect(await provider.signIn() == nil)
+        #expect(provider.polls.withLock { $0 }.map { $0.rounded() } == [5, 17, 22])
+    }
+
+    @Test(
+        "J5: what ends the request ends the polling",
+        arguments: [
+            ("access_denied", 403, HandshakeError.signInAbandoned(.denied)),
+            ("expired_token", 400, .signInAbandoned(.timedOut)), ("invalid_request", 400, nil),
+            ("invalid_grant", 400, nil),
+        ])
+    func ends(code: String, status: Int, expected: HandshakeError?) async throws {
+        let provider = try Provider([Provider.error(code, status)])
+        let error = await provider.signIn()
+        if let expected { #expect(error == expected) } else { #expect(error?.code == code) }
+        #expect(provider.polls.withLock { $0 }.count == 1)
+    }
+
+    @Test(
+        "M702, J5: a notification brings one poll early; a wrong token and an unknown request are refused; a second is taken"
+    )
+    func ping() async throws {
+        let notifications = BackchannelNotifications()
+        let provider = try Provider([], interval: 60)
+        provider.provider.change { state in
+            state.overrides["/bc"] = { request in
+                guard case .bytes(let bytes) = request.content else { return .json(400, [:]) }
+                var form = URLComponents()
+                form.percentEncodedQuery = String(decoding: bytes, as: UTF8.self)
+                let token = form.queryItems?.first { $0.name == "client_notification_token" }?.value ?? ""
+                Task {
+                    // Until the sign-in waits, no notice is for anyone.
+                    while !notifications.receive(notice: "Bearer \(token)") { await Task.yield() }
+                    #expect(notifications.receive(notice: "Bearer \(token)"))
+                    #expect(!notifications.receive(notice: "Bearer \(token)x"))
+                    #expect(!notifications.receive(notice: "Bearer \(token)", "another"))
+                }
+                return .json(200, ["auth_req_id": "the-request", "expires_in": 120, "interval": 60])
+            }
+        }
+        #expect(await provider.signIn(notifications) == nil)
+        let polls = provider.polls.withLock { $0 }
+        #expect(polls.count == 1 && polls[0] < 60)
+        #expect(!notifications.receive(notice: "Bearer x"), "nothing is waited for any more")
+    }
+
+    @Test("J5: an ID token about another user than the hint's is refused, and nothing is stored")
+    func otherUser() async throws {
+        let provider = try Provider([])
+        let app = try provider.app()
+        let payload = Base64URL.encode(#"{"sub":"bob"}"#.utf8)
+        let passing = provider.clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
+        let error = await handshakeError {
+            try await app.signInOnOwnDevice(of: .idToken(Secret("e30.\(payload).c2ln")))
+        }
+        passing.cancel()
+        #expect(error?.code == "subject_mismatch")
+        #expect(try await app.account() == nil)
+    }
+
+    @Test("a user approves on their own device in the sandbox, and the account is like any other")
+    func sandbox() async throws {
+        let world = try await World(.standard)
+        let clock = ManualClock()
+        let user = try #require(world.sandbox.standard.users.first)
+        let passing = clock.pass(inStepsOf: .seconds(1), whileAsleep: 2)
+        let handshake = try world.app(
+            try world.confidentialClient("sandbox-confidential", scopes: ["openid", "offline_access"]), clock: clock)
+        let approving = Task {
+            while try world.sandbox.approveBackchannel(as: user.name).isEmpty { await Task.yield() }
+            world.sandbox.advanceClock(by: 60)
+        }
+        let account = try await handshake.signInOnOwnDevice(of: .login(user.name), bindingMessage: "W4SCT")
+        _ = try await approving.value
+        passing.cancel()
+        #expect(account.status.identity?.subject == user.subject && account.status.isRefreshable)
+        try await account.refresh()
+        await world.sandbox.stop()
+    }
+}
+
+extension ResponseMessage {
+    fileprivate static func bytes(_ status: Int, _ content: [UInt8]) -> ResponseMessage {
+        ResponseMessage(
+            head: HTTPResponse(status: .init(code: status), headerFields: [.contentType: "application/json"]),
+            content: content)
+    }
+}
+
+extension BackchannelNotifications {
+    /// Whether a notice of these words is taken.
+    fileprivate func receive(notice authorization: String, _ id: String = "the-request") -> Bool {
+        let content = Array(#"{"auth_req_id":"\#(id)"}"#.utf8)
+        return BackchannelNotification(authorization: authorization, content: content).map(receive) ?? false
+    }
+}
