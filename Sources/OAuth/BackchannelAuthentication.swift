@@ -46,7 +46,7 @@ extension BackchannelAuthentication: CustomReflectable {
 public struct BackchannelNotification: Sendable {
     /// `auth_req_id`: which request it is about.
     public let requestID: Secret
-    /// What `Authorization` brought, to be compared with the request's own notification token.
+    /// What `Authorization` brought. It is compared with the request's own notification token.
     public let token: Secret
 
     /// The longest content that is read, in bytes.

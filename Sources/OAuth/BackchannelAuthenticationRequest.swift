@@ -43,9 +43,9 @@ public struct BackchannelAuthenticationRequest: Sendable {
     public let scopes: [String]
     /// The APIs that tokens are for (RFC 8707, section 2).
     public let resources: [String]
-    /// What the server shows to the user, and the client shows here, so that the user can compare. Short.
+    /// What the server shows to the user, and the client shows here. The user compares them; keep it short.
     public var bindingMessage: String?
-    /// A secret of the user's own that lets this client bother them, where the server wants one.
+    /// A secret of the user's own that lets this client ask. Nil where the server wants none.
     public var userCode: Secret?
     /// How long the request is to count, in seconds.
     public var requestedLifetime: Int?

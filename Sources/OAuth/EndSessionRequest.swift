@@ -7,7 +7,7 @@ public struct EndSessionRequest: Sendable {
     public let server: AuthorizationServerMetadata
     /// The client that asks.
     public let clientID: String
-    /// Where the server sends the browser afterwards, exactly as it is registered there. Nil leaves the browser at the
+    /// Where the server sends the browser afterwards. Exactly as it is registered there; nil leaves the browser at the
     /// server.
     public let returnURI: RedirectURI?
     /// What a return has to bring back; new for each request. Nil without ``returnURI``.

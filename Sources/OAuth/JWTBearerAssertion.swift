@@ -45,7 +45,7 @@ public struct JWTBearerAssertion: Sendable {
 
     static let longestLifetime = 3600
 
-    /// Uses a statement that another server has issued, such as ``TokenType/identityAssertion``.
+    /// Uses a statement that another server has issued. ``TokenType/identityAssertion`` is the kind of one.
     public init(_ assertion: Secret, scopes: [String] = []) {
         source = .issued(assertion)
         self.scopes = scopes

@@ -92,7 +92,7 @@ public struct LogoutTokenValidator: Sendable {
             algorithms: algorithms, leeway: leeway)
         let claims = try rules.claims(of: text, keys: keys, now: now)
         return try rules.about { () throws(OAuthError) -> LogoutToken in
-            // An ID token with a nonce must not end a session (section 2.4).
+            // An ID token with a nonce must not end a session.
             guard claims["nonce"] == nil else { throw rules.refusal(.tokenForm, "nonce: absent", found: "one") }
             guard case .object? = claims["events"]?.object?[Self.event] else {
                 throw rules.refusal(

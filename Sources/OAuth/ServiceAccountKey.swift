@@ -1,4 +1,4 @@
-/// The key file of a Google service account: who it is, its key, and where its statements go.
+/// The key file of a Google service account. It says who that is and where its statements go.
 ///
 /// The file is JSON with `type` `service_account`, `client_email`, `private_key_id`, `private_key` and `token_uri`. Its
 /// content never prints.

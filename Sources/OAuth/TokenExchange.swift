@@ -25,7 +25,7 @@ public struct TokenExchange: Sendable {
     public let actor: TypedToken?
     /// `requested_token_type`: what to issue. Nil leaves it to the server.
     public let requestedType: TokenType?
-    /// `audience`: the names of the services that the new token is for, as the server knows them.
+    /// `audience`: the services that the new token is for. Each by a name that the server knows.
     public let audiences: [String]
     /// The scopes to ask for.
     public let scopes: [String]

@@ -17,8 +17,8 @@ public struct TokenRequest: Sendable {
         case tokenExchange(TokenExchange)
         /// A signed statement about a user, or about the client itself. Source: RFC 7523, section 2.1.
         case jwtBearer(JWTBearerAssertion)
-        /// A ``BackchannelAuthentication/requestID``, which the user approves on a device of their own (CIBA Core, section
-        /// 10.1).
+        /// A ``BackchannelAuthentication/requestID`` (CIBA Core, section 10.1). The user approves it on a device of their
+        /// own.
         case backchannelAuthentication(Secret)
     }
 

@@ -24,10 +24,10 @@ public struct TokenType: Sendable, Hashable, Codable {
     public static let saml1 = TokenType(registered: "saml1")
     /// A SAML 2.0 assertion, in Base64URL.
     public static let saml2 = TokenType(registered: "saml2")
-    /// An identity assertion for another authorization server, where it is used by ``JWTBearerAssertion/init(_:scopes:)``.
+    /// An identity assertion for another authorization server. It is used there by ``JWTBearerAssertion/init(_:scopes:)``.
     public static let identityAssertion = TokenType(registered: "id-jag")
 
-    /// Compares bytes: Swift's own equality of texts also takes canonically equivalent spellings.
+    /// Compares bytes. Swift's own equality of texts also takes canonically equivalent spellings.
     public static func == (left: TokenType, right: TokenType) -> Bool {
         left.identifier.isIdentical(to: right.identifier)
     }

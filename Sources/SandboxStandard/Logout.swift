@@ -17,7 +17,7 @@ struct EndSessionPage: Sendable {
     func show(_ request: IncomingRequest) -> Answer {
         let parameters = request.method == "POST" ? request.form : request.query
         if let name = parameters.doubledName { return pages.refusal("The parameter \(name) came twice.") }
-        // A hint that has expired serves too (section 4).
+        // A hint that has expired serves too (OpenID Connect RP-Initiated Logout section 4).
         let hint = parameters["id_token_hint"].map { signer.claims(of: $0)?.claims }
         if case .some(.none) = hint { return pages.refusal("The hint is no ID token of this server.") }
         let audience = hint??["aud"]?.scalarText
@@ -25,7 +25,7 @@ struct EndSessionPage: Sendable {
         if let audience, audience != clientID { return pages.refusal("The hint is another client's.") }
         if let clientID, server.dialect.client(clientID) == nil { return pages.refusal("No app has this client_id.") }
         let (id, session, isNew) = server.session(of: request)
-        // Without a hint the user has to agree (section 2).
+        // Without a hint the user has to agree (OpenID Connect RP-Initiated Logout section 2).
         if hint == nil, !isNew, session.user != nil, parameters["confirmed"] != session.formToken {
             return question(parameters, session.formToken)
         }

@@ -212,7 +212,7 @@ private struct Citation {
     }
 
     private static let otherDocuments: Set = [
-        "RFC", "OpenID", "HTML", "CSP", "WCAG", "JARM", "FAPI", "ISO", "D-Bus", "Specification", "UAX", "Annex",
+        "RFC", "OpenID", "HTML", "CSP", "WCAG", "JARM", "FAPI", "CIBA", "ISO", "D-Bus", "Specification", "UAX", "Annex",
         "Unicode",
     ]
     private static let connectors: Set = ["and", "to", "or", "section", "sections", "row", "rows", "table", "chapter"]

@@ -10,7 +10,7 @@ private enum LogoutSamples {
     static func signOut(_ account: Account) async throws {
         let report = try await account.signOut(returningTo: .loopback(port: 8765, path: "/signed-out")) { page in
             print(page.prompt())
-            return try await SystemBrowser().show(page)
+            return try await SystemBrowser().show(signOut: page)
         }
         if report.serverSession == .ended { print("Signed out there, too.") }
     }

@@ -5,14 +5,14 @@ public import OAuth
 public struct BackchannelLogout: Sendable, Hashable {
     /// The accounts whose user has signed out at the server. End the app's own sessions of these.
     public let accounts: [AccountID]
-    /// Those among them whose grant stays, because the user gave it for offline use (`offline_access`).
+    /// Those among them whose grant stays. The user gave it for offline use (`offline_access`).
     public let keptGrants: [AccountID]
     /// The session at the server that has ended. Nil means all sessions of the user.
     public let sessionID: String?
 }
 
 extension Handshake {
-    /// Ends the accounts whose user has signed out at the server (OpenID Connect Back-Channel Logout).
+    /// Ends the accounts whose user has signed out at the server. Source: OpenID Connect Back-Channel Logout.
     ///
     /// The token counts once, in all processes with the same vault. With a session in it, the accounts of that session end;
     /// otherwise all accounts of the user. Grants for offline use (`offline_access`) stay. An account that ends loses its

@@ -33,7 +33,7 @@ extension SignOutPage: CustomStringConvertible, CustomReflectable {
 }
 
 extension Account {
-    /// Signs out as ``signOut(revoking:)``, then ends the user's session at the server too.
+    /// Signs out, then ends the user's session at the server too.
     ///
     /// The session at the server is in the user's browser, so a page has to be shown. The account is forgotten first,
     /// whatever becomes of the page. ``SignOutReport/serverSession`` says what is known of it.
@@ -42,7 +42,7 @@ extension Account {
     ///   - redirect: where the server sends the browser afterwards, as it is registered there for this
     ///     (`post_logout_redirect_uris`). Nil leaves the browser at the server.
     ///   - timeout: how long to wait for the browser to come back.
-    ///   - show: shows the page, such as ``SystemBrowser/show(_:)-(SignOutPage)``. It returns the address at which the
+    ///   - show: shows the page, such as ``SystemBrowser/show(signOut:)``. It returns the address at which the
     ///     browser came back when it catches that itself; nil otherwise.
     /// - Throws: what ``signOut(revoking:)`` throws. What goes wrong afterwards is in the report.
     public func signOut(
@@ -63,7 +63,7 @@ extension Account {
         return report
     }
 
-    /// Signs out as ``signOut(revoking:)``, and prepares the server's page for a browser that is elsewhere.
+    /// Signs out, and prepares the server's page for a browser that is elsewhere.
     ///
     /// For web apps: redirect the user's browser to the page, and give the address of its return to
     /// ``Handshake/Handshake/finishSignOut(returnURL:)``.
@@ -176,7 +176,7 @@ extension Account {
 }
 
 extension Handshake {
-    /// Whether the server has ended a session, by the address at which the browser came back from its page.
+    /// Whether the server has ended a session.
     ///
     /// The user is signed out here in any case. A state counts once, at the registered address, in any process with the
     /// same vault. Show a page that says so: of the server it says something only when this is true.
@@ -220,7 +220,7 @@ extension SystemBrowser {
     ///
     /// - Returns: nil: the browser comes back to a listener, or not at all.
     /// - Throws: ``HandshakeError/configuration(member:problem:)`` when there is no opener, or it fails.
-    public func show(_ page: SignOutPage) async throws -> String? {
+    public func show(signOut page: SignOutPage) async throws -> String? {
         try start(page.url)
         return nil
     }

@@ -1,7 +1,7 @@
 public import OAuth
 
 extension Account {
-    /// Exchanges this account's token for another one (RFC 8693), such as one for a further API.
+    /// Exchanges this account's token for another one (RFC 8693). The other one may be for a further API.
     ///
     /// ```swift
     /// guard case .accessToken(let token) = try await account.exchangedToken(audiences: ["billing"]) else { return }

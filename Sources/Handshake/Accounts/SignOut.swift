@@ -24,7 +24,7 @@ public struct SignOutReport: Sendable, Hashable {
         case shown
         /// The page could not be shown.
         case notShown(HandshakeError)
-        /// The server has ended the session: the browser came back with the request's own state.
+        /// The server has ended the session. The browser came back with the request's own state.
         case ended
         /// The browser did not come back in time, or without the request's own state.
         case unconfirmed

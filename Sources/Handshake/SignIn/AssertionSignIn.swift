@@ -1,7 +1,7 @@
 public import OAuth
 
 extension Client {
-    /// Describes a client without users that exchanges signed statements for tokens (RFC 7523, section 2.1).
+    /// Describes a client without users that exchanges signed statements for tokens. Source: RFC 7523, section 2.1.
     ///
     /// Sign in with ``Handshake/Handshake/signInAsClient(as:to:)``. Each token is asked for with a statement of its own.
     ///
@@ -73,7 +73,7 @@ extension Client {
 }
 
 extension Handshake {
-    /// Signs a user in with a statement that another server has issued (RFC 7523, section 2.1).
+    /// Signs a user in with a statement that another server has issued. Source: RFC 7523, section 2.1.
     ///
     /// For a statement from ``Account/exchangedToken(for:of:actor:audiences:resources:scopes:)`` with
     /// ``OAuth/TokenType/identityAssertion``: the user signs in at one server, and this one believes it.

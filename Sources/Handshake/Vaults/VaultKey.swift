@@ -9,7 +9,7 @@ public struct VaultKey: Sendable, Codable {
         case account
         /// A sign-in in progress: the component is a digest of its state.
         case signIn = "sign_in"
-        /// A sign-out whose browser is to come back from the server: the component is a digest of its state.
+        /// A sign-out whose browser is to come back from the server. The component is a digest of its state.
         case signOut = "sign_out"
         /// A logout token that was used. The component is a digest of it.
         case logoutToken = "logout_token"

@@ -3,7 +3,7 @@ public import Handshake
 public import Hummingbird
 import OAuth
 
-/// Receives the notices of servers that users have decided on their own devices (CIBA Core, section 10.2).
+/// Receives the notices of servers that users have decided on their own devices. Source: CIBA Core, section 10.2.
 ///
 /// Register the address of the route as `backchannel_client_notification_endpoint`, and give the same notifications to
 /// `signInOnOwnDevice(of:as:to:bindingMessage:userCode:notifications:timeout:)`.

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Ends sessions: where the user asks for it here, and where the user signed out at the server.
+/// Ends sessions, here and at the server. The user asks for it here, or has signed out at the server.
 ///
 /// | route | does |
 /// |---|---|

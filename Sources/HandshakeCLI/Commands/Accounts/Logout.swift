@@ -87,7 +87,7 @@ struct Logout: BoundedCommand {
             case .print: Output.result(page.url)
             case .system:
                 do {
-                    _ = try await SystemBrowser().show(page)
+                    _ = try await SystemBrowser().show(signOut: page)
                 } catch {
                     Output.error("No browser could be opened. Open this URL on this machine:\n\(page.url)")
                 }
