@@ -22,18 +22,8 @@ extension AuthorizationRequest {
     ///   the redirect and keep waiting. Every other error ends this attempt: ``OAuthError/refused(_:)`` for a failed
     ///   check, ``OAuthError/server(_:)`` when the server returned an error or the user declined (`access_denied`).
     public func code(from response: AuthorizationResponse, now: Double) throws(OAuthError) -> AuthorizationCode {
-        guard let returned = response.state else { throw .unmatchedRedirect(problem: "it has no state") }
-        guard state.matches(Secret(returned)) else {
-            throw .unmatchedRedirect(problem: "its state is not the one sent")
-        }
-        guard response.wasSent(to: redirectURI) else {
-            throw .unmatchedRedirect(problem: "it was sent to another address than \(redirectURI.string)")
-        }
-        guard now < expiresAt else {
-            throw .refused(
-                Refusal(.expired, expected: "a redirect within the request's lifetime", found: "a later one"))
-        }
-        try checkForm(of: response)
+        try check(response, now: now)
+        guard responseMode == .query || response.isVerified else { throw Self.unsigned(response) }
         try checkIssuer(of: response)
         if let error = response.error {
             throw .server(
@@ -45,6 +35,39 @@ extension AuthorizationRequest {
             throw .malformed(step: .authorization, member: "code", expected: "a code or an error", found: "neither")
         }
         return AuthorizationCode(request: self, secret: Secret(code))
+    }
+
+    /// Checks what needs no key: that a redirect is this request's, in time, and of the right form.
+    ///
+    /// - Throws: what ``code(from:now:)`` throws.
+    package func check(_ response: AuthorizationResponse, now: Double) throws(OAuthError) {
+        let stated = responseMode == .query ? response.state : response.state ?? response.signedState
+        guard let returned = stated else { throw .unmatchedRedirect(problem: "it has no state") }
+        guard state.matches(Secret(returned)) else {
+            throw .unmatchedRedirect(problem: "its state is not the one sent")
+        }
+        guard response.wasSent(to: redirectURI) else {
+            throw .unmatchedRedirect(problem: "it was sent to another address than \(redirectURI.string)")
+        }
+        guard now < expiresAt else {
+            throw .refused(
+                Refusal(.expired, expected: "a redirect within the request's lifetime", found: "a later one"))
+        }
+        try checkForm(of: response)
+        // An attacker may have taken the signature away: nothing of a plain response counts (JARM, section 2.4).
+        if responseMode == .jwt, !response.isVerified, response.signed == nil || response.hasPlainParameters {
+            throw Self.unsigned(response)
+        }
+    }
+
+    /// The error for a response that should be signed. Nothing of it is shown.
+    private static func unsigned(_ response: AuthorizationResponse) -> OAuthError {
+        .refused(
+            Refusal(
+                .unsignedResponse, expected: "the parameter response alone, which is signed",
+                found: response.signed == nil
+                    ? "plain parameters"
+                    : response.hasPlainParameters ? "others beside it" : "one that was not verified"))
     }
 
     private func checkForm(of response: AuthorizationResponse) throws(OAuthError) {
@@ -63,7 +86,7 @@ extension AuthorizationRequest {
     /// 9207, section 2.4). A server that never announced it is held to the same equality (`oauth-security.md` B3).
     private func checkIssuer(of response: AuthorizationResponse) throws(OAuthError) {
         guard let found = response.issuer else {
-            guard server.announcesIssuerInResponse else { return }
+            guard server.announcesIssuerInResponse || requiresIssuer else { return }
             throw .refused(Refusal(.issuerMissing, expected: "iss=\(server.issuer.string)", found: "no iss"))
         }
         guard server.issuer.isSpelled(found) else {

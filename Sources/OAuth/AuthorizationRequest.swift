@@ -24,10 +24,24 @@ public struct AuthorizationRequest: Sendable {
     public let expiresAt: Double
     /// The address to open in the user's browser. State and nonce stand in it: show it to the user alone.
     public let url: String
+    /// How the server has to send the response.
+    public let responseMode: ResponseMode
+    /// Whether a response without `iss` is refused although the server does not announce it.
+    package let requiresIssuer: Bool
     /// What the address was made of; empty for a restored request and one that was handed over.
     let parameters: Parameters
+    /// The signed text that holds all parameters (RFC 9101); nil for a plain request.
+    let object: Secret?
     /// How and how recently the user has to have authenticated.
     package let authentication: RequestedAuthentication
+
+    /// How the response comes back.
+    public enum ResponseMode: String, Sendable, Hashable, Codable, CaseIterable {
+        /// As parameters of the redirect (RFC 6749, section 4.1.2).
+        case query
+        /// As one signed text in the redirect (JARM, section 2.3.4). A plain response is refused.
+        case jwt
+    }
 
     /// What goes into the request beyond the protocol's own parameters.
     public struct Options: Sendable {
@@ -39,6 +53,13 @@ public struct AuthorizationRequest: Sendable {
         public var expectsIDToken = true
         /// The APIs that the token is for (RFC 8707, section 2).
         public var resources: [String] = []
+        /// How the server has to send the response.
+        public var responseMode = ResponseMode.query
+        /// What the token shall authorize in detail (RFC 9396, section 2).
+        public var authorizationDetails: [AuthorizationDetail] = []
+        /// Whether a response without `iss` is refused, announced or not. Source: FAPI 2.0 Security Profile, section
+        /// 5.3.3.2.
+        public var requiresIssuer = false
         /// The thumbprint of the key that the code is bound to (RFC 9449, section 10). Nil for none, and for a request that is
         /// pushed with a proof, which binds the code as well (section 10.1).
         public var keyThumbprint: String?
@@ -74,6 +95,10 @@ public struct AuthorizationRequest: Sendable {
         }
         try ClientAuthentication.check(clientID: clientID)
         try Scope.check(scopes)
+        try Prompt.check(options.extras["prompt"])
+        for resource in options.resources where !resource.isEmpty { try ResourceIndicator.check(resource) }
+        try AuthorizationDetail.check(options.authorizationDetails, at: server)
+        try Self.check(options.responseMode, at: server)
         if let methods = server.codeChallengeMethods, !methods.contains("S256") {
             let listed = methods.isEmpty ? "an empty list" : quoted(methods.joined(separator: ", "), limit: 100)
             throw .refused(
@@ -93,6 +118,10 @@ public struct AuthorizationRequest: Sendable {
         try parameters.add("code_challenge", verifier.challenge)
         try parameters.add("code_challenge_method", "S256")
         try parameters.addEach("resource", options.resources)
+        if !options.authorizationDetails.isEmpty {
+            try parameters.add("authorization_details", AuthorizationDetail.json(options.authorizationDetails))
+        }
+        if options.responseMode != .query { try parameters.add("response_mode", options.responseMode.rawValue) }
         try parameters.add("dpop_jkt", options.keyThumbprint)
         try parameters.add(extras: options.extras, reserved: Self.reservedNames)
         self.init(
@@ -100,26 +129,33 @@ public struct AuthorizationRequest: Sendable {
             resources: options.resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: now + options.lifetime,
             url: try Self.url(of: endpoint, with: parameters),
-            authentication: try RequestedAuthentication(parameters: options.extras), parameters: parameters)
+            authentication: try RequestedAuthentication(parameters: options.extras),
+            responseMode: options.responseMode, requiresIssuer: options.requiresIssuer, parameters: parameters)
     }
 
     /// Restores a request that was stored while the browser was open.
     package init(
         restoring server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
         resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String,
-        authentication: RequestedAuthentication = .any
+        authentication: RequestedAuthentication = .any, responseMode: ResponseMode = .query,
+        requiresIssuer: Bool = false
     ) {
         self.init(
             restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt, url: url,
-            authentication: authentication, parameters: Parameters())
+            authentication: authentication, responseMode: responseMode, requiresIssuer: requiresIssuer,
+            parameters: Parameters())
     }
 
     private init(
         restoring server: AuthorizationServerMetadata, clientID: String, redirectURI: RedirectURI, scopes: [String],
         resources: [String], state: Secret, nonce: Secret?, verifier: CodeVerifier, expiresAt: Double, url: String,
-        authentication: RequestedAuthentication, parameters: Parameters
+        authentication: RequestedAuthentication, responseMode: ResponseMode, requiresIssuer: Bool,
+        parameters: Parameters, object: Secret? = nil
     ) {
+        self.responseMode = responseMode
+        self.requiresIssuer = requiresIssuer
+        self.object = object
         self.authentication = authentication
         self.parameters = parameters
         self.server = server
@@ -163,12 +199,43 @@ public struct AuthorizationRequest: Sendable {
         return AuthorizationRequest(
             restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
             state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt,
-            url: try Self.url(of: endpoint, with: short), authentication: authentication)
+            url: try Self.url(of: endpoint, with: short), authentication: authentication,
+            responseMode: responseMode, requiresIssuer: requiresIssuer)
+    }
+
+    /// The same request, with a signed text in the place of its parameters (RFC 9101, section 5).
+    ///
+    /// - Parameter repeated: the names of parameters that stand beside the text too.
+    func carrying(_ object: Secret, repeating repeated: Set<String>) throws(OAuthError) -> AuthorizationRequest {
+        guard let endpoint = server.authorizationEndpoint else { throw server.lacks("authorization_endpoint") }
+        var short = Parameters()
+        try short.add("client_id", clientID)
+        for (name, values) in parameters.grouped where repeated.contains(name) && name != "client_id" {
+            try short.addEach(name, values)
+        }
+        try short.add("request", object.reveal())
+        return AuthorizationRequest(
+            restoring: server, clientID: clientID, redirectURI: redirectURI, scopes: scopes, resources: resources,
+            state: state, nonce: nonce, verifier: verifier, expiresAt: expiresAt,
+            url: try Self.url(of: endpoint, with: short), authentication: authentication, responseMode: responseMode,
+            requiresIssuer: requiresIssuer, parameters: short, object: object)
+    }
+
+    /// A server that lists its modes and not this one would send a plain response.
+    private static func check(
+        _ mode: ResponseMode, at server: AuthorizationServerMetadata
+    ) throws(OAuthError) {
+        guard mode == .jwt, let modes = server.responseModes, !modes.contains("jwt"), !modes.contains("query.jwt")
+        else { return }
+        throw .configuration(
+            member: "response_mode",
+            problem: "the server signs no responses: it lists only "
+                + "\(quoted(modes.joined(separator: ", "), limit: 200)); leave the option out")
     }
 
     /// The secrets of the request, which no error may show.
     var secrets: [Secret] {
-        [state, verifier.secret] + (nonce.map { [$0] } ?? [])
+        [state, verifier.secret] + [nonce, object].compactMap(\.self)
     }
 
     /// The names that an extra parameter must not have.
@@ -176,7 +243,7 @@ public struct AuthorizationRequest: Sendable {
         "response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge",
         "code_challenge_method",
         "resource", "response_mode", "request", "request_uri", "client_secret", "code", "code_verifier", "grant_type",
-        "dpop_jkt",
+        "dpop_jkt", "authorization_details",
     ]
 }
 

@@ -1,13 +1,17 @@
 /// What arrived at the redirect URI (RFC 6749, sections 4.1.2 and 4.1.2.1). It is read once, and not trusted before
-/// ``AuthorizationRequest/code(from:now:)`` has checked it.
+/// ``AuthorizationRequest/code(from:now:)`` has checked it, and a signed one not before
+/// ``AuthorizationRequest/verified(_:with:allowing:leeway:now:)`` has verified it.
 ///
 /// Unknown parameters are ignored. A known parameter that occurs twice, or is not clean UTF-8, is recorded as a defect
 /// instead of an error, because the state decides first whether the response belongs to a request at all.
 public struct AuthorizationResponse: Sendable {
     /// The redirect URL as it was received.
     private let url: String
-    private var values: [Parameter: String] = [:]
-    private var seen: Set<Parameter> = []
+    private let values: [Parameter: String]
+    /// The state inside ``signed``, of which nothing was verified.
+    let signedState: String?
+    /// Whether the values are those of a signed text that was verified.
+    let isVerified: Bool
     /// The first known parameter that occurs twice or cannot be decoded.
     private(set) var defect: Defect?
 
@@ -17,7 +21,7 @@ public struct AuthorizationResponse: Sendable {
     }
 
     private enum Parameter: String {
-        case state, code, error
+        case state, code, error, response
         case issuer = "iss"
         case errorDescription = "error_description"
         case errorURI = "error_uri"
@@ -37,6 +41,9 @@ public struct AuthorizationResponse: Sendable {
             throw .unmatchedRedirect(problem: "it is longer than \(Self.maximumLength) bytes")
         }
         url = redirectURL
+        isVerified = false
+        var values: [Parameter: String] = [:]
+        var seen: Set<Parameter> = []
         let address = redirectURL.utf8.prefix { $0 != UInt8(ascii: "#") }
         guard let mark = address.firstIndex(of: UInt8(ascii: "?")) else {
             throw .unmatchedRedirect(problem: "it has no parameters")
@@ -46,23 +53,49 @@ public struct AuthorizationResponse: Sendable {
             guard name.count <= Parameter.maximumLength,
                 let parameter = PercentEncoding.decodeForm(name).flatMap(Parameter.init)
             else { continue }
-            read(pair.dropFirst(name.count + 1), as: parameter)
+            // An empty value counts as absent (RFC 6749, section 3.1), but not when the parameter is repeated.
+            let value = pair.dropFirst(name.count + 1)
+            guard seen.insert(parameter).inserted else {
+                defect = defect ?? .repeated(parameter.rawValue)
+                continue
+            }
+            guard !value.isEmpty else { continue }
+            guard let text = PercentEncoding.decodeForm(value) else {
+                defect = defect ?? .undecodable(parameter.rawValue)
+                continue
+            }
+            values[parameter] = text
         }
+        self.values = values
+        signedState = values[.response].flatMap(Self.state(in:))
     }
 
-    /// Stores the value of a known parameter. An empty value counts as absent (RFC 6749, section 3.1), but not when the
-    /// parameter is repeated.
-    private mutating func read(_ value: Substring.UTF8View, as parameter: Parameter) {
-        guard seen.insert(parameter).inserted else {
-            defect = defect ?? .repeated(parameter.rawValue)
-            return
+    /// The response whose parameters are the claims of a signed text (JARM, section 2.3).
+    ///
+    /// - Throws: ``OAuthError/refused(_:)`` with ``Refusal/Check/responseForm`` for a claim that is no string.
+    init(verified claims: JSONObject, of response: AuthorizationResponse) throws(OAuthError) {
+        url = response.url
+        defect = nil
+        isVerified = true
+        signedState = nil
+        var values: [Parameter: String] = [:]
+        for parameter in [Parameter.state, .code, .error, .issuer, .errorDescription, .errorURI] {
+            guard let value = claims[parameter.rawValue] else { continue }
+            guard let text = value.string else {
+                throw .refused(
+                    Refusal(.responseForm, expected: "\(parameter.rawValue): a string", found: value.kind))
+            }
+            values[parameter] = text.isEmpty ? nil : text
         }
-        guard !value.isEmpty else { return }
-        guard let text = PercentEncoding.decodeForm(value) else {
-            defect = defect ?? .undecodable(parameter.rawValue)
-            return
-        }
-        values[parameter] = text
+        self.values = values
+    }
+
+    /// The state in a signed text that nothing has verified yet: it serves to find a request, and is believed for nothing
+    /// else.
+    private static func state(in text: String) -> String? {
+        let parts = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64URL.decode(parts[1]) else { return nil }
+        return (try? JSONValue(parsing: payload))?.object?["state"]?.string
     }
 
     var state: String? { values[.state] }
@@ -72,10 +105,16 @@ public struct AuthorizationResponse: Sendable {
     var errorDescription: String? { values[.errorDescription] }
     var errorURI: String? { values[.errorURI] }
 
+    /// `response`: the signed text that holds all parameters (JARM, section 2.3). Nil in a plain response.
+    var signed: Secret? { values[.response].map(Secret.init) }
+
+    /// Whether parameters stand beside the signed text, or in its place.
+    var hasPlainParameters: Bool { values.keys.contains { $0 != .response } }
+
     /// The state, for finding the pending request that it belongs to. It proves nothing before that request's own state
     /// is found equal.
     package var returnedState: Secret? {
-        state.map(Secret.init)
+        (state ?? signedState).map(Secret.init)
     }
 
     /// Whether the response was sent to exactly this redirect URI, which may have a query of its own.
@@ -88,7 +127,9 @@ public struct AuthorizationResponse: Sendable {
 extension AuthorizationResponse: CustomStringConvertible, CustomReflectable {
     /// Names which of state, code and error are present, without their values.
     public var description: String {
-        let present = [("state", state), ("code", code), ("error", error)].filter { $0.1 != nil }.map(\.0)
+        let present = [("state", state), ("code", code), ("error", error), ("response", values[.response])].filter {
+            $0.1 != nil
+        }.map(\.0)
         return "redirect with " + (present.isEmpty ? "nothing" : present.joined(separator: ", "))
     }
 

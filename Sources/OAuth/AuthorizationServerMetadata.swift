@@ -39,6 +39,23 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     public var introspectionEndpointAuthSigningAlgorithms: [String]?
     /// `dpop_signing_alg_values_supported` (RFC 9449, section 5.1). Nil when the server does not state them.
     public var dpopSigningAlgorithms: [String]?
+    /// `request_object_signing_alg_values_supported` (RFC 9101, section 10.5). Nil when the server does not state them.
+    public var requestObjectSigningAlgorithms: [String]?
+    /// Whether the server takes signed requests alone. Source: RFC 9101, section 10.5.
+    public var requiresSignedRequestObject = false
+    /// `response_modes_supported`; nil when the server does not state them.
+    public var responseModes: [String]?
+    /// `authorization_signing_alg_values_supported` (JARM, section 4). Nil when the server does not state them.
+    public var authorizationSigningAlgorithms: [String]?
+    /// `userinfo_signing_alg_values_supported`. Nil when the server does not state them.
+    public var userInfoSigningAlgorithms: [String]?
+    /// `authorization_details_types_supported` (RFC 9396, section 10). Nil when the server does not state them.
+    public var authorizationDetailsTypes: [String]?
+    /// `mtls_endpoint_aliases`: endpoints for clients with a certificate. Each has the name of the one that it replaces.
+    /// Source: RFC 8705, section 5.
+    public var mutualTLSAliases: [String: EndpointURL] = [:]
+    /// Whether tokens can be bound to a certificate. Source: RFC 8705, section 3.3.
+    public var bindsTokensToCertificates = false
     /// Whether the server accepts only pushed authorization requests. Source: RFC 9126, section 5.
     public var requiresPushedAuthorizationRequests = false
     /// `grant_types_supported`; nil when the server does not state them.
@@ -129,6 +146,15 @@ extension AuthorizationServerMetadata {
         announcesIssuerInResponse = try document.bool("authorization_response_iss_parameter_supported") ?? false
         // Only the literal counts, and anything else is no reason to refuse the document.
         acceptsClientDocuments = document["client_id_metadata_document_supported"] == .bool(true)
+        requestObjectSigningAlgorithms = try document.strings("request_object_signing_alg_values_supported")
+        requiresSignedRequestObject = try document.bool("require_signed_request_object") ?? false
+        responseModes = try document.strings("response_modes_supported")
+        authorizationSigningAlgorithms = try document.strings("authorization_signing_alg_values_supported")
+        userInfoSigningAlgorithms = try document.strings("userinfo_signing_alg_values_supported")
+        authorizationDetailsTypes = try document.strings("authorization_details_types_supported")
+        mutualTLSAliases = try document.aliases(
+            "mtls_endpoint_aliases", of: Set(Self.aliasedEndpoints.keys), security: security)
+        bindsTokensToCertificates = try document.bool("tls_client_certificate_bound_access_tokens") ?? false
         source = .discovered
         try checkZones(document)
         noteNamer()
@@ -145,6 +171,7 @@ extension AuthorizationServerMetadata {
         }
         tokenEndpoint = named(tokenEndpoint)
         for path in Self.optionalEndpoints { self[keyPath: path] = self[keyPath: path].map(named) }
+        mutualTLSAliases = mutualTLSAliases.mapValues(named)
     }
 
     private static var optionalEndpoints: [WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>] {
@@ -158,15 +185,17 @@ extension AuthorizationServerMetadata {
     /// Refuses a public issuer's addresses in a private network or on this machine, so that a hostile document cannot choose
     /// what a server calls there (`oauth-security.md` H4; RFC 9728, section 7.7).
     private func checkZones(_ document: ResponseReader) throws(OAuthError) {
-        let endpoints = [
-            ("authorization_endpoint", authorizationEndpoint), ("token_endpoint", tokenEndpoint),
-            ("revocation_endpoint", revocationEndpoint), ("device_authorization_endpoint", deviceAuthorizationEndpoint),
-            ("introspection_endpoint", introspectionEndpoint),
-            ("pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint),
-            ("registration_endpoint", registrationEndpoint), ("userinfo_endpoint", userInfoEndpoint),
-            ("end_session_endpoint", endSessionEndpoint),
-            ("backchannel_authentication_endpoint", backchannelAuthenticationEndpoint), ("jwks_uri", keysEndpoint),
-        ]
+        let endpoints =
+            [
+                ("authorization_endpoint", authorizationEndpoint), ("token_endpoint", tokenEndpoint),
+                ("revocation_endpoint", revocationEndpoint),
+                ("device_authorization_endpoint", deviceAuthorizationEndpoint),
+                ("introspection_endpoint", introspectionEndpoint),
+                ("pushed_authorization_request_endpoint", pushedAuthorizationRequestEndpoint),
+                ("registration_endpoint", registrationEndpoint), ("userinfo_endpoint", userInfoEndpoint),
+                ("end_session_endpoint", endSessionEndpoint),
+                ("backchannel_authentication_endpoint", backchannelAuthenticationEndpoint), ("jwks_uri", keysEndpoint),
+            ] + mutualTLSAliases.sorted { $0.key < $1.key }.map { ("mtls_endpoint_aliases", $0.value) }
         for case (let name, let endpoint?) in endpoints
         where !NetworkZone.mayLead(from: issuer.url.origin, to: endpoint.origin) {
             throw document.malformed(
@@ -183,6 +212,35 @@ extension AuthorizationServerMetadata {
         server.security = base.security
         for endpoint in Self.optionalEndpoints {
             server[keyPath: endpoint] = server[keyPath: endpoint]?.moved(to: base.origin)
+        }
+        server.mutualTLSAliases = mutualTLSAliases.mapValues { $0.moved(to: base.origin) }
+        return server
+    }
+
+    /// The endpoints that may have an alias (RFC 8705, section 5). The browser's page has none.
+    private static var aliasedEndpoints: [String: WritableKeyPath<AuthorizationServerMetadata, EndpointURL?>] {
+        [
+            "revocation_endpoint": \.revocationEndpoint, "introspection_endpoint": \.introspectionEndpoint,
+            "device_authorization_endpoint": \.deviceAuthorizationEndpoint,
+            "pushed_authorization_request_endpoint": \.pushedAuthorizationRequestEndpoint,
+            "userinfo_endpoint": \.userInfoEndpoint, "token_endpoint": \.tokenAlias,
+        ]
+    }
+
+    /// The token endpoint as an alias may replace it.
+    private var tokenAlias: EndpointURL? {
+        get { tokenEndpoint }
+        set { tokenEndpoint = newValue ?? tokenEndpoint }
+    }
+
+    /// The server as a client with a certificate calls it: its aliases in the place of the endpoints that they name
+    /// (RFC 8705, section 5).
+    package var withMutualTLSAliases: AuthorizationServerMetadata {
+        var server = self
+        for (name, alias) in mutualTLSAliases {
+            guard let endpoint = Self.aliasedEndpoints[name] else { continue }
+            server[keyPath: endpoint] = alias
+            if name == "token_endpoint" { server.refreshEndpoint = nil }
         }
         return server
     }
@@ -231,5 +289,13 @@ extension AuthorizationServerMetadata {
         idTokenSigningAlgorithms = idTokenSigningAlgorithms ?? other.idTokenSigningAlgorithms
         announcesIssuerInResponse = announcesIssuerInResponse || other.announcesIssuerInResponse
         acceptsClientDocuments = acceptsClientDocuments || other.acceptsClientDocuments
+        requestObjectSigningAlgorithms = requestObjectSigningAlgorithms ?? other.requestObjectSigningAlgorithms
+        requiresSignedRequestObject = requiresSignedRequestObject || other.requiresSignedRequestObject
+        responseModes = responseModes ?? other.responseModes
+        authorizationSigningAlgorithms = authorizationSigningAlgorithms ?? other.authorizationSigningAlgorithms
+        userInfoSigningAlgorithms = userInfoSigningAlgorithms ?? other.userInfoSigningAlgorithms
+        authorizationDetailsTypes = authorizationDetailsTypes ?? other.authorizationDetailsTypes
+        mutualTLSAliases.merge(other.mutualTLSAliases) { own, _ in own }
+        bindsTokensToCertificates = bindsTokensToCertificates || other.bindsTokensToCertificates
     }
 }

@@ -14,6 +14,11 @@ public enum ClientAuthentication: Sendable {
     /// A statement that is signed for each request (RFC 7521, section 4.2).
     case assertion(ClientAssertion)
 
+    /// The certificate of the connection (RFC 8705, section 2). The request itself has the identifier alone.
+    ///
+    /// `isSelfSigned` says whether the server knows the certificate itself, or else the authority that issued it.
+    case certificate(isSelfSigned: Bool)
+
     /// How identifier and secret are encoded before they are joined. The result is then encoded in Base64.
     public enum CredentialEncoding: String, Sendable, Hashable, Codable {
         /// Each is form-encoded first, as RFC 6749, section 2.3.1 requires.
@@ -25,7 +30,7 @@ public enum ClientAuthentication: Sendable {
     /// What a request with this authentication sends and no error may show: the secret, and the credentials of Basic.
     func secrets(clientID: String) -> [Secret] {
         switch self {
-        case .none: []
+        case .none, .certificate: []
         case .basic(let secret, let encoding): [secret, Self.credentials(clientID, secret, encoding)]
         case .post(let secret): [secret]
         case .assertion(let assertion): assertion.secrets
@@ -39,6 +44,7 @@ public enum ClientAuthentication: Sendable {
         case .basic: "client_secret_basic"
         case .post: "client_secret_post"
         case .assertion(let assertion): assertion.method
+        case .certificate(let isSelfSigned): isSelfSigned ? "self_signed_tls_client_auth" : "tls_client_auth"
         }
     }
 
@@ -75,7 +81,7 @@ public enum ClientAuthentication: Sendable {
             throw Self.emptySecret
         }
         switch self {
-        case .none:
+        case .none, .certificate:
             try parameters.add("client_id", clientID)
         case .basic(let secret, let encoding):
             guard encoding == .formEncoded || !clientID.utf8.contains(0x3A) else {

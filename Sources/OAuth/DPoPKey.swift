@@ -16,7 +16,7 @@ public struct DPoPKey: Sendable {
     private let header: String
 
     /// The algorithms of new keys, the best first.
-    static let algorithms: [SignatureAlgorithm] = [.es256, .edDSA, .es384, .es512, .ps256, .rs256]
+    static let algorithms: [SignatureAlgorithm] = [.es256, .edDSA, .ed25519, .es384, .es512, .ps256, .rs256]
 
     /// Makes a new key: on P-256, unless the server excludes it.
     ///
@@ -57,7 +57,7 @@ public struct DPoPKey: Sendable {
         case .es256: Secret(P256.Signing.PrivateKey().pemRepresentation)
         case .es384: Secret(P384.Signing.PrivateKey().pemRepresentation)
         case .es512: Secret(P521.Signing.PrivateKey().pemRepresentation)
-        case .edDSA: edwardsKey()
+        case .edDSA, .ed25519: edwardsKey()
         case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: try rsaKey()
         }
     }

@@ -12,6 +12,8 @@ public struct Grant: Sendable {
     public let refreshToken: Secret?
     /// The granted scope, which may be another than the one asked for.
     public let scopes: [String]
+    /// What the token authorizes in detail (RFC 9396, section 7). Nil when the server did not say.
+    public let authorizationDetails: [AuthorizationDetail]?
     /// Who the user is, from a verified ID token; nil when there was none.
     public let identity: IDTokenClaims?
     /// The ID token that ``identity`` was verified from. For callers that need to hand it on. Nil when there was none.
@@ -20,8 +22,9 @@ public struct Grant: Sendable {
     /// States a grant.
     public init(
         accessToken: Secret, expiresAt: Double?, issuedAt: Double, refreshToken: Secret?, scopes: [String],
-        identity: IDTokenClaims? = nil, idToken: Secret? = nil
+        identity: IDTokenClaims? = nil, idToken: Secret? = nil, authorizationDetails: [AuthorizationDetail]? = nil
     ) {
+        self.authorizationDetails = authorizationDetails
         self.idToken = idToken
         self.accessToken = accessToken
         self.expiresAt = expiresAt
@@ -42,7 +45,7 @@ public struct Grant: Sendable {
         self.init(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
             refreshToken: response.refreshToken, scopes: response.scopes ?? requested, identity: identity,
-            idToken: identity == nil ? nil : response.idToken)
+            idToken: identity == nil ? nil : response.idToken, authorizationDetails: response.authorizationDetails)
     }
 
     /// The grant after a refresh (RFC 6749, section 6). What the answer leaves out stays as it was.
@@ -51,14 +54,15 @@ public struct Grant: Sendable {
         Grant(
             accessToken: response.accessToken, expiresAt: response.expiresAt, issuedAt: now,
             refreshToken: response.refreshToken ?? refreshToken, scopes: response.scopes ?? scopes,
-            identity: newIdentity ?? identity, idToken: newIdentity == nil ? idToken : response.idToken)
+            identity: newIdentity ?? identity, idToken: newIdentity == nil ? idToken : response.idToken,
+            authorizationDetails: response.authorizationDetails ?? authorizationDetails)
     }
 
     /// The same grant with an ID token and the claims of it.
     package func with(_ idToken: Secret?, _ identity: IDTokenClaims?) -> Grant {
         Grant(
             accessToken: accessToken, expiresAt: expiresAt, issuedAt: issuedAt, refreshToken: refreshToken,
-            scopes: scopes, identity: identity, idToken: idToken)
+            scopes: scopes, identity: identity, idToken: idToken, authorizationDetails: authorizationDetails)
     }
 
     /// Whether the access token can still be used at `now`.

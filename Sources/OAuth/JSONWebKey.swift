@@ -39,10 +39,11 @@ struct JSONWebKey: Sendable {
     /// Whether type, curve, `use`, `key_ops` and `alg` allow this key to verify a signature of this algorithm (RFC 8725,
     /// section 3.1).
     func fits(_ wanted: SignatureAlgorithm) -> Bool {
-        guard isForSignatures, algorithm == nil || algorithm == wanted.rawValue else { return false }
+        guard isForSignatures, algorithm.map({ name in wanted.namesakes.contains { $0.rawValue == name } }) ?? true
+        else { return false }
         return switch (material, wanted) {
         case (.rsa, .rs256), (.rsa, .rs384), (.rsa, .rs512), (.rsa, .ps256), (.rsa, .ps384), (.rsa, .ps512): true
-        case (.p256, .es256), (.p384, .es384), (.p521, .es512), (.ed25519, .edDSA): true
+        case (.p256, .es256), (.p384, .es384), (.p521, .es512), (.ed25519, .edDSA), (.ed25519, .ed25519): true
         default: false
         }
     }
@@ -60,7 +61,7 @@ struct JSONWebKey: Sendable {
             case .ps256: key.isValidSignature(signature, for: SHA256.hash(data: bytes), padding: .PSS)
             case .ps384: key.isValidSignature(signature, for: SHA384.hash(data: bytes), padding: .PSS)
             case .ps512: key.isValidSignature(signature, for: SHA512.hash(data: bytes), padding: .PSS)
-            case .es256, .es384, .es512, .edDSA: false
+            case .es256, .es384, .es512, .edDSA, .ed25519: false
             }
         case .p256(let key):
             guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }

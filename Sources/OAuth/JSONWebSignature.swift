@@ -5,7 +5,7 @@ struct JSONWebSignature: Sendable {
     /// `kid`.
     let keyID: String?
     /// What was signed, decoded.
-    private let payload: [UInt8]
+    let payload: [UInt8]
     /// Header and payload as they were encoded, with the dot between.
     private let signedBytes: ArraySlice<UInt8>
     private let signature: [UInt8]
@@ -34,10 +34,12 @@ struct JSONWebSignature: Sendable {
             throw Self.wrong("token", "at most \(Self.maximumLength) bytes", found: "\(bytes.count)")
         }
         let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
+        guard parts.count != 5 else {
+            throw .refused(
+                Refusal(.encrypted, expected: "a signed text of three parts", found: "an encrypted one of five"))
+        }
         guard parts.count == 3 else {
-            throw Self.wrong(
-                "token", "a signed token of three parts",
-                found: parts.count == 5 ? "an encrypted one of five" : "\(parts.count) parts")
+            throw Self.wrong("token", "a signed token of three parts", found: "\(parts.count) parts")
         }
         let header = try Self.header(Base64URL.decode(parts[0]))
         guard let payload = Base64URL.decode(parts[1]) else {

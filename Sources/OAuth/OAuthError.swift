@@ -104,11 +104,11 @@ public struct Refusal: Error, Sendable, Hashable {
         case foreignTokenEndpoint = "token_endpoint_foreign"
         /// The ID token's nonce is not the one sent. Source: OpenID Connect Core, section 3.1.3.7, as for all below.
         case nonce = "nonce_mismatch"
-        /// The ID token's signature does not verify.
+        /// The signature does not verify.
         case signature = "signature_invalid"
-        /// The ID token's algorithm is not among those allowed.
+        /// The signature's algorithm is not among those allowed.
         case algorithm = "algorithm_refused"
-        /// The ID token is for another client, or for untrusted audiences too.
+        /// The signed text is for another client, or for untrusted audiences too.
         case audience = "audience_mismatch"
         /// The ID token was issued to another client.
         case authorizedParty = "authorized_party_mismatch"
@@ -122,11 +122,19 @@ public struct Refusal: Error, Sendable, Hashable {
         case tokenHash = "at_hash_mismatch"
         /// The ID token lacks a claim, or has one of the wrong type.
         case tokenForm = "id_token_malformed"
+        /// The text is encrypted (RFC 7516, section 7.1), and cannot be read.
+        case encrypted = "token_encrypted"
+        /// A response is not signed and has to be. Source: JARM, section 2.3; OpenID Connect Core, section 5.3.2.
+        case unsignedResponse = "response_unsigned"
+        /// A signed response lacks a claim, or has one of the wrong type.
+        case responseForm = "response_malformed"
+        /// A signed response is expired, or from the future (JARM, section 2.4).
+        case responseTime = "response_time"
         /// The user authenticated too long ago or in another way (RFC 9470, section 5).
         case authentication = "authentication_insufficient"
-        /// The server publishes no key that fits the ID token's algorithm.
+        /// The server publishes no key that fits the signature's algorithm.
         case key = "key_not_found"
-        /// The ID token names a key (`kid`) that the key set does not have.
+        /// The signed text names a key (`kid`) that the key set does not have.
         case unknownKey = "key_unknown"
 
         /// Whether the server may have published new keys since (`oauth-security.md` D6). If so, fetch the key set
@@ -247,18 +255,22 @@ extension Refusal.Check {
         case .sharedRedirect: "Two servers share a redirect URI."
         case .foreignTokenEndpoint: "The key file names a foreign token endpoint. Nothing was signed."
         case .nonce: "The ID token belongs to another sign-in."
-        case .signature: "The signature of the ID token is not valid."
-        case .algorithm: "The signature algorithm of the ID token is not allowed."
-        case .audience: "The ID token is for another client."
+        case .signature: "The signature is not valid."
+        case .algorithm: "The signature algorithm is not allowed."
+        case .audience: "The signed text is for another client."
         case .authorizedParty: "The ID token was issued to another client."
         case .replay: "The ID token was used before."
         case .subject: "The service returned another user."
         case .tokenTime: "The time of the ID token is not valid."
         case .tokenHash: "The ID token belongs to another access token."
         case .tokenForm: "The ID token is not valid."
+        case .encrypted: "The service encrypts what it signs, which is not supported."
+        case .unsignedResponse: "The response is not signed."
+        case .responseForm: "The signed response is not valid."
+        case .responseTime: "The time of the signed response is not valid."
         case .authentication: "The user's authentication is not the one that was asked for."
-        case .key: "The server publishes no key for the ID token."
-        case .unknownKey: "The server does not publish the key of the ID token."
+        case .key: "The server publishes no key for the signature."
+        case .unknownKey: "The server does not publish the key of the signature."
         }
     }
 
@@ -277,11 +289,12 @@ extension Refusal.Check {
         case .replay: "Send a new one."
         case .foreignTokenEndpoint: "Check where the file comes from, and make a new one at the service."
         case .sharedRedirect: "Give each server a redirect URI of its own."
-        case .algorithm: "Ask the service to sign the ID tokens of this client with an expected algorithm."
+        case .algorithm: "Ask the service to sign with an expected algorithm for this client."
         case .audience, .authorizedParty: "Check the client ID. If it is right, report it to the service."
-        case .tokenTime: "Check the clock of this machine, and sign in again."
+        case .tokenTime, .responseTime: "Check the clock of this machine, and sign in again."
+        case .encrypted: "Register the client without a member that ends in _encrypted_response_alg."
         case .key, .unknownKey: "Try again in a few minutes. If it happens again, report it to the service."
-        case .issuerMissing, .repeatedParameter, .signature, .tokenHash, .tokenForm:
+        case .issuerMissing, .repeatedParameter, .signature, .tokenHash, .tokenForm, .unsignedResponse, .responseForm:
             "Sign in again. If it happens again, report it to the service."
         }
     }

@@ -27,7 +27,10 @@ public struct PushedAuthorizationRequest: Sendable {
                 throw server.lacks("pushed_authorization_request_endpoint")
             }
             var parameters = Parameters()
-            for (name, values) in request.parameters.grouped where name != "client_id" {
+            // RFC 9126, section 3: beside a signed text stands nothing but the client's authentication.
+            let isSigned = request.object != nil
+            for (name, values) in request.parameters.grouped
+            where name != "client_id" && (!isSigned || name == "request") {
                 try parameters.addEach(name, values)
             }
             guard !parameters.pairs.isEmpty else {

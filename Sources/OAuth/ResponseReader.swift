@@ -31,6 +31,13 @@ struct ResponseReader {
             + [members[deviations.tokenMember]?.string.map(Secret.init)].compactMap(\.self)
     }
 
+    /// Reads the members of an object inside a response.
+    init(step: OAuthError.Step, members: JSONObject, hiding secrets: [Secret]) {
+        self.step = step
+        self.members = members
+        self.secrets = secrets
+    }
+
     /// Describes content that is not JSON without quoting it, since it may contain a token.
     private static func beginning(of content: [UInt8]) -> String {
         switch content.first(where: { $0 > 0x20 }) {
@@ -119,6 +126,18 @@ struct ResponseReader {
                 Refusal(
                     refusal.check, expected: refusal.expected, found: Redaction(secrets)(refusal.found, limit: 200)))
         }
+    }
+
+    /// The endpoints in an object, of those names alone.
+    func aliases(
+        _ name: String, of names: Set<String>, security: TransportSecurity
+    ) throws(OAuthError) -> [String: EndpointURL] {
+        guard let value = self[name] else { return [:] }
+        guard let members = value.object else { throw malformed(name, expected: "an object") }
+        var aliases: [String: EndpointURL] = [:]
+        let reader = ResponseReader(step: step, members: members, hiding: secrets)
+        for member in names.sorted() { aliases[member] = try reader.endpoint(member, security: security) }
+        return aliases
     }
 
     func requiredEndpoint(_ name: String, security: TransportSecurity) throws(OAuthError) -> EndpointURL {

@@ -72,7 +72,9 @@ public struct ServerError: Error, Sendable, Hashable {
         // OpenID Connect Core, section 3.1.2.6; RFC 6750, section 3.1; RFC 9470, section 3
         "interaction_required", "login_required", "account_selection_required", "consent_required",
         "registration_not_supported", "invalid_token", "insufficient_scope", "insufficient_user_authentication",
-        "authorization_declined",
+        "authorization_declined", "unmet_authentication_requirements",
+        // RFC 9396, section 5
+        "invalid_authorization_details",
         // RFC 9449, section 12.2
         "use_dpop_nonce", "invalid_dpop_proof",
         // CIBA Core, section 13
@@ -84,6 +86,38 @@ public struct ServerError: Error, Sendable, Hashable {
     /// (`oauth-security.md` E4). Some servers send it with status 200. With a status of 500 or more the server failed.
     public var isInvalidGrant: Bool {
         code == "invalid_grant" && (status ?? 400) < 500
+    }
+}
+
+extension ServerError {
+    /// What the user has to do before a request with `prompt=none` can succeed. Source: OpenID Connect Core, section
+    /// 3.1.2.6.
+    public enum Interaction: String, Sendable, Hashable, CaseIterable {
+        /// To sign in at the service.
+        case login = "login_required"
+        /// To choose one of several accounts.
+        case accountSelection = "account_selection_required"
+        /// To agree to what the app asks for.
+        case consent = "consent_required"
+        /// Something else on a page of the service.
+        case interaction = "interaction_required"
+
+        /// What to do now.
+        var cure: String {
+            let act =
+                switch self {
+                case .login: "sign in"
+                case .accountSelection: "choose an account"
+                case .consent: "agree"
+                case .interaction: "act"
+                }
+            return "Sign in again without prompt=none, so that the service can show the page on which to \(act)."
+        }
+    }
+
+    /// What the user has to do at the service. Nil when that is not why it refused.
+    public var requiredInteraction: Interaction? {
+        step == .authorization ? code.flatMap(Interaction.init) : nil
     }
 }
 
@@ -101,6 +135,7 @@ extension ServerError: CustomStringConvertible {
         case (nil, nil): break
         }
         if let text, !text.isEmpty { words += ": “\(text)”" }
+        if let cure = requiredInteraction?.cure { return words + ". " + cure }
         if let retryAfter { return words + ". Retry in \(retryAfter) seconds." }
         return words + "." + ((failed ? "Try again in a few minutes." : cure).map { " \($0)" } ?? "")
     }

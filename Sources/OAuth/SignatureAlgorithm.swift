@@ -25,6 +25,16 @@ public enum SignatureAlgorithm: String, Sendable, Hashable, Codable, CaseIterabl
     case es512 = "ES512"
     /// Ed25519. Ed448, the other curve of this name, is not implemented.
     case edDSA = "EdDSA"
+    /// The same under its full name (RFC 9864, section 2.2).
+    case ed25519 = "Ed25519"
+
+    /// The algorithms of the FAPI 2.0 Security Profile, section 5.4.1.
+    public static let fapi2: [SignatureAlgorithm] = [.ps256, .es256, .edDSA, .ed25519]
+
+    /// The algorithm under each of its names: Ed25519 has two.
+    package var namesakes: [SignatureAlgorithm] {
+        self == .edDSA || self == .ed25519 ? [.edDSA, .ed25519] : [self]
+    }
 
     /// The left half of a value's hash, in Base64URL: what `at_hash` holds (OpenID Connect Core, section 3.1.3.6).
     ///
@@ -34,7 +44,7 @@ public enum SignatureAlgorithm: String, Sendable, Hashable, Codable, CaseIterabl
         return switch self {
         case .rs256, .ps256, .es256: Base64URL.encode(SHA256.hash(data: bytes).prefix(16))
         case .rs384, .ps384, .es384: Base64URL.encode(SHA384.hash(data: bytes).prefix(24))
-        case .rs512, .ps512, .es512, .edDSA: Base64URL.encode(SHA512.hash(data: bytes).prefix(32))
+        case .rs512, .ps512, .es512, .edDSA, .ed25519: Base64URL.encode(SHA512.hash(data: bytes).prefix(32))
         }
     }
 }

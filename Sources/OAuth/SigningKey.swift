@@ -9,7 +9,7 @@ public struct SigningKey: Sendable {
     /// The name by which the server selects the public half (`kid`). Nil when the key has none.
     public let keyID: String?
     /// The algorithms that the key signs with. The first is the one to use when a server states none.
-    public let algorithms: [SignatureAlgorithm]
+    public private(set) var algorithms: [SignatureAlgorithm]
     /// The public half as the required members of a JWK (RFC 7638, section 3.2).
     package let publicMembers: JSONObject
     /// What the key was read from, to be sealed.
@@ -106,7 +106,7 @@ extension SigningKey {
         var members = publicMembers
         members["kid"] = .string(keyID ?? thumbprint)
         members["use"] = .string("sig")
-        if algorithms.count == 1 { members["alg"] = .string(algorithms[0].rawValue) }
+        if algorithms.count == 1 || algorithms.first == .edDSA { members["alg"] = .string(algorithms[0].rawValue) }
         return JSONValue.object(["keys": .array([.object(members)])]).json
     }
 
@@ -122,6 +122,20 @@ extension SigningKey {
                     + "\(quoted(supported.joined(separator: ", "), limit: 200)); use a key for one of these")
         }
         return algorithm
+    }
+
+    /// The same key, which signs with nothing but these algorithms.
+    ///
+    /// - Throws: ``OAuthError/configuration(member:problem:)`` when it signs with none of them.
+    package func limited(to allowed: [SignatureAlgorithm]) throws(OAuthError) -> SigningKey {
+        var key = self
+        key.algorithms = algorithms.filter(allowed.contains)
+        guard !key.algorithms.isEmpty else {
+            throw Self.wrong(
+                "it signs with \(algorithms.map(\.rawValue).joined(separator: ", ")), and only "
+                    + "\(allowed.map(\.rawValue).joined(separator: ", ")) may be used; \(Self.newKeyCure)")
+        }
+        return key
     }
 
     /// Signs a text in its compact form (RFC 7515, section 7.1).
@@ -182,7 +196,7 @@ extension SigningKey.Material {
         case .p256: [.es256]
         case .p384: [.es384]
         case .p521: [.es512]
-        case .ed25519: [.edDSA]
+        case .ed25519: [.edDSA, .ed25519]
         }
     }
 
@@ -231,7 +245,7 @@ extension SigningKey.Material {
         case (.p256(let key), .es256): Array(try key.signature(for: bytes).rawRepresentation)
         case (.p384(let key), .es384): Array(try key.signature(for: bytes).rawRepresentation)
         case (.p521(let key), .es512): Array(try key.signature(for: bytes).rawRepresentation)
-        case (.ed25519(let key), .edDSA): Array(try key.signature(for: bytes))
+        case (.ed25519(let key), .edDSA), (.ed25519(let key), .ed25519): Array(try key.signature(for: bytes))
         default: nil
         }
     }

@@ -8,6 +8,8 @@ public struct TokenResponse: Sendable {
     public internal(set) var refreshToken: Secret?
     /// The scope that was granted (RFC 6749, section 5.1). Nil when the server does not say, which means as asked.
     public let scopes: [String]?
+    /// What the token authorizes in detail (RFC 9396, section 7). Nil when the server does not say.
+    public let authorizationDetails: [AuthorizationDetail]?
     /// The ID token as it came: not yet checked.
     public let idToken: Secret?
     /// Whether the access token is bound to a key (RFC 9449, section 5). Its `token_type` is then `DPoP`.
@@ -39,6 +41,7 @@ public struct TokenResponse: Sendable {
         refreshToken = try response.token("refresh_token")
         idToken = deviations.ignoresIDToken ? nil : try response.token("id_token")
         issuedTokenType = try response.string("issued_token_type").map(TokenType.init)
+        authorizationDetails = try Self.authorizationDetails(in: response)
         scopes = deviations.listsScopes ? try response.strings("scope") : try Self.scopes(in: response)
         self.secrets = secrets + [accessToken, refreshToken, idToken].compactMap(\.self)
     }
@@ -58,6 +61,18 @@ public struct TokenResponse: Sendable {
             return false
         }
         throw response.malformed("token_type", expected: kinds == .bearer ? "Bearer" : "DPoP", found: type)
+    }
+
+    private static func authorizationDetails(
+        in response: ResponseReader
+    ) throws(OAuthError) -> [AuthorizationDetail]? {
+        guard let value = response["authorization_details"] else { return nil }
+        guard let details = AuthorizationDetail.list(value) else {
+            throw response.malformed(
+                "authorization_details",
+                expected: "a list of at most \(AuthorizationDetail.maximumCount) objects with a type")
+        }
+        return details
     }
 
     /// Seconds since 1970 at which the access token expires; nil when the response does not say.

@@ -96,7 +96,7 @@ struct JSONWebSignatureTests {
         arguments: SignatureAlgorithm.allCases)
     func swapped(stated: SignatureAlgorithm) throws {
         let keys = try SigningKeys.shared.get()
-        for signed in SignatureAlgorithm.allCases where signed != stated {
+        for signed in SignatureAlgorithm.allCases where !signed.namesakes.contains(stated) {
             let token = try keys.token(signed, header: #"{"alg":"\#(stated.rawValue)"}"#, payload: "{}")
             let set = try keys.keySet(.rs256, .es256, .es384, .es512, .edDSA)
             #expect(failure { _ = try verify(token, set) } == "signature_invalid")
@@ -199,7 +199,7 @@ struct JSONWebSignatureTests {
     @Test(
         "bad tokens are refused for their form",
         arguments: [
-            "", ".", "..", "...", "a.b", "a.b.c", "a.b.c.d", "a.b.c.d.e", "e30.e30", "e30=.e30.e30", "e30.e3 0.e30",
+            "", ".", "..", "...", "a.b", "a.b.c", "a.b.c.d", "a.b.c.d.e.f", "e30.e30", "e30=.e30.e30", "e30.e3 0.e30",
             "W10.e30.", "bnVsbA.e30.", "e30.e30.!",
             "eyJhbGciOiJSUzI1NiIsImFsZyI6Im5vbmUifQ.e30.", "eyJhbGciOjF9.e30.", "eyJhbGciOiJSUzI1NiJ9.e30\n.", "é.e30.",
             "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.",

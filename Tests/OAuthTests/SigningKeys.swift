@@ -34,7 +34,7 @@ struct SigningKeys {
         case .es256: return ec("P-256", p256.publicKey.rawRepresentation)
         case .es384: return ec("P-384", p384.publicKey.rawRepresentation)
         case .es512: return ec("P-521", p521.publicKey.rawRepresentation)
-        case .edDSA:
+        case .edDSA, .ed25519:
             return
                 #"{"kty":"OKP","crv":"Ed25519","x":"\#(Base64URL.encode(ed25519.publicKey.rawRepresentation))"\#(more)}"#
         }
@@ -65,7 +65,7 @@ struct SigningKeys {
         case .es256: Array(try p256.signature(for: bytes).rawRepresentation)
         case .es384: Array(try p384.signature(for: bytes).rawRepresentation)
         case .es512: Array(try p521.signature(for: bytes).rawRepresentation)
-        case .edDSA: Array(try ed25519.signature(for: bytes))
+        case .edDSA, .ed25519: Array(try ed25519.signature(for: bytes))
         }
     }
 }

@@ -1,0 +1,16 @@
+/// The rules of the parameter `prompt` (OpenID Connect Core, section 3.1.2.1).
+enum Prompt {
+    /// Refuses `none` beside another word: the service cannot both show a page and show none.
+    ///
+    /// - Throws: ``OAuthError/configuration(member:problem:)``.
+    static func check(_ prompt: String?) throws(OAuthError) {
+        guard let prompt else { return }
+        let words = prompt.split(separator: " ")
+        guard words.count == 1 || !words.contains("none") else {
+            throw .configuration(
+                member: "prompt",
+                problem:
+                    "none stands alone, because the service is then to show no page; remove none or the other words")
+        }
+    }
+}
