@@ -58,6 +58,10 @@ public struct SandboxClient: Sendable {
     public let pushesOnly: Bool
     /// What the client has to prove with its requests (RFC 9449).
     public let proofs: ProofRule
+    /// Whether the client has to sign its authorization requests (RFC 9101).
+    public let signsRequests: Bool
+    /// Whether user information comes to the client as a signed text.
+    public let getsSignedUserInfo: Bool
     /// Public or confidential.
     public let kind: Kind
     /// The registered redirect URIs. One on `http://127.0.0.1` or `http://[::1]` without a port fits any port
@@ -70,8 +74,11 @@ public struct SandboxClient: Sendable {
 
     package init(
         id: String, secret: String?, privateKey: String? = nil, kind: Kind, pushesOnly: Bool = false,
-        proofs: ProofRule = .optional, redirectURIs: [String], grantTypes: [String], note: String
+        proofs: ProofRule = .optional, signsRequests: Bool = false, getsSignedUserInfo: Bool = false,
+        redirectURIs: [String], grantTypes: [String], note: String
     ) {
+        self.signsRequests = signsRequests
+        self.getsSignedUserInfo = getsSignedUserInfo
         self.privateKey = privateKey
         self.pushesOnly = pushesOnly
         self.proofs = proofs

@@ -13,6 +13,8 @@ import Foundation
 enum AssertingClients {
     static let keyed = "sandbox-key"
     static let hashed = "sandbox-hmac"
+    static let signing = "sandbox-signing"
+    static let fapi = "sandbox-fapi"
     static let keyID = "sandbox-client-1"
     static let key = P256.Signing.PrivateKey()
 
@@ -61,7 +63,7 @@ final class ClientAssertions: Sendable {
         else { throw .invalidClient("The assertion's header is of another kind of text.") }
         let isSigned: Bool
         switch client.id {
-        case AssertingClients.keyed:
+        case AssertingClients.keyed, AssertingClients.signing, AssertingClients.fapi:
             let name = token.header["kid"]?.scalarText
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: token.signature)
             isSigned =

@@ -27,6 +27,14 @@ enum Fixtures {
             grantTypes: userGrants + ["client_credentials", AssertionGrants.grantType],
             note: "a server with a key: private_key_jwt by ES256, and statements by the same key (RFC 7523)"),
         SandboxClient(
+            id: AssertingClients.signing, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
+            signsRequests: true, getsSignedUserInfo: true, redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "a server with a key that has to sign its requests (RFC 9101) and gets signed user information"),
+        SandboxClient(
+            id: AssertingClients.fapi, secret: nil, privateKey: AssertingClients.privateKey, kind: .confidential,
+            pushesOnly: true, proofs: .withNonce, redirectURIs: SharedRedirects.all, grantTypes: userGrants,
+            note: "a server with a key by the FAPI 2.0 Security Profile: pushed requests, proofs, no rotation"),
+        SandboxClient(
             id: AssertingClients.hashed, secret: "sandbox-hmac-secret: 32 bytes or more, as HS256 needs",
             kind: .confidential, redirectURIs: SharedRedirects.all, grantTypes: userGrants + ["client_credentials"],
             note: "a server whose secret signs: client_secret_jwt by HS256"),
@@ -75,7 +83,8 @@ enum Fixtures {
                     "offline_access": "stay connected while you are away", "api": "use the example API for you",
                 ]),
             demandsProofKeyOfEveryone: true, refusesDoubledParameters: true, namesIssuer: true,
-            refresh: { _ in .rotatedWithReuseDetection })
+            // FAPI 2.0 Security Profile section 5.3.2.1: tokens that are bound to their client are not rotated.
+            refresh: { $0.id == AssertingClients.fapi ? .kept : .rotatedWithReuseDetection })
     }
 }
 #endif

@@ -48,13 +48,13 @@ struct IDTokenSigner: Sendable {
         if tokens.scope.contains("email") {
             claims = claims.adding("email", .string(user.name)).adding("email_verified", true)
         }
-        return sign(claims.adding("sid", tokens.grant.sessionID.map(JSON.string)), type: "JWT")
+        return sign(claims.adding("sid", tokens.grant.sessionID.map(JSON.string)))
     }
 
     /// Signs claims (RFC 7515 section 7.1).
     ///
     /// - Returns: nil if the key fails to sign.
-    func sign(_ claims: JSON, type: String) -> String? {
+    func sign(_ claims: JSON, type: String = "JWT") -> String? {
         sign(claims, header: ["alg": "ES256", "typ": .string(type), "kid": .string(Self.keyID)])
     }
 

@@ -1,17 +1,19 @@
 #if Sandbox
+import HTTPTypes
 import SandboxCore
 
 /// What the standards-compliant server protects: userinfo and a small example API.
 struct ProtectedResources: Sendable {
     let server: AuthorizationServer
     let proofs: ProofChecks
+    let signer: IDTokenSigner
 
     typealias Access = (grant: SandboxGrant, token: GrantStore.AccessToken)
 
     var routes: [Route] {
         [
             Route("GET", "POST", path: "/userinfo", note: "OpenID claims; scope openid") { request in
-                answering(request, scope: "openid", userInfo)
+                signedWhereAgreed(answering(request, scope: "openid", userInfo), request)
             },
             Route("GET", path: "/api/whoami", note: "who the token speaks for; any scope") { request in
                 answering(request, scope: nil, whoAmI)
@@ -74,6 +76,19 @@ struct ProtectedResources: Sendable {
             answer = error.ofBoundToken.answer
         }
         return proofs.withNonce(answer, rule, as: .resource)
+    }
+
+    /// User information as a signed text, for clients that have agreed on that (OpenID Connect Core section 5.3.2).
+    private func signedWhereAgreed(_ answer: Answer, _ request: IncomingRequest) -> Answer {
+        let token = request.boundToken ?? request.bearerToken
+        guard answer.status == 200, let claims = answer.document, let access = server.liveAccess(token),
+            server.dialect.client(access.grant.clientID)?.getsSignedUserInfo == true,
+            let text = signer.sign(
+                claims.adding("iss", .string(server.origin)).adding("aud", .string(access.grant.clientID)))
+        else { return answer }
+        var headers = answer.headers
+        headers[.contentType] = "application/jwt"
+        return Answer(status: 200, headers: headers, body: Array(text.utf8))
     }
 
     /// OpenID Connect Core section 5.3.2.

@@ -23,7 +23,13 @@ enum ServerMetadata {
             endpoints
             .adding("scopes_supported", JSON(dialect.scopes.known))
             .adding("response_types_supported", ["code"])
-            .adding("response_modes_supported", ["query"])
+            .adding("response_modes_supported", ["query", "jwt", "query.jwt"])
+            .adding("authorization_signing_alg_values_supported", ["ES256"])
+            .adding("request_parameter_supported", true)
+            .adding("request_uri_parameter_supported", false)
+            .adding("request_object_signing_alg_values_supported", ["ES256"])
+            .adding("userinfo_signing_alg_values_supported", ["ES256"])
+            .adding("authorization_details_types_supported", ["payment_initiation", "account_information"])
             .adding(
                 "grant_types_supported",
                 JSON(

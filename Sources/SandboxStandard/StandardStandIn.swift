@@ -4,8 +4,9 @@ package import SandboxCore
 
 /// A server that keeps to the standards, for clients that are not written for one service.
 ///
-/// RFC 6749 (code, refresh, client credentials), 7523, 7636 (S256 demanded of all), 8414 and OpenID discovery, 9126, 9207, 7009,
-/// 7662, 6750, 7523 section 2.1, 8628, 8693, 9701, CIBA Core, RP-Initiated and Back-Channel Logout, 9449, 9470, OpenID Connect Core with ES256, and refresh token rotation with reuse detection (RFC 9700).
+/// RFC 6749 (code, refresh, client credentials), 7636 (S256 demanded of all), 8414 and OpenID discovery, 9101, 9126, 9207, 7009,
+/// 7662, 6750, 7523, 8628, 8693, 9396, 9701, CIBA Core, RP-Initiated and Back-Channel Logout, 9449, 9470, JARM, OpenID Connect Core with
+/// ES256, and refresh token rotation with reuse detection (RFC 9700).
 package struct StandardStandIn: StandIn {
     package static let name = SandboxService.Name.standard
     package let server: AuthorizationServer
@@ -20,7 +21,8 @@ package struct StandardStandIn: StandIn {
 
     package init(panel: ControlPanel, accessTokenLifetime: Int?) {
         server = AuthorizationServer(
-            dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock)
+            dialect: Fixtures.dialect(accessTokenLifetime: accessTokenLifetime ?? 3600), clock: panel.clock,
+            signedMessages: SignedAuthorizations(signer: signer))
         authorization = AuthorizationEndpoint(server: server)
         devices = DeviceGrants(server: server)
         backchannel = BackchannelRequests(server: server)
@@ -29,7 +31,7 @@ package struct StandardStandIn: StandIn {
     }
 
     package var routes: [Route] {
-        discovery + endpoints + deviceRoutes + logoutRoutes + ProtectedResources(server: server, proofs: proofs).routes
+        discovery + endpoints + deviceRoutes + logoutRoutes + ProtectedResources(server: server, proofs: proofs, signer: signer).routes
     }
 
     package var controlRoutes: [Route] {
@@ -172,14 +174,15 @@ package struct StandardStandIn: StandIn {
             let idToken = signer.idToken(for: tokens, issuer: server.origin)
             return .uncachedJSON(
                 answer.adding("refresh_token", tokens.refreshToken.map(JSON.string))
-                    .adding("id_token", idToken.map(JSON.string)))
+                    .adding("id_token", idToken.map(JSON.string))
+                    .adding("authorization_details", tokens.grant.grantedDetails))
         }
     }
 
     /// RFC 9126 sections 2.1 to 2.3.
     private func push(_ request: IncomingRequest) -> Answer {
         proven(request) { client, thumbprint throws(OAuthFailure) in
-            var form = request.form
+            var form = try server.unsigned(request.form, of: client)
             if let thumbprint, form["dpop_jkt"] == nil {
                 form = FormParameters(form.pairs + [("dpop_jkt", thumbprint)])
             }

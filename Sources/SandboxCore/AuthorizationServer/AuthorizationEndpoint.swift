@@ -51,15 +51,22 @@ package struct AuthorizationEndpoint: Sendable {
     /// The redirect after the user consents.
     func approved(_ authorization: PendingAuthorization, by user: SandboxUser, authenticatedAt: Double) -> String {
         let code = server.issueCode(for: authorization, user: user, authenticatedAt: authenticatedAt)
-        return server.response(to: authorization.redirectURI, state: authorization.state, [("code", code)])
+        return response(to: authorization, [("code", code)])
     }
 
     /// The redirect after the user refuses.
     func denied(_ authorization: PendingAuthorization) -> String {
         server.forgetPushed(authorization.target)
-        return server.response(
-            to: authorization.redirectURI, state: authorization.state,
+        return response(
+            to: authorization,
             [("error", "access_denied"), ("error_description", "The user did not allow access.")])
+    }
+
+    private func response(to authorization: PendingAuthorization, _ members: [(name: String, value: String)]) -> String
+    {
+        server.response(
+            to: authorization.redirectURI, state: authorization.state, members,
+            signedFor: authorization.isResponseSigned ? authorization.client : nil)
     }
 
     private func answering(
@@ -145,7 +152,7 @@ package struct AuthorizationEndpoint: Sendable {
     }
 
     private func refused(_ authorization: PendingAuthorization, _ error: String) -> Answer {
-        .redirect(to: server.response(to: authorization.redirectURI, state: authorization.state, [("error", error)]))
+        .redirect(to: response(to: authorization, [("error", error)]))
     }
 }
 #endif

@@ -15,10 +15,13 @@ package final class AuthorizationServer: Sendable {
     package let dialect: Dialect
     package let clock: SandboxClock
     package let state = Mutex(State())
+    /// What the server signs and what it reads that clients have signed; nil for a server that knows neither.
+    package let signedMessages: (any SignedMessages)?
 
-    package init(dialect: Dialect, clock: SandboxClock) {
+    package init(dialect: Dialect, clock: SandboxClock, signedMessages: (any SignedMessages)? = nil) {
         self.dialect = dialect
         self.clock = clock
+        self.signedMessages = signedMessages
     }
 
     /// Scheme, host and port, known once the service listens and before its first request.
@@ -66,6 +69,7 @@ package final class AuthorizationServer: Sendable {
             grant.sessionID = RandomText.base64URL(bytes: 12)
             grant.isStronglyAuthenticated = request.wantsStrongAuthentication
             grant.keyThumbprint = request.keyThumbprint
+            grant.authorizationDetails = request.authorizationDetails
             state.store.codes[code] = GrantStore.Code(
                 grantID: state.store.add(grant), redirectURI: request.redirectURI, challenge: request.challenge,
                 expiresAt: clock.now + dialect.codeLifetime)

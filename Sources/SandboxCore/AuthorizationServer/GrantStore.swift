@@ -13,6 +13,9 @@ package struct SandboxGrant: Sendable {
     /// The thumbprint of the key that the code is bound to (RFC 9449 section 10); nil for a code that counts for everyone.
     package var keyThumbprint: String?
 
+    /// What was asked for in detail (RFC 9396); nil for nothing.
+    package var authorizationDetails: JSON?
+
     package init(clientID: String, user: SandboxUser?, scope: [String], authenticatedAt: Double) {
         self.clientID = clientID
         self.user = user

@@ -13,6 +13,10 @@ package struct PendingAuthorization: Sendable {
     let wantsStrongAuthentication: Bool
     /// `dpop_jkt`: the thumbprint of the key that the code is for (RFC 9449 section 10).
     let keyThumbprint: String?
+    /// `authorization_details` (RFC 9396 section 2); nil for none.
+    let authorizationDetails: JSON?
+    /// Whether the response is one signed text (JARM section 2.3).
+    let isResponseSigned: Bool
     /// Path and query, to return to after the sign-in.
     package let target: String
 
@@ -33,13 +37,22 @@ enum AuthorizationRefusal: Error, Sendable {
 extension AuthorizationServer {
     /// Parses an authorization request.
     func authorizationRequest(_ request: IncomingRequest) throws(AuthorizationRefusal) -> PendingAuthorization {
-        let query = try parameters(of: request.query)
-        if dialect.refusesDoubledParameters, let name = query.doubledName, ["client_id", "redirect_uri"].contains(name)
+        let pushed = try parameters(of: request.query)
+        if dialect.refusesDoubledParameters, let name = pushed.doubledName,
+            ["client_id", "redirect_uri"].contains(name)
         {
             throw .page(detail: "The parameter \(name) is duplicated.")
         }
-        guard let clientID = query["client_id"], let client = dialect.client(clientID) else {
+        guard let clientID = pushed["client_id"], let client = dialect.client(clientID) else {
             throw .page(detail: "No app with this client_id is registered here.")
+        }
+        let query: FormParameters
+        do throws(OAuthFailure) {
+            // What was pushed was read then (RFC 9126 section 3).
+            query = request.query["request_uri"] == nil ? try unsigned(pushed, of: client) : pushed
+        } catch {
+            // Nothing of a request that is not the client's own is trusted, its redirect_uri least of all.
+            throw .page(detail: "\(error.code): \(error.detail)")
         }
         guard let redirectURI = query["redirect_uri"],
             RegisteredRedirect.matches(redirectURI, registered: client.redirectURIs)
@@ -52,7 +65,8 @@ extension AuthorizationServer {
             throw .redirect(
                 to: response(
                     to: redirectURI, state: query["state"],
-                    [("error", error.code), ("error_description", error.detail)]))
+                    [("error", error.code), ("error_description", error.detail)],
+                    signedFor: isSigned(responseMode: query["response_mode"]) == true ? client : nil))
         }
     }
 
@@ -64,10 +78,24 @@ extension AuthorizationServer {
         _ = try checked(parameters, client: client, redirectURI: redirectURI, target: "")
     }
 
-    /// The URL of an authorization response (RFC 6749 section 4.1.2, RFC 9207 section 2).
-    func response(to redirectURI: String, state: String?, _ members: [(name: String, value: String)]) -> String {
+    /// The URL of an authorization response (RFC 6749 section 4.1.2, RFC 9207 section 2, JARM section 2.3.1).
+    ///
+    /// - Parameter client: whom a signed response is for; nil for a plain one.
+    func response(
+        to redirectURI: String, state: String?, _ members: [(name: String, value: String)],
+        signedFor client: SandboxClient? = nil
+    ) -> String {
         var pairs = members
         if let state { pairs.append(("state", state)) }
+        if let client, let signedMessages {
+            var claims: JSON = [
+                "iss": .string(origin), "aud": .string(client.id), "exp": .number(Int(clock.now) + 300),
+                "iat": .number(Int(clock.now)),
+            ]
+            for (name, value) in pairs { claims = claims.adding(name, .string(value)) }
+            let text = FormParameters([("response", signedMessages.sign(claims) ?? "")]).urlEncoded
+            return redirectURI + (redirectURI.contains("?") ? "&" : "?") + text
+        }
         if dialect.namesIssuer { pairs.append(("iss", origin)) }
         return redirectURI + (redirectURI.contains("?") ? "&" : "?") + FormParameters(pairs).urlEncoded
     }
@@ -83,6 +111,9 @@ extension AuthorizationServer {
             throw OAuthFailure(code: "unsupported_response_type", detail: "Only the response type code is supported.")
         }
         guard client.grantTypes.contains("authorization_code") else { throw .unauthorizedClient }
+        guard let isResponseSigned = isSigned(responseMode: query["response_mode"]) else {
+            throw .invalidRequest("response_mode is not one that is known here.")
+        }
         let contextClasses = query["acr_values"]?.split(separator: " ").map(String.init) ?? []
         return PendingAuthorization(
             client: client, redirectURI: redirectURI, state: query["state"],
@@ -90,7 +121,9 @@ extension AuthorizationServer {
             nonce: query["nonce"], prompt: Set(query["prompt"]?.split(separator: " ").map(String.init) ?? []),
             maximumAge: query["max_age"].flatMap { Double($0) }, loginHint: query["login_hint"],
             wantsStrongAuthentication: contextClasses.contains(PendingAuthorization.strongContextClass),
-            keyThumbprint: try keyThumbprint(query), target: target)
+            keyThumbprint: try keyThumbprint(query),
+            authorizationDetails: try authorizationDetails(query["authorization_details"]),
+            isResponseSigned: isResponseSigned, target: target)
     }
 
     /// RFC 9449 section 10.

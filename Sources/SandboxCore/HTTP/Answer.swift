@@ -7,7 +7,7 @@ package struct Answer: Sendable {
     package var headers: HTTPFields
     package var body: AnswerBody
     /// The JSON document in the body, so that faults can change it.
-    private var document: JSON?
+    package private(set) var document: JSON?
 
     package init(status: Int, headers: HTTPFields = [:], body: [UInt8] = []) {
         self.init(status: status, headers: headers, body: AnswerBody(body))

@@ -28,10 +28,10 @@ package struct FormParameters: Sendable {
         return pairs.map(\.name).filter { seen.insert($0).inserted }
     }
 
-    /// The first name that came more than once.
+    /// The first name that came more than once and may not: several APIs may be named (RFC 8707 section 2).
     package var doubledName: String? {
         var seen: Set<String> = []
-        return pairs.first { !seen.insert($0.name).inserted }?.name
+        return pairs.first { $0.name != "resource" && !seen.insert($0.name).inserted }?.name
     }
 
     /// The parameters without those of one name.
